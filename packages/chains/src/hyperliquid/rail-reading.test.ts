@@ -1,4 +1,5 @@
 import { PERPS_CURRENCY, type Address, type Hex32 } from "@causeway/domain";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
@@ -20,6 +21,7 @@ function readerOf(
   byTime: ReadonlyMap<bigint, readonly LedgerTransfer[]>,
   clock: bigint,
   isRefused: (hash: Hex32) => boolean = () => false,
+  isLedgerRefused: () => boolean = () => false,
 ) {
   const leftAside: Hex32[] = [];
   const judged: Hex32[] = [];
@@ -29,6 +31,8 @@ function readerOf(
     clock: async () => await Promise.resolve(clock),
     ledger: async (_user, from, to) => {
       requests += 1;
+      if (isLedgerRefused())
+        throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429: " });
       const inside = [...byTime].filter(([time]) => time >= from && time <= to);
       const transfers = inside.flatMap(([, entries]) => entries).slice(0, 500);
       return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
@@ -93,6 +97,49 @@ test("reading goes on after a minute with more crowded moments than one reading 
   expect(judged).toHaveLength(101);
   expect(new Set(judged).size).toBe(101);
   expect(crowded).toHaveLength(100);
+});
+
+test("a long crowd makes the cursor no longer than the entries of its overlap", async () => {
+  const all = Array.from({ length: 3_000 }, (_, at) =>
+    transfer(START + BigInt(at) * 100n, at, friend, depository),
+  );
+  for (const late of [400_000n, 4_000_000n]) {
+    const { reading, judged } = readerOf(new Map(all.map((one) => [one.time, [one]])), START + late);
+    let cursor = writeCursor({ time: START, block: 0n, seen: [] });
+    for (let readings = 0; readings < 60 && judged.length < all.length; readings++) {
+      ({ cursor } = await reading.arrivals(cursor));
+      // A minute of them, and what one reading adds.
+      expect(readCursor(cursor).seen.length).toBeLessThanOrEqual(600 + 2 * 100);
+    }
+    expect(judged).toEqual(all.map(({ hash }) => hash));
+  }
+});
+
+test("no fault of the ledger or the explorer makes a reading pass over a transfer", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 500, maxLength: 1_500, size: "max" }),
+      fc.infiniteStream(fc.integer({ min: 0, max: 30 })),
+      async (times, dice) => {
+        const byTime = new Map<bigint, LedgerTransfer[]>();
+        for (const [at, time] of times.entries()) {
+          const one = transfer(START + BigInt(time) * 200n, at, friend, depository);
+          byTime.set(one.time, [...(byTime.get(one.time) ?? []), one]);
+        }
+        const fails = (): boolean => dice.next().value === 0;
+        const { reading, judged } = readerOf(byTime, START + 120_000n, fails, fails);
+        let cursor = writeCursor({ time: START, block: 0n, seen: [] });
+        for (let readings = 0; readings < 500 && judged.length < times.length; readings++)
+          try {
+            ({ cursor } = await reading.arrivals(cursor));
+          } catch (error) {
+            if (!(error instanceof RpcFault)) throw error;
+          }
+        expect(new Set(judged).size).toBe(times.length);
+      },
+    ),
+    { numRuns: 20 },
+  );
 });
 
 test("a quiet ledger takes one request per reading", async () => {

@@ -45,6 +45,12 @@ interface Told {
   readonly deposits: readonly DepositFact[];
 }
 
+/** What of the ledgers was read: every entry up to `upTo` that Hyperliquid shows. It never proves that something is missing. */
+interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "fault"> {
+  /** Whether everything from the overlap on was read. Otherwise entries that were read before may be missing. */
+  readonly isComplete: boolean;
+}
+
 /** Without a cursor it begins so many ms before the exchange's clock. */
 const BEGINS_BEFORE_MS = 600_000n;
 /** Where nothing happens the cursor is so far behind the clock, ms. */
@@ -56,6 +62,14 @@ const MOST_READ = 100;
 const AT_ONCE = 8;
 /** A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others waiting for ever. */
 const LEFT_ASIDE_MS = 43_200_000n;
+/**
+ * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the cursor, and for the overlap
+ * before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute is left for the transactions.
+ */
+const MAX_LEDGER_REQUESTS = 24;
+const MAX_OVERLAP_REQUESTS = 16;
+/** When the cursor is so far behind the clock, ms, the index has long shown everything before it. */
+const OVERLAP_SETTLED_MS = 600_000n;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
   const { rpc, depositories } = options;
@@ -139,43 +153,86 @@ export function createRailReading(options: RailReadingOptions): RailReading {
   const crowdedOf = new Map(
     depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
   );
+  /** Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap unread. */
+  const timeOf = new Map<Hex32, bigint>();
 
-  async function ledgerOf(depository: Address, from: bigint, to: bigint): Promise<LedgerReading> {
-    return await readWholeLedger(rpc, depository, from, to, { crowded: crowdedOf.get(depository) });
+  /** The entries that the cursor must go on remembering. */
+  function stillSeen(cursor: LedgerCursor, { transfers, isComplete }: PartialLedger): readonly Hex32[] {
+    if (isComplete) {
+      timeOf.clear();
+      return recent(cursor, transfers);
+    }
+    const oldest = cursor.time - OVERLAP_MS;
+    const kept = cursor.seen.filter((hash) => (timeOf.get(hash) ?? oldest) >= oldest);
+    for (const [hash, time] of timeOf) if (time < oldest) timeOf.delete(hash);
+    for (const { hash, time } of transfers) timeOf.set(hash, time);
+    return kept;
   }
 
   /**
-   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to which they were read.
-   * The overlap was read before: when it uses up a reading's requests, what follows gets requests of its own, or reading would never
-   * go on.
+   * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is cut. Then what follows the
+   * cursor comes first: the overlap was read before, and a crowd in it must not keep the reading from going on.
+   * @throws RpcFault when nothing after the cursor was read
    */
-  async function transfersFrom(
-    cursor: bigint,
-    to: bigint,
-  ): Promise<{
-    readonly transfers: readonly LedgerTransfer[];
-    readonly upTo: bigint;
-    /** Whether one reading of each ledger covered the whole range. Otherwise entries that were read before may be missing. */
-    readonly isComplete: boolean;
-  }> {
+  async function ledgerOf(
+    depository: Address,
+    { cursor, last, clock }: { readonly cursor: bigint; readonly last: bigint; readonly clock: bigint },
+    isEnough: (transfers: readonly LedgerTransfer[]) => boolean,
+  ): Promise<PartialLedger> {
+    const crowded = crowdedOf.get(depository);
+    const whole = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, last, {
+      crowded,
+      maxRequests: 1,
+    });
+    if (whole.upTo === last) return { ...whole, isComplete: true };
+    const after = await readWholeLedger(rpc, depository, cursor, last, {
+      crowded,
+      maxRequests: Math.ceil(MAX_LEDGER_REQUESTS / depositories.length),
+      keepsPartial: true,
+      isEnough,
+    });
+    if (after.fault !== undefined && after.upTo < cursor) throw after.fault;
+    if (after.fault !== undefined || clock - cursor > OVERLAP_SETTLED_MS)
+      return { ...after, isComplete: false };
+    const overlap = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, cursor - 1n, {
+      crowded,
+      maxRequests: Math.ceil(MAX_OVERLAP_REQUESTS / depositories.length),
+      keepsPartial: true,
+    });
+    return {
+      transfers: [...overlap.transfers, ...after.transfers],
+      upTo: after.upTo,
+      isComplete: overlap.upTo === cursor - 1n && after.upTo === last,
+      ...(overlap.fault !== undefined && { fault: overlap.fault }),
+    };
+  }
+
+  /**
+   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to which all of them were
+   * read. Ends once more transfers were found than one reading asks the explorer about.
+   * @throws RpcFault
+   */
+  async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
+    const to = clock > cursor ? clock : cursor;
     const last = to - cursor > WIDEST_MS ? cursor + WIDEST_MS : to;
+    const isRead = new Set(seen);
+    const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
+    const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
+      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > MOST_READ;
     const ledgers = await Promise.all(
-      depositories.map(async (one) => {
-        const ledger = await ledgerOf(one, cursor - OVERLAP_MS, last);
-        return ledger.upTo === last ? [ledger] : [ledger, await ledgerOf(one, cursor, last)];
-      }),
+      depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
     );
-    const ends = ledgers.map((parts) => parts.at(-1)?.upTo ?? last);
-    const upTo = ends.reduce((least, end) => (end < least ? end : least), last);
+    const upTo = ledgers.reduce((least, ledger) => (ledger.upTo < least ? ledger.upTo : least), last);
+    const fault = ledgers.find((ledger) => ledger.fault !== undefined)?.fault;
     const received = ledgers
-      .flat()
       .flatMap(({ transfers }) => transfers)
-      .filter(({ destination, time }) => depositories.includes(destination) && time <= upTo)
+      .filter((one) => isReceived(one) && one.time <= upTo)
       .map((transfer) => [transfer.hash, transfer] as const);
     return {
       transfers: [...new Map(received).values()].toSorted(inOrder),
       upTo,
-      isComplete: ledgers.every(({ length }) => length === 1),
+      isComplete: ledgers.every(({ isComplete }) => isComplete),
+      ...(fault !== undefined && { fault }),
     };
   }
 
@@ -186,13 +243,12 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         text === undefined
           ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
           : readCursor(text);
-      const { transfers, upTo, isComplete } = await transfersFrom(
-        cursor.time,
-        clock > cursor.time ? clock : cursor.time,
-      );
+      const ledger = await transfersFrom(cursor, clock);
+      const { transfers, upTo } = ledger;
       const seen = new Set(cursor.seen);
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
-      const { found, failed, fault, next } = await read(fresh);
+      const { found, failed, next, ...reading } = await read(fresh);
+      const fault = reading.fault ?? ledger.fault;
       // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as does what is beyond this reading.
       const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
@@ -200,7 +256,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       for (const { hash } of left) options.onLeftAside(hash);
       const unread = [...untold.filter((one) => !isOver(one)), ...failed, ...fresh.slice(next)];
       const behind = cursorBehind(
-        { ...cursor, seen: isComplete ? recent(cursor, transfers) : cursor.seen },
+        { ...cursor, seen: stillSeen(cursor, ledger) },
         [
           ...found.flatMap(({ transfer, block }) => (block === undefined ? [] : [{ ...transfer, block }])),
           ...left.map((transfer) => ({ ...transfer, block: cursor.block })),

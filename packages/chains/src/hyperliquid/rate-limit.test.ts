@@ -10,6 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
+import { writeCursor } from "./rail-cursor.ts";
 import { createRailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
@@ -83,7 +84,7 @@ function publicEndpoint(
     rpc: answers as ExchangeRpc,
     /** Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes until it is done. */
     minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
-      for (let pauseMs = 500; nowMs < 6 * 60 * MINUTE_MS; nowMs += 2_000)
+      for (let pauseMs = 500; nowMs < 12 * 60 * MINUTE_MS; nowMs += 2_000)
         try {
           if (await isDone()) return nowMs / MINUTE_MS;
           pauseMs = 500;
@@ -113,7 +114,7 @@ async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: Ledg
     onLeftAside: () => undefined,
     onCrowdedMoment: () => undefined,
   });
-  let cursor: string | undefined;
+  let cursor = writeCursor({ time: START - 1_000n, block: 0n, seen: [] });
   const minutes = await endpoint.minutesUntil(async () => {
     const arrivals = await reading.arrivals(cursor);
     ({ cursor } = arrivals);
@@ -144,6 +145,26 @@ test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes of a 
   expect(minutes).toBeLessThan(30);
   expect(judged).toHaveLength(601);
   expect(new Set(judged).size).toBe(601);
+});
+
+test("finds a deposit behind 23 block times of 150 transfers each", async () => {
+  const { minutes, judged } = await minutesToDeposit(
+    specks(3_450, depository, (at) => START + BigInt(Math.floor(at / 150)) * 1_000n),
+    deposit,
+  );
+  expect(minutes).toBeLessThan(3_451 / 25);
+  expect(judged).toHaveLength(3_451);
+  expect(new Set(judged).size).toBe(3_451);
+});
+
+test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
+  const { minutes, judged } = await minutesToDeposit(
+    specks(10_000, depository, (at) => START + BigInt(at) * 5n),
+    deposit,
+  );
+  expect(minutes).toBeLessThan(10_001 / 25);
+  expect(judged).toHaveLength(10_001);
+  expect(new Set(judged).size).toBe(10_001);
 });
 
 const profile = exchangeSigningProfiles.hyperliquid;

@@ -91,6 +91,47 @@ test("remembers a crowded block time that was found before a fault, and reports 
   expect(reported).toEqual([500_000n]);
 });
 
+test("a reading that a fault or its caller ends early has every entry up to its end, and is not whole", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 500, maxLength: 3_000, size: "max" }),
+      fc.constantFrom("oldest" as const, "newest" as const),
+      fc.integer({ min: 1, max: 40 }),
+      fc.option(fc.integer({ min: 1, max: 1_000 })),
+      async (times, keeps, faultsAt, enough) => {
+        const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
+        const endpoint = cutting(entries, 448, keeps);
+        const ledger = async (account: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
+          if (endpoint.asked() === faultsAt)
+            throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });
+          return await endpoint.ledger(account, from, to);
+        };
+        const reading = await readWholeLedger({ ledger }, user, 0n, 2_000n, {
+          keepsPartial: true,
+          maxRequests: 20,
+          isEnough: (transfers) => enough !== null && transfers.length > enough,
+        });
+        expect(reading.transfers).toEqual(entries.filter(({ time }) => time <= reading.upTo));
+        if (reading.upTo < 2_000n) expect(reading.isWhole).toBe(false);
+        // Only a fault keeps it from reading anything.
+        if (reading.upTo < 0n) expect(reading.fault).toBeInstanceOf(RpcFault);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test("reads the beginning of a ledger of 10,000 entries in two requests where answers show the oldest", async () => {
+  const endpoint = cutting(
+    Array.from({ length: 10_000 }, (_, at) => entryAt(BigInt(at) * 5n, at)),
+    500,
+    "oldest",
+  );
+  const reading = await readWholeLedger(endpoint, user, 0n, 86_400_000n, { isEnough: () => true });
+  expect(reading.transfers).toHaveLength(251);
+  expect(endpoint.asked()).toBe(2);
+});
+
 test("what the ledger tells of one hash more than once is told as often: only one of them may be looked for", async () => {
   const twice = [entryAt(3n, 1), { ...entryAt(3n, 1), nonce: 7n }];
   expect(await readWholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toMatchObject({

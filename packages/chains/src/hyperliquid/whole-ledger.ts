@@ -1,6 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { rememberedFacts, type RememberedFacts } from "../evm/remembered-facts.ts";
-import type { LedgerPage } from "./answers.ts";
+import { RpcFault } from "../nodes/rpc-fault.ts";
+import type { LedgerPage, LedgerTransfer } from "./answers.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /** Reads an account's ledger, and says whether everything in it was read. */
@@ -30,6 +31,8 @@ export interface LedgerReading extends Omit<LedgerPage, "size"> {
   readonly crowded: readonly bigint[];
   /** Whether these are certainly all entries of the range. Only then does a missing entry prove anything. */
   readonly isWhole: boolean;
+  /** What ended the reading early; only with {@link LedgerReadingOptions.keepsPartial}. */
+  readonly fault?: RpcFault;
 }
 
 /** Block times (ms) at which one account's ledger is known to be crowded. */
@@ -56,6 +59,8 @@ export function createCrowdedMoments(onNew: (time: bigint) => void = () => undef
 export interface KnownPage extends LedgerPage {
   /** The block time with the most entries of a cut answer, if that is many. */
   readonly busiest?: bigint | undefined;
+  /** The median block time of the entries of a cut answer. */
+  readonly median?: bigint | undefined;
 }
 
 export interface LedgerReadingOptions {
@@ -70,13 +75,21 @@ export interface LedgerReadingOptions {
   readonly crowded?: CrowdedMoments | undefined;
   /** Maximum number of requests; default {@link MAX_REQUESTS}. */
   readonly maxRequests?: number;
+  /**
+   * Returns what was read before a fault, with the fault, instead of throwing it; such a reading is never whole. Goes on beyond
+   * `maxRequests` until one range was read, so that several readings cover any ledger.
+   */
+  readonly keepsPartial?: boolean;
+  /** Called with everything read so far; true ends the reading there. */
+  readonly isEnough?: (transfers: readonly LedgerTransfer[]) => boolean;
 }
 
 /**
  * Reads the transfers, and the entries of unknown kinds, of an account between two block times (ms, both inclusive), oldest
- * ranges first. A range whose answer may have been cut is asked for again in parts.
+ * ranges first. A range whose answer may have been cut is asked for again in parts. Every entry up to `upTo` that Hyperliquid shows
+ * is returned, also when the reading ends early.
  *
- * @throws RpcFault
+ * @throws RpcFault unless it keeps partial readings
  */
 export async function readWholeLedger(
   rpc: Pick<ExchangeRpc, "ledger">,
@@ -89,19 +102,26 @@ export async function readWholeLedger(
   const transfers: LedgerPage["transfers"][number][] = [];
   const unknown: LedgerPage["unknown"][number][] = [];
   const crowded: bigint[] = [];
-  const open = rangesAround(options.crowded ?? [], from < 0n ? 0n : from, to).toReversed();
+  const start = from < 0n ? 0n : from;
+  const open = rangesAround(options.crowded ?? [], start, to).toReversed();
   let requests = 0;
   for (let range = open.pop(); range !== undefined; range = open.pop()) {
+    const endedEarly = { transfers, unknown, crowded, upTo: range.from - 1n, isWhole: false };
     const key = `${user} ${range.from} ${range.to}`;
     const earlier = known?.get(key);
-    if (earlier === undefined && requests++ >= maxRequests)
-      return { transfers, unknown, crowded, upTo: range.from - 1n, isWhole: false };
-    const page =
-      earlier ?? pageOf(await rpc.ledger(user, range.from, range.to), user, options.onlySent ?? false);
+    const isProgress = options.keepsPartial !== true || range.from > start;
+    if (earlier === undefined && requests++ >= maxRequests && isProgress) return endedEarly;
+    let page = earlier;
+    try {
+      page ??= pageOf(await rpc.ledger(user, range.from, range.to), user, options.onlySent ?? false);
+    } catch (fault) {
+      if (!(fault instanceof RpcFault) || options.keepsPartial !== true) throw fault;
+      return { ...endedEarly, fault };
+    }
     if (earlier === undefined) known?.set(key, page);
     const isCut = page.size >= MIN_CUT_ENTRIES;
     if (isCut && range.from < range.to) {
-      open.push(...partsOf(range, page.busiest).toReversed());
+      open.push(...partsOf(range, page).toReversed());
       continue;
     }
     if (isCut) {
@@ -111,6 +131,8 @@ export async function readWholeLedger(
     // No two ranges overlap, so no entry is added twice. Several entries may share a hash.
     transfers.push(...page.transfers);
     unknown.push(...page.unknown);
+    if (open.length > 0 && options.isEnough?.(transfers) === true)
+      return { transfers, unknown, crowded, upTo: range.to, isWhole: false };
   }
   return { transfers, unknown, crowded, upTo: to, isWhole: crowded.length === 0 };
 }
@@ -132,10 +154,14 @@ function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): read
   return [...ranges, { from: start, to }].filter((range) => range.from <= range.to);
 }
 
-/** A range around its busiest block time, or else in halves. The parts cover the whole range without overlap. */
-function partsOf({ from, to }: Range, busiest: bigint | undefined): readonly Range[] {
+/**
+ * A range around its busiest block time, or else in two: after the median entry of its answer, which is likely to leave an uncut
+ * answer before it, but no later than halfway, in case the answer showed the newest entries. The parts cover the range without overlap.
+ */
+function partsOf({ from, to }: Range, { busiest, median }: KnownPage): readonly Range[] {
   if (busiest !== undefined && busiest >= from && busiest <= to) return rangesAround([busiest], from, to);
-  const middle = (from + to) / 2n;
+  const half = (from + to) / 2n;
+  const middle = median !== undefined && median >= from && median < half ? median : half;
   return [
     { from, to: middle },
     { from: middle + 1n, to },
@@ -144,19 +170,25 @@ function partsOf({ from, to }: Range, busiest: bigint | undefined): readonly Ran
 
 function pageOf(page: LedgerPage, account: Address, onlySent: boolean): KnownPage {
   const { size, transfers, unknown } = page;
-  const busiest = size < MIN_CUT_ENTRIES ? undefined : busiestOf([...transfers, ...unknown]);
-  if (!onlySent) return { ...page, busiest };
+  const shown = size < MIN_CUT_ENTRIES ? [] : [...transfers, ...unknown].map(({ time }) => time);
+  const [busiest, median] = [busiestOf(shown), medianOf(shown)];
+  if (!onlySent) return { ...page, busiest, median };
   return {
     size,
     transfers: transfers.filter(({ user }) => user === account),
     unknown: unknown.filter(({ user }) => user === undefined || user === account),
     busiest,
+    median,
   };
 }
 
-function busiestOf(entries: readonly { readonly time: bigint }[]): bigint | undefined {
+function medianOf(times: readonly bigint[]): bigint | undefined {
+  return times.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[Math.floor(times.length / 2)];
+}
+
+function busiestOf(times: readonly bigint[]): bigint | undefined {
   const counts = new Map<bigint, number>();
-  for (const { time } of entries) counts.set(time, (counts.get(time) ?? 0) + 1);
+  for (const time of times) counts.set(time, (counts.get(time) ?? 0) + 1);
   const [time, count] = [...counts].reduce<readonly [bigint | undefined, number]>(
     (most, one) => (one[1] > most[1] ? one : most),
     [undefined, 0],

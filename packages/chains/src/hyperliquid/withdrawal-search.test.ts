@@ -164,3 +164,32 @@ test("finds an execution in a ledger with a crowded block time, and never calls 
   });
   expect((await search(anExchange(afterwards, specks))).kind).toBe("pending");
 });
+
+test("a withdrawal is not over when a fault left part of a ledger unread", async () => {
+  const others = Array.from({ length: 400 }, (_, at): LedgerTransfer => {
+    return { ...entry, user: friend, destination: depository, time: NONCE + BigInt(at) * 60_000n };
+  });
+  let whole = 0;
+  const counted = anExchange(afterwards, others);
+  await search({
+    ...counted,
+    ledger: async (...range) => {
+      whole += 1;
+      return await counted.ledger(...range);
+    },
+  });
+  expect(whole).toBeGreaterThan(2);
+  for (let faultAt = 1; faultAt <= whole; faultAt++) {
+    let requests = 0;
+    const faulty: ExchangeRpc = {
+      ...counted,
+      ledger: async (...range) => {
+        requests += 1;
+        if (requests === faultAt)
+          throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429: " });
+        return await counted.ledger(...range);
+      },
+    };
+    await expect(search(faulty)).rejects.toThrow(RpcFault);
+  }
+});
