@@ -401,6 +401,43 @@ test("a payment that failed on the exchange is not dead: the same bytes pay when
   expect(exchange.control.balance(recipient)).toBe("0.01");
 });
 
+test("posting again a payment whose outcome a crowd hides pays once, and it is never called dead", async () => {
+  await rail.close();
+  await exchange.close();
+  let time = 1_763_761_234_567;
+  exchange = await startExchange({ now: () => time });
+  rail = await openRail(exchange);
+  const recipient = anAccount();
+  const payment = paymentTo(recipient);
+  const attempt = await prepared(payment);
+  time += 1_000;
+  for (let crowds = 0; crowds < 3; crowds++) {
+    exchange.control.crowd(anAccount(), solver, 500);
+    time += 1_000;
+  }
+  exchange.control.crowd(anAccount(), solver, 500);
+  // The payment is posted in the crowded block, and the process dies before it takes note of that.
+  exchange.control.loseAnswers(true);
+  await expect(rail.send(attempt)).rejects.toThrow();
+  exchange.control.loseAnswers(false);
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+  // The explorer does not list it either.
+  exchange.control.lie((_path, question, honest) =>
+    question["type"] === "userDetails" ? { type: "userDetails", txs: [] } : honest,
+  );
+  time += 60_000;
+  expect(await rail.outcome(attempt)).toEqual({ kind: "unseen" });
+  const second = await rail.prepare(payment, [attempt], []);
+  const back = await rail.prepare({ ...payment, recipient: solver }, [attempt, second], []);
+  for (const one of [attempt, second, back]) expect(await rail.send(one)).toHaveProperty("refused");
+  expect(exchange.control.balance(recipient)).toBe("0.01");
+  time += 5 * DAY_MS;
+  for (const one of [attempt, second, back]) expect((await rail.outcome(one)).kind).not.toBe("dead");
+  exchange.control.lie(undefined);
+  expect((await rail.outcome(attempt)).kind).toBe("final");
+  expect((await rail.outcome(back)).kind).toBe("dead");
+});
+
 test("what is under way is not promised twice, in its own currency", async () => {
   const big = { amount: 60_000_000_000n };
   const first = await prepared(paymentTo(anAccount(), big));

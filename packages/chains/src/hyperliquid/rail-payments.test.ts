@@ -148,6 +148,7 @@ async function outcomeInACrowd(
   own: readonly LedgerPage["transfers"][number][],
   listed: readonly ExchangeTransaction[],
   now = afterwards,
+  isRefused: (requests: number) => boolean = () => false,
 ) {
   const specks = Array.from({ length: 500 }, (_, at): LedgerPage["transfers"][number] => ({
     hash: `0x${at.toString(16).padStart(64, "0")}`,
@@ -166,6 +167,8 @@ async function outcomeInACrowd(
     transactionsOf: async () => await Promise.resolve(listed),
     ledger: async (_user, from, to) => {
       ledgerRequests += 1;
+      if (isRefused(ledgerRequests))
+        throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429: " });
       const transfers = entries.filter(({ time }) => time >= from && time <= to).slice(0, 500);
       return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
     },
@@ -209,4 +212,17 @@ test("never calls a payment dead while a crowd may hide it, and reports the gap 
       gaps: [CROWDED],
     });
   expect((await outcomeInACrowd([], [], soon)).gaps).toEqual([]);
+});
+
+test("never calls a payment dead when a fault left part of the ledger unread", async () => {
+  for (const faultAt of [1, 2, 3, 4])
+    await expect(outcomeInACrowd([], [], afterwards, (requests) => requests === faultAt)).rejects.toThrow(
+      RpcFault,
+    );
+});
+
+test("asks the ledger at most four times about a crowded payment whose nonce may still be used", async () => {
+  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], soon);
+  expect(outcome).toEqual({ kind: "unseen" });
+  expect(ledgerRequests).toBeLessThanOrEqual(4);
 });

@@ -18,7 +18,7 @@ import {
 } from "@causeway/domain";
 import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
-import type { ExchangeTransaction, UnknownEntry } from "./answers.ts";
+import type { ExchangeTransaction, LedgerTransfer, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
 import { newestTransactionsOf } from "./newest-transactions.ts";
@@ -77,6 +77,10 @@ const CENT = 1_000_000n;
 /** Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than that before it was made. */
 const SKEW_MS = 600_000n;
 
+/** Where a payment is looked for first in a crowded ledger: from just before its nonce on, and up to so long ago, ms. */
+const NEAR_NONCE_MS = 1_000n;
+const NEWEST_MS = 60_000n;
+
 /**
  * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an
  * account's nonces once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of both one counts at most.
@@ -112,11 +116,17 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
     // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes one request, the rest
     // of a long ledger may take dozens.
-    const first = await read({ maxRequests: 1 });
-    const listed = ofNonce(first) ?? (first.isWhole ? undefined : await listedUse(nonce));
-    const ledger = first.isWhole || listed !== undefined ? first : await read();
-    const sent = ledger.transfers;
-    const used = listed ?? ofNonce(ledger);
+    let ledger = await read({ maxRequests: 1 });
+    let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
+    if (used === undefined && !ledger.isWhole) {
+      used = await listedUse(nonce);
+      // Until the nonce is over a missing entry decides nothing: the payment is posted again with the same nonce, and counts once.
+      if (!isOver) used ??= await likelyUse(nonce, to);
+      else if (used === undefined) {
+        ledger = await read();
+        used = ofNonce(ledger);
+      }
+    }
     const isSame = (done: HyperliquidAction | undefined): boolean =>
       done !== undefined && hyperliquidActionId(done, profile) === id;
     const finalIn = ({ block, hash }: ExchangeTransaction): RailOutcome => ({
@@ -138,7 +148,9 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     const { destination } = action;
     const unclear = isOver
       ? [
-          ...sent.filter((entry) => entry.nonce === undefined && entry.destination === destination),
+          ...ledger.transfers.filter(
+            (entry) => entry.nonce === undefined && entry.destination === destination,
+          ),
           ...ledger.unknown.filter((entry) => mayBePayment(entry, { from: solver, to: destination })),
         ]
       : [];
@@ -172,6 +184,27 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     return (await newestTransactionsOf(rpc, solver)).find(
       ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
     );
+  }
+
+  /**
+   * The solver's transfer that used a nonce, if it is where it most likely is: right behind the nonce's time, when it was posted first,
+   * or among the newest entries, when it was posted again. At most three requests, so that a crowd delays no other payment; a
+   * transfer that is not found may be there all the same.
+   */
+  async function likelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
+    const near = nonce - NEAR_NONCE_MS;
+    const newest = to - NEWEST_MS;
+    const ranges = newest > near ? [[near, 2] as const, [newest, 1] as const] : [[near, 3] as const];
+    for (const [from, maxRequests] of ranges) {
+      const { transfers } = await readWholeLedger(rpc, solver, from, to, {
+        onlySent: true,
+        crowded,
+        maxRequests,
+      });
+      const found = transfers.find((entry) => entry.nonce === nonce);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** A nonce that nothing of ours uses; by the exchange's clock, which judges it. */

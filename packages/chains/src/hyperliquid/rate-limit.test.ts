@@ -1,6 +1,7 @@
 import {
   exchangeSigningProfiles,
   MAINNET_USDC_TOKEN_ID,
+  PERPS_CURRENCY,
   sendAssetAction,
   type Address,
   type Hex,
@@ -11,10 +12,10 @@ import { expect, test } from "vitest";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import { writeCursor } from "./rail-cursor.ts";
-import { createRailPayments } from "./rail-payments.ts";
+import { createRailPayments, type RailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { encodeSignedAction, idOfSigned, signExchangeAction } from "./signed-action.ts";
+import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
 
 const privateKey: Hex32 = `0x${"11".repeat(32)}`;
 const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
@@ -45,6 +46,15 @@ function publicEndpoint(
 ) {
   const { own, lists = true } = explorer;
   const sorted = entries.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  const firstFrom = (time: bigint): number => {
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle]?.time ?? time) < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
   const byHash = new Map(entries.map((entry) => [entry.hash, entry]));
   const remembered = new Set<Hex32>();
   let nowMs = 0;
@@ -63,7 +73,8 @@ function publicEndpoint(
     },
     ledger: async (_user, from, to) => {
       spend("userNonFundingLedgerUpdates", WEIGHT.ledger);
-      const transfers = sorted.filter(({ time }) => time >= from && time <= to).slice(0, 500);
+      const first = firstFrom(from);
+      const transfers = sorted.slice(first, Math.min(first + 500, firstFrom(to + 1n)));
       return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
     },
     transaction: async (hash) => {
@@ -74,6 +85,17 @@ function publicEndpoint(
       const user = stranger;
       const found = { hash, time, block: time, user, error: undefined, action: undefined, isOpaque: false };
       return await Promise.resolve(found);
+    },
+    token: async (tokenId) => {
+      return await Promise.resolve({ name: "USDC", tokenId, index: 0, decimals: 8 });
+    },
+    withdrawable: async () => {
+      spend("clearinghouseState", WEIGHT.clock);
+      return await Promise.resolve("1000");
+    },
+    transferCheck: async () => {
+      spend("preTransferCheck", WEIGHT.ledger);
+      return await Promise.resolve({ fee: "0", isSanctioned: false });
     },
     transactionsOf: async () => {
       spend("userDetails", WEIGHT.explorer);
@@ -165,7 +187,7 @@ test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
   expect(minutes).toBeLessThan(10_001 / 25);
   expect(judged).toHaveLength(10_001);
   expect(new Set(judged).size).toBe(10_001);
-});
+}, 30_000);
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const NONCE = START;
@@ -202,13 +224,9 @@ const own: ExchangeTransaction = {
   isOpaque: false,
 };
 
-/** Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it. */
-async function minutesToFinal(lists: boolean): Promise<number> {
-  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
-  const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
-  const endpoint = publicEndpoint([...crowds, sent], { own, lists });
-  const payments = createRailPayments({
-    rpc: endpoint.rpc,
+function paymentsOn(rpc: ExchangeRpc): RailPayments {
+  return createRailPayments({
+    rpc,
     solver,
     privateKey,
     depositories: [depository],
@@ -218,8 +236,48 @@ async function minutesToFinal(lists: boolean): Promise<number> {
     onUnclear: () => undefined,
     onIncompleteLedger: () => undefined,
   });
+}
+
+/** Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it. */
+async function minutesToFinal(lists: boolean): Promise<number> {
+  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
+  const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
+  const endpoint = publicEndpoint([...crowds, sent], { own, lists });
+  const payments = paymentsOn(endpoint.rpc);
   return await endpoint.minutesUntil(async () => (await payments.outcome(attempt)).kind === "final");
 }
+
+test("tells at once that a payment was not posted, and signs it anew with the same nonce, behind a crowd", async () => {
+  for (const timeOf of [
+    (at: number) => START - 30_000n + BigInt(Math.floor(at / 150)) * 2_000n,
+    (at: number) => START - 30_000n + BigInt(at) * 9n,
+  ]) {
+    const endpoint = publicEndpoint(specks(10_000, solver, timeOf));
+    const payments = paymentsOn(endpoint.rpc);
+    const minutes = await endpoint.minutesUntil(async () => {
+      expect(await payments.outcome(attempt)).toEqual({ kind: "unseen" });
+      const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
+      const [second, back] = [
+        await payments.prepare(payment, [attempt], []),
+        await payments.prepare({ ...payment, recipient: solver }, [attempt], []),
+      ];
+      expect([second, back].map(({ raw: bytes }) => nonceOfSigned(bytes))).toEqual([NONCE, NONCE]);
+      return true;
+    });
+    expect(minutes).toBe(0);
+  }
+});
+
+test("finds a payment that was posted in the midst of a crowd, though the explorer does not list it", async () => {
+  const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
+  const crowd = specks(10_000, solver, (at) => START - 30_000n + BigInt(at) * 9n);
+  const endpoint = publicEndpoint([...crowd, sent], { own, lists: false });
+  const payments = paymentsOn(endpoint.rpc);
+  expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: own.hash });
+  // Preparing it again gives the bytes that paid, so there is nothing else to post.
+  const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
+  expect(await payments.prepare(payment, [attempt], [])).toBe(attempt);
+});
 
 test("sees a payment behind 900 transfers as final at once by the solver's own transactions", async () => {
   expect(await minutesToFinal(true)).toBe(0);
