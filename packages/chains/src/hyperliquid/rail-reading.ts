@@ -153,6 +153,11 @@ export function createRailReading(options: RailReadingOptions): RailReading {
   const crowdedOf = new Map(
     depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
   );
+  /**
+   * Transfers that the index showed late, in the overlap, and that no cursor shows as read yet. They are read, and hold the cursor,
+   * also while the overlap is not read again. Undefined: this process has read nothing yet.
+   */
+  let awaited: readonly LedgerTransfer[] | undefined;
   /** Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap unread. */
   const timeOf = new Map<Hex32, bigint>();
 
@@ -192,8 +197,8 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       isEnough,
     });
     if (after.fault !== undefined && after.upTo < cursor) throw after.fault;
-    if (after.fault !== undefined || clock - cursor > OVERLAP_SETTLED_MS)
-      return { ...after, isComplete: false };
+    const isSettled = awaited !== undefined && clock - cursor > OVERLAP_SETTLED_MS;
+    if (after.fault !== undefined || isSettled) return { ...after, isComplete: false };
     const overlap = await readWholeLedger(rpc, depository, cursor - OVERLAP_MS, cursor - 1n, {
       crowded,
       maxRequests: Math.ceil(MAX_OVERLAP_REQUESTS / depositories.length),
@@ -224,8 +229,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     );
     const upTo = ledgers.reduce((least, ledger) => (ledger.upTo < least ? ledger.upTo : least), last);
     const fault = ledgers.find((ledger) => ledger.fault !== undefined)?.fault;
-    const received = ledgers
-      .flatMap(({ transfers }) => transfers)
+    const received = [...(awaited ?? []), ...ledgers.flatMap(({ transfers }) => transfers)]
       .filter((one) => isReceived(one) && one.time <= upTo)
       .map((transfer) => [transfer.hash, transfer] as const);
     return {
@@ -243,10 +247,13 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         text === undefined
           ? { time: clock > BEGINS_BEFORE_MS ? clock - BEGINS_BEFORE_MS : 0n, block: 0n, seen: [] }
           : readCursor(text);
+      const seen = new Set(cursor.seen);
+      awaited = awaited?.filter(({ hash, time }) => !seen.has(hash) && time >= cursor.time - OVERLAP_MS);
       const ledger = await transfersFrom(cursor, clock);
       const { transfers, upTo } = ledger;
-      const seen = new Set(cursor.seen);
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
+      // Forgotten once a cursor shows that they were read: the caller may fail to store what it is given.
+      awaited = fresh.filter(({ time }) => time < cursor.time);
       const { found, failed, next, ...reading } = await read(fresh);
       const fault = reading.fault ?? ledger.fault;
       // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as does what is beyond this reading.
