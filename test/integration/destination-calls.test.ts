@@ -1,4 +1,5 @@
 import { depositoryAbi } from "@causeway/contracts";
+import { ONE_USD } from "@causeway/domain";
 import type { Address, Hex, RequestId, SponsorshipRules } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, pad, parseAbi } from "viem";
@@ -137,6 +138,47 @@ test("calls that carry coin are charged for it, what they leave over goes back t
   await expect(world.execute(call)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   world.prices.trust("ethereum", undefined);
   expect((await world.status(other.requestId)).status).toBe("waiting");
+});
+
+test("a fill waits while the native token that its calls carry costs more than was charged, or its price is disputed", async () => {
+  const { clock, destination } = world;
+  const beneficiary = world.anAddress();
+  const carrying: Beside = { calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }] };
+  // A spread of 20 bps, and the service fee of 6 bps.
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
+  const kept = await executed(carrying);
+  world.prices.trust("ethereum", undefined);
+  const { destination: priced, costUsd } = await world.execution(kept.requestId);
+  expect(priced?.salePriceUsd).toBe((25_065n * ONE_USD) / 10n);
+  expect(costUsd).toBeGreaterThan((10n ** 15n * 25_065n) / 10n);
+  const untilItWaits = async (why: RegExp): Promise<void> => {
+    for (let round = 0; round < 8; round += 1) {
+      clock.forward(3_000);
+      await world.round();
+      if (world.events.of("fill_waits").some(({ facts }) => why.test(String(facts["why"])))) return;
+    }
+    throw new Error(`the fill does not wait: ${(await world.request(kept.requestId)).state.name}`);
+  };
+  world.prices.set("ethereum", "2600");
+  await untilItWaits(/costs more than was reserved/);
+  world.prices.set("ethereum", "2500");
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await untilItWaits(/contradicted/);
+  expect(await world.paymentsOf(kept, destination)).toEqual([]);
+  world.prices.trust("ethereum", undefined);
+  expect(await world.untilFinal(kept.requestId)).toMatchObject({ status: "success" });
+  for (let round = 0; round < 3; round += 1) await world.round();
+  const slot = await fillSlot(kept);
+  const extraGas = (slot?.gasUsed ?? 0n) - (priced?.plainGas ?? 0n);
+  expect((await world.execution(kept.requestId)).destinationUsd).toBe(
+    (10n ** 15n * 25_065n) / 10n + extraGas * (slot?.effectiveGasPrice ?? 0n) * 2_500n,
+  );
+
+  const lost = await executed(carrying);
+  world.prices.set("ethereum", "2600");
+  expect(await world.untilFinal(lost.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
+  expect((await world.execution(lost.requestId)).destinationUsd).toBe(0n);
+  expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
 });
 
 test("calls that revert for sure are refused at once with every detail", async () => {

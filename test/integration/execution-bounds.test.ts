@@ -65,7 +65,8 @@ test("an app that could not pay for what a call carries is told so; only where i
   const poor = await world.anApp({}, GIVEN, rules);
   await expect(world.execute(call, poor)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
-    message: expect.stringMatching(/has \$1000\.0+, and this execution may cost \$5000\d\d\./) as unknown,
+    // $500,000, and the service fee of 6 bps.
+    message: expect.stringMatching(/has \$1000\.0+, and this execution may cost \$5003\d\d\./) as unknown,
   });
   expect(world.events.of("execution_waits")).toEqual([]);
   const rich = await world.anApp({}, 1_000_000n * 10n ** 6n, rules);

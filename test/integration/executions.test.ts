@@ -1,6 +1,7 @@
 import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import { unbelievable } from "../fakes/adjustable-prices.ts";
@@ -357,4 +358,101 @@ test("refuses a call that carries value while the native token's price is disput
   await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
   world.prices.trust("ethereum", undefined);
   await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
+});
+
+test("native token that a call carries is sold with the service fee and the spread of its pair; gas costs its bare price", async () => {
+  const { origin, anAddress } = world;
+  // A spread of 20 bps for the age of the price, and the service fee of 6 bps.
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: anAddress(), value });
+  const reservedUsd = (await world.execution(requestId)).costUsd;
+  await world.untilFinal(requestId);
+  const { costUsd } = await world.execution(requestId);
+  const slot = await world.services.reads.slotOfLeg("execution", requestId);
+  const gasWei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  expect(costUsd).toBe((value * 25_065n) / 10n + gasWei * 2_500n + origin.chain.fees.flatUsd);
+  expect(reservedUsd).toBeGreaterThan(costUsd);
+  expect((GIVEN - (await world.book()).balance) * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+});
+
+test("a balance in native token pays for the value of a call without a fee", async () => {
+  const { origin, services, anAddress } = world;
+  const caller = await world.anApp({}, 0n);
+  const wallet = caller.fundingAddress ?? anAddress();
+  const asset = { chainId: origin.chain.id, currency: origin.chain.native.address };
+  const given = 10n ** 17n;
+  await services.uow.run((tx) =>
+    creditTopUp(services, tx, { wallet, asset, amount: given, movementKey: "given" }),
+  );
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: anAddress(), value }, caller);
+  // The price cancels out: nothing is looked at again.
+  world.prices.set("ethereum", "2600");
+  await world.untilFinal(requestId);
+  const slot = await services.reads.slotOfLeg("execution", requestId);
+  const gasWei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  expect((await world.execution(requestId)).costUsd).toBe(
+    (value + gasWei) * 2_500n + origin.chain.fees.flatUsd,
+  );
+});
+
+test("calls that carry value share the exposure limit of a minute, and a refused call counts nothing", async () => {
+  const { enginePolicy } = world.services;
+  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
+  const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
+  const before = await world.book();
+  // The start of a minute, so that all calls are in the same one.
+  world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
+  // $2.50, then $5.00.
+  expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
+  const once = await world.book();
+  expect(once.balance).toBeLessThan(before.balance);
+  await expect(call(2n * 10n ** 15n)).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+    message: expect.stringMatching(
+      /^PRICE_EXPOSURE_USD_PER_MINUTE is used up for \S+; try again in the next minute$/,
+    ) as string,
+  });
+  expect(await world.book()).toEqual(once);
+  expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
+  await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  // Gas alone is no trade.
+  expect(await call(0n)).toMatchObject({ kind: "accepted" });
+  world.clock.forward(60_000);
+  expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });
+});
+
+test("an accepted call that carries value is not sent while native token costs more than was charged, or its price is disputed", async () => {
+  const { clock, origin, executor } = world;
+  const call = { to: world.anAddress(), value: 10n ** 15n };
+  const kept = await world.execute(call);
+  const whys = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
+  // 14 bps: beyond the fee of the pair, which is charged, and as much again.
+  world.prices.set("ethereum", "2503.5");
+  await world.work();
+  expect(whys()).toEqual(["ETH costs more than was reserved for what the calls carry"]);
+  world.prices.set("ethereum", "2500");
+  world.prices.trust("ethereum", unbelievable.disputed);
+  clock.forward(2_000);
+  await world.work();
+  expect(whys().at(-1)).toMatch(/contradicted/);
+  expect(await origin.sentBy(executor)).toEqual([]);
+  world.prices.trust("ethereum", undefined);
+  world.prices.set("ethereum", "2501");
+  expect(await world.untilFinal(kept)).toMatchObject({ status: "success" });
+
+  const book = await world.book();
+  const lost = await world.execute(call);
+  world.prices.set("ethereum", "2600");
+  await world.work();
+  clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await world.status(lost)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await world.book()).toEqual(book);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
 });

@@ -526,7 +526,7 @@ test("an app makes no calls of its own beside a quote that has calls", async () 
   const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
   const beside = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
-  await expect(priceDestination(services, terms, beside, signal)).rejects.toThrow("calls of its own");
+  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow("calls of its own");
 });
 
 test("destination calls are refused when the fill swaps, brings a gas top-up or needs a replaced router", async () => {
@@ -543,7 +543,7 @@ test("destination calls are refused when the fill swaps, brings a gas top-up or 
   for (const [ask, by, message] of cases) {
     const { terms } = await world.quote(ask);
     const beside = { calls: [], authorizationList: undefined };
-    const refusal = priceDestination(by, terms, beside, AbortSignal.timeout(1_000));
+    const refusal = priceDestination(by, terms, beside, [], AbortSignal.timeout(1_000));
     await expect(refusal).rejects.toThrow(message);
   }
 });

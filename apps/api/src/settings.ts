@@ -524,7 +524,7 @@ export const engineSettings = {
   )({
     name: "PRICE_EXPOSURE_USD_PER_MINUTE",
     describe:
-      "Limit of fills between different assets per minute and asset, gas top-ups included, whole USD; further fills wait for the next minute. The first fill of a minute always passes. Limits the cost of a wrong price until it is noticed.",
+      "Limit of fills between different assets per minute and asset, gas top-ups and call value included, whole USD; further fills wait for the next minute, and /execute answers 503 to calls that carry value. The first fill of a minute always passes. Limits the cost of a wrong price until it is noticed.",
     default: 250_000,
   }),
   inventoryWaitMs: millis({

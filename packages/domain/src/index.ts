@@ -75,6 +75,7 @@ export * from "./quote/steps.ts";
 export * from "./quote/confirmations.ts";
 export * from "./withdrawal/evm-call-request.ts";
 export * from "./sponsorship/execution-cost.ts";
+export * from "./sponsorship/sale-price.ts";
 export * from "./sponsorship/judge-fees.ts";
 export * from "./sponsorship/judge-sponsorship.ts";
 export * from "./sponsorship/rules.ts";

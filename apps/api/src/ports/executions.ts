@@ -22,6 +22,8 @@ export interface DestinationExecution {
   readonly maxFeePerGas: bigint;
   /** USD per whole coin of the destination chain, 18 decimals. */
   readonly coinUsd: bigint;
+  /** What the app pays per whole native token that the calls carry, fees included. Absent: they carry none, or `coinUsd`. */
+  readonly salePriceUsd?: bigint | undefined;
 }
 
 /** A call that the service sends for a user: what was asked, what it was priced with, and whose balance bears it. */
@@ -39,6 +41,8 @@ export interface NewExecution {
   readonly maxFeePerGas: bigint;
   /** USD per whole coin of the chain when it was accepted, 18 decimals. */
   readonly coinUsd: bigint;
+  /** What the app pays per whole native token that the call carries, fees included. Absent: it carries none, or `coinUsd`. */
+  readonly salePriceUsd?: bigint | undefined;
   /** USD with 18 decimals. */
   readonly flatUsd: bigint;
   readonly destination: DestinationExecution | undefined;

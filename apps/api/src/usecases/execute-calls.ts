@@ -1,6 +1,6 @@
 import type { GasPrices, TraceOutcome } from "@causeway/chains";
 import type { Address, PricedUnit, RequestTerms, SponsorshipQuestion } from "@causeway/domain";
-import { executionCost, formatUsd, judgeSponsorship, ServiceError } from "@causeway/domain";
+import { amountToUsdUp, executionCost, formatUsd, judgeSponsorship, ServiceError } from "@causeway/domain";
 import type { ExecuteAnswer, ExecuteInput } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { ExecuteOutcome } from "../ports/execute.ts";
@@ -16,13 +16,14 @@ import { findQuoted } from "./execution/find-quoted.ts";
 import { refuseOwnContracts } from "./execution/own-contracts.ts";
 import { priceDestination } from "./execution/price-destination.ts";
 import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
-import { refuseDoubtedValue } from "./execution/refuse-doubted-value.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
 import { refuseUncovered } from "./execution/refuse-uncovered.ts";
 import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
 import type { ExecutionQuestion } from "./execution/read-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import type { SimulatedExecution } from "./execution/simulate-execution.ts";
+import { payingCurrencies, salePriceOf } from "./execution/value-sale.ts";
+import { valueOf } from "./plan-fill-with-calls.ts";
 
 export interface ExecuteServices extends Pick<
   Services,
@@ -81,10 +82,13 @@ export async function executeCalls(
 
   const { chain, pulse } = question.origin;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  refuseDoubtedValue(services, chain.native, question.call.value);
   const asked = sponsorshipOf(question, native);
   // What can be refused without looking at the chain is not worth a simulation.
   refuseBy(caller, asked);
+  const { value: valueWei } = question.call;
+  const hasValue = valueWei > 0n || valueOf(question.destination?.calls ?? []) > 0n;
+  const paidIn = hasValue ? await payingCurrencies(services, payer) : [];
+  const salePriceUsd = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const prices = pulse.gasPrices();
   const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
   const [simulated, beside, dataFeeWei] = await Promise.all([
@@ -103,16 +107,18 @@ export async function executeCalls(
         senderHasWei: pulse.gasBalance(executor.address).amount,
       },
     ),
-    question.destination && terms && priceDestination(services, terms, question.destination, signal),
+    question.destination && terms && priceDestination(services, terms, question.destination, paidIn, signal),
     question.origin.connection.reader.dataFee(question.call),
   ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
   const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
-  const besidesGasWei = question.call.value + dataFeeCap(dataFeeWei);
   const costOf = (gas: bigint): bigint =>
-    executionCost({ gas, weiPerGas: maxFeePerGas, valueWei: besidesGasWei, flatUsd }, native).totalUsd;
+    executionCost(
+      { gas, weiPerGas: maxFeePerGas, dataFeeWei: dataFeeCap(dataFeeWei), valueWei, flatUsd },
+      { ...native, salePriceUsd },
+    ).totalUsd;
   if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(LEAST_GAS));
   const outcome = possible(services, question, simulated);
   refuseOwnContracts(services, question.origin, question.call, caller.id, outcome.calls);
@@ -149,6 +155,16 @@ export async function executeCalls(
     maxFeePerGas,
     coinUsd: native.priceUsd,
     flatUsd,
+    salePriceUsd,
+    sale: hasValue
+      ? {
+          paidIn,
+          sold: [
+            { native: chain.native, usd: asked.valueUsd },
+            ...(beside === undefined ? [] : [{ native: beside.native, usd: beside.valueUsd }]),
+          ],
+        }
+      : undefined,
     destination: beside?.destination,
     lease,
   });
@@ -182,8 +198,7 @@ function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: Reques
 }
 
 function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): SponsorshipQuestion {
-  const carried = { gas: 0n, weiPerGas: 0n, valueWei: call.value, flatUsd: 0n };
-  const { valueUsd } = executionCost(carried, native);
+  const valueUsd = amountToUsdUp(call.value, native);
   return { call: sponsoredCall(call), innerCalls: [], user, costUsd: 0n, valueUsd };
 }
 
@@ -252,7 +267,7 @@ function refuseUnpaid(
   dataFeeWei: bigint,
 ): void {
   const { totalUsd } = executionCost(
-    { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, valueWei: dataFeeWei, flatUsd: 0n },
+    { gas: gasUsed, weiPerGas: baseFeePerGas + maxPriorityFeePerGas, dataFeeWei, valueWei: 0n, flatUsd: 0n },
     native,
   );
   const paidUsd = terms.originGasUsd ?? 0n;

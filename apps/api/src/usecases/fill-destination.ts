@@ -19,18 +19,19 @@ import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { uncoveredBurnUsd, unpaidBurntUsd } from "./burnt-by-fills.ts";
+import { whySaleWaits } from "./execution/value-sale.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
 import { fillContractOf } from "./fill-contract.ts";
 import { amountToPay } from "./fill-amount.ts";
-import { addExposure } from "./price-exposure.ts";
+import { addExposures } from "./price-exposure.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
 import { orderSignerOf } from "./order-signer.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
-import { planFillWithCalls } from "./plan-fill-with-calls.ts";
+import { planFillWithCalls, valueOf } from "./plan-fill-with-calls.ts";
 import { planFillWithSwap } from "./plan-fill-with-swap.ts";
 import { planFillWithTopup } from "./plan-fill-with-topup.ts";
 import { topupGas } from "./topup-gas.ts";
@@ -212,6 +213,11 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
       return wait(services, request, "the solver's inventory does not bear the fill");
     return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
+  if (beside !== undefined && valueOf(beside.calls) > 0n) {
+    const { salePriceUsd = beside.coinUsd } = beside;
+    const why = await whySaleWaits(services, requestId, destination.chain.native, salePriceUsd);
+    if (why !== undefined) return wait(services, request, why, "SLIPPAGE");
+  }
   if (terms.sponsorship !== undefined) await warmPrices(services);
   const { plan } = planned;
   const sponsoredUsd = due.sponsoredUsd ?? 0n;
@@ -381,9 +387,8 @@ async function countExposure(
   expose(paidFrom, usd);
   if (topupUsd > 0n) expose(chains.currency(destination.chainId, NATIVE_CURRENCY), topupUsd);
   expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
-  // In one order everywhere: two fills that lock two assets must not wait for each other.
-  for (const [priceId, partUsd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if (!(await addExposure(services, tx, priceId, partUsd))) throw new ExposureReached(priceId);
+  const reached = await addExposures(services, tx, exposed);
+  if (reached !== undefined) throw new ExposureReached(reached);
 }
 
 /** Never gives up: the nonce may have paid this very request, and then its deposit must not be refunded. */

@@ -16,3 +16,18 @@ export async function addExposure(
   const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
   return await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs());
 }
+
+/**
+ * {@link addExposure} for each asset. When a limit is reached the caller must roll its commit back: other assets may have been counted.
+ * @returns the asset whose limit is reached; undefined when all were counted
+ */
+export async function addExposures(
+  services: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  exposed: ReadonlyMap<string, bigint>,
+): Promise<string | undefined> {
+  // In one order everywhere: two commits that lock two assets must not wait for each other.
+  for (const [priceId, usd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (!(await addExposure(services, tx, priceId, usd))) return priceId;
+  return undefined;
+}

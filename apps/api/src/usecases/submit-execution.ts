@@ -13,6 +13,7 @@ import { refusedTarget } from "./execution/own-contracts.ts";
 import { sendExecution } from "./execution/send-execution.ts";
 import { forgiveCosts, noteCosts } from "./execution/settle-execution.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
+import { whySaleWaits } from "./execution/value-sale.ts";
 import { ownAccounts } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
@@ -24,7 +25,10 @@ import type { Progress } from "./wait.ts";
 
 type Needs = TransitionServices &
   LaneKeys &
-  Pick<Services, "chains" | "uow" | "reads" | "enginePolicy" | "sendExecution" | "executionTurn">;
+  Pick<
+    Services,
+    "chains" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy" | "sendExecution" | "executionTurn"
+  >;
 
 /**
  * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
@@ -131,6 +135,11 @@ async function plan(
     case "ok": {
       const reached = refusedTarget(services, connected, execution, simulated.outcome.calls);
       if (reached !== undefined) return refusedPlan(reached);
+      if (call.value > 0n) {
+        const { salePriceUsd = execution.coinUsd } = execution;
+        const why = await whySaleWaits(services, requestId, connected.chain.native, salePriceUsd);
+        if (why !== undefined) return { kind: "waits", why };
+      }
       return {
         kind: "ready",
         plan: {

@@ -15,6 +15,14 @@ test("gas, coin and flat fee add up", () => {
   });
 });
 
+test("charges value at its sale price, and the data fee like gas", () => {
+  const spending = { gas: 0n, weiPerGas: 0n, dataFeeWei: 10n ** 15n, valueWei: 10n ** 16n, flatUsd: 0n };
+  expect(executionCost(spending, { ...ether, salePriceUsd: 2_600n * ONE_USD })).toMatchObject({
+    gasUsd: (5n * ONE_USD) / 2n,
+    valueUsd: 26n * ONE_USD,
+  });
+});
+
 test("a fraction of the smallest USD unit is charged as a whole one", () => {
   const cheap = { decimals: 18, priceUsd: 1n };
   expect(executionCost({ gas: 1n, weiPerGas: 1n, valueWei: 1n, flatUsd: 0n }, cheap).totalUsd).toBe(2n);

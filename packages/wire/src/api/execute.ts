@@ -60,7 +60,9 @@ export const executeRequest = z
             chainId: evmChainId.describe("EVM chain on which the call is made."),
             to: contract.describe("Contract or account to call."),
             data: hexData.describe("Call data."),
-            value: wei.describe("Native coin that the call carries, wei; the sponsor pays it."),
+            value: wei.describe(
+              "Native token that the call carries, wei. The sponsor's balance pays its worth plus service fee and spread.",
+            ),
             authorizationList,
           },
           because("must be an object"),

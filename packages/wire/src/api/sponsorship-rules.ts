@@ -51,7 +51,9 @@ export const sponsorshipRules = z
       denySelectors: selectors.optional().describe("These functions never."),
       maxCallValueUsd: usd
         .optional()
-        .describe("Most native currency that one call may carry from the sponsor; default 0."),
+        .describe(
+          "Most native token that one call may carry from the sponsor, fees not included; default 0.",
+        ),
       maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
       maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
       allowUnsubmitted: z

@@ -10,7 +10,7 @@ const insert = statement(
   `with calls as (select * from json_to_recordset($1::json) as c (order_id text, kind text, state text, destination_chain_id bigint,
        fill_deadline_ms bigint, terms text, event text, detail text, job_name text, job_id text, payload text,
        request_id text, key_id text, wallet text, question_hash text, chain_id bigint, call_to text, call_data text, call_value numeric,
-       call_authorizations text, gas_limit bigint, max_fee_per_gas numeric, coin_usd numeric, flat_usd numeric, destination text,
+       call_authorizations text, gas_limit bigint, max_fee_per_gas numeric, coin_usd numeric, sale_price_usd numeric, flat_usd numeric, destination text,
        user_address text, target text, day integer, cost_usd numeric, created_at_ms bigint)),
    known as (insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
        fill_deadline_ms, terms)

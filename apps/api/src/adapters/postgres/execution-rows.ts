@@ -15,6 +15,7 @@ export interface ExecutionRow {
   gas_limit: number;
   max_fee_per_gas: bigint;
   coin_usd: bigint;
+  sale_price_usd: bigint | null;
   flat_usd: bigint;
   destination: string | null;
   user_address: string | null;
@@ -28,7 +29,7 @@ export interface ExecutionRow {
 }
 
 export const NEW_EXECUTION_COLUMNS =
-  "request_id, key_id, wallet, question_hash, chain_id, call_to, call_data, call_value, call_authorizations, gas_limit, max_fee_per_gas, coin_usd, flat_usd, destination, user_address, target, day, cost_usd, created_at_ms";
+  "request_id, key_id, wallet, question_hash, chain_id, call_to, call_data, call_value, call_authorizations, gas_limit, max_fee_per_gas, coin_usd, sale_price_usd, flat_usd, destination, user_address, target, day, cost_usd, created_at_ms";
 export const EXECUTION_COLUMNS = `${NEW_EXECUTION_COLUMNS}, origin_usd, destination_usd, settled`;
 
 /** One value for each of {@link NEW_EXECUTION_COLUMNS}, under its name. */
@@ -47,6 +48,7 @@ export function newExecutionJson(execution: NewExecution): Readonly<Record<strin
     gas_limit: execution.gasLimit,
     max_fee_per_gas: execution.maxFeePerGas,
     coin_usd: execution.coinUsd,
+    sale_price_usd: execution.salePriceUsd ?? null,
     flat_usd: execution.flatUsd,
     destination: destination === undefined ? null : destinationToJson(destination),
     user_address: execution.user ?? null,
@@ -76,6 +78,7 @@ export function executionOf(row: ExecutionRow): ExecutionRecord {
     gasLimit: BigInt(row.gas_limit),
     maxFeePerGas: row.max_fee_per_gas,
     coinUsd: row.coin_usd,
+    salePriceUsd: row.sale_price_usd ?? undefined,
     flatUsd: row.flat_usd,
     destination: row.destination === null ? undefined : destinationFromJson(row.destination),
     user: (row.user_address as Address | null) ?? undefined,
@@ -99,9 +102,10 @@ export function destinationToJson(destination: DestinationExecution): string {
 type Written<T> = { readonly [Name in keyof T]: T[Name] extends bigint ? string : T[Name] };
 
 function destinationFromJson(text: string): DestinationExecution {
-  const { calls, authorizationList, extraGas, plainGas, maxFeePerGas, coinUsd } = JSON.parse(text) as Written<
-    Omit<DestinationExecution, "calls">
-  > & {
+  const { calls, authorizationList, extraGas, plainGas, maxFeePerGas, coinUsd, salePriceUsd } = JSON.parse(
+    text,
+  ) as Written<Omit<DestinationExecution, "calls" | "salePriceUsd">> & {
+    readonly salePriceUsd?: string;
     readonly calls: readonly Written<DestinationExecution["calls"][number]>[];
   };
   return {
@@ -111,5 +115,6 @@ function destinationFromJson(text: string): DestinationExecution {
     plainGas: BigInt(plainGas),
     maxFeePerGas: BigInt(maxFeePerGas),
     coinUsd: BigInt(coinUsd),
+    ...(salePriceUsd !== undefined && { salePriceUsd: BigInt(salePriceUsd) }),
   };
 }

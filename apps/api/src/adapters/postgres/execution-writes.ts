@@ -9,7 +9,7 @@ import type { Sql } from "./pool.ts";
 const add = statement(
   "execution_add",
   `insert into executions (${NEW_EXECUTION_COLUMNS})
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
    on conflict do nothing returning request_id`,
 );
 const lock = statement(

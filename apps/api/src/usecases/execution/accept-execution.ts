@@ -18,6 +18,8 @@ import { findQuoted } from "./find-quoted.ts";
 import { utcDay } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { ExecutionQuestion } from "./read-execution.ts";
+import { countSale } from "./value-sale.ts";
+import type { ValueSale } from "./value-sale.ts";
 
 export interface AcceptServices extends Pick<
   Services,
@@ -53,6 +55,10 @@ export interface Acceptable {
   /** All USD with 18 decimals. */
   readonly coinUsd: bigint;
   readonly flatUsd: bigint;
+  /** What is paid per whole native token that the call carries, fees included; undefined: it carries none. */
+  readonly salePriceUsd: bigint | undefined;
+  /** Native token that this call and those made with the fill carry; undefined: none. */
+  readonly sale: ValueSale | undefined;
   readonly destination: DestinationExecution | undefined;
   readonly lease: IdempotencyLease | undefined;
 }
@@ -67,7 +73,7 @@ class QuoteTaken extends Error {
 
 /**
  * One commit: the request, the execution, its job, the caller's budgets, the balance set aside, and the answer that a repeated call gets. Either all of it stands or nothing does.
- * The balance comes last: only this wait of all is shared by everything that an app does.
+ * The balance comes late: only this wait is shared by everything that an app does. The exposure of a sale, which all apps share, comes last.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone), PRICE_FETCH_FAILED; LeaseLost
  */
 export async function acceptExecution(
@@ -179,6 +185,7 @@ export function newExecution(acceptable: Acceptable, nowMs: number): NewExecutio
     gasLimit: acceptable.gasLimit,
     maxFeePerGas: acceptable.maxFeePerGas,
     coinUsd: acceptable.coinUsd,
+    salePriceUsd: acceptable.salePriceUsd,
     flatUsd: acceptable.flatUsd,
     destination: acceptable.destination,
     user: question.user,
@@ -220,7 +227,7 @@ async function keepToBudgets(
 async function setAside(
   services: AcceptServices,
   tx: Tx,
-  { payer, requestId, sponsorship }: Acceptable,
+  { payer, requestId, sponsorship, sale }: Acceptable,
 ): Promise<void> {
   const { costUsd, valueUsd } = sponsorship;
   const reserved = await reserveFees(services, tx, {
@@ -232,6 +239,8 @@ async function setAside(
   });
   if (reserved.kind === "insufficient") throw insufficient(payer, reserved);
   if (reserved.kind === "closed") throw new QuoteTaken(requestId);
+  // Last, so that a call that is refused does not count.
+  if (sale !== undefined) await countSale(services, tx, sale, reserved.reservation.parts);
 }
 
 /** Names the movement that sets the fees of a request aside: there is one. */

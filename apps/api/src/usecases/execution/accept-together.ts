@@ -8,14 +8,20 @@ import { executeJob } from "../transition.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 
-/** A fresh call that an app pays for and that no budget, quote or repetition of it has a say in: only its wallet's balance is shared with others. */
+/** A fresh call that an app pays for, without value, budget, quote or idempotency key: only its wallet's balance is shared with others. */
 export interface PlainAcceptable extends Acceptable {
   readonly wallet: Address;
 }
 
 export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
-  const { wallet, quoted, lease, caller } = acceptable;
-  return wallet !== undefined && quoted === undefined && lease === undefined && !hasBudgets(caller);
+  const { wallet, quoted, lease, caller, sale } = acceptable;
+  return (
+    wallet !== undefined &&
+    quoted === undefined &&
+    lease === undefined &&
+    sale === undefined &&
+    !hasBudgets(caller)
+  );
 }
 
 export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;

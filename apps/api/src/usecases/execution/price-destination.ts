@@ -1,8 +1,8 @@
 import { reachedBeside, refusesInnerOperations } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
-import { executionCost, ServiceError } from "@causeway/domain";
-import type { Hex, RequestTerms } from "@causeway/domain";
+import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
+import type { Currency, Hex, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
@@ -13,10 +13,10 @@ import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
 import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
-import { refuseDoubtedValue } from "./refuse-doubted-value.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
+import { salePriceOf } from "./value-sale.ts";
 
 type Needs = LaneKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
 
@@ -27,6 +27,8 @@ export type PricedDestination =
       readonly destination: DestinationExecution;
       /** The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry is a part of it. */
       readonly costUsd: bigint;
+      /** The native token that they carry, fees not included. */
+      readonly native: Currency;
       readonly valueUsd: bigint;
       /** Every call that they make, they themselves included; undefined where the node does not tell. */
       readonly calls: readonly InnerCall[] | undefined;
@@ -34,12 +36,14 @@ export type PricedDestination =
 
 /**
  * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of what was quoted, then the calls.
+ * @param paidIn the currencies of the app balance that can pay for native token that the calls carry
  * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
  */
 export async function priceDestination(
   services: Needs,
   terms: RequestTerms,
   beside: DestinationCalls,
+  paidIn: readonly Currency[],
   signal: AbortSignal,
 ): Promise<PricedDestination> {
   if (terms.outputCalls !== undefined)
@@ -51,8 +55,8 @@ export async function priceDestination(
     throw refusal("destinationChainExecutionData is not supported for a quote with topupGas");
   const { chainId, currency, expectedAmount } = terms.destination;
   const connected = services.chains.get(chainId);
-  const paidIn = services.chains.currency(chainId, currency);
-  if (connected === undefined || paidIn === undefined)
+  const delivered = services.chains.currency(chainId, currency);
+  if (connected === undefined || delivered === undefined)
     throw refusal("the destination chain of the quote is not served any more", "UNSUPPORTED_CHAIN");
   if (terms.order.output.extraData !== fillContractOf(connected))
     throw refusal("destinationChainExecutionData: the quote names a former router; request a new quote");
@@ -60,7 +64,7 @@ export async function priceDestination(
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
   if (able === "notApproved")
-    throw refusal(`calls beside a payment in ${paidIn.symbol} are not offered on ${chain.displayName}`);
+    throw refusal(`calls beside a payment in ${delivered.symbol} are not offered on ${chain.displayName}`);
   if (able === "short")
     throw new ServiceError("SERVICE_UNAVAILABLE", "the fill cannot be tried at this moment; try again");
 
@@ -94,9 +98,10 @@ export async function priceDestination(
   );
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  refuseDoubtedValue(services, chain.native, valueOf(beside.calls));
+  const valueWei = valueOf(beside.calls);
+  const salePriceUsd = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
-  const plainGas = gasOf(services.quotePolicy.gas.fill, paidIn, toContract);
+  const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
   const wholeGas = withHeadroom(simulated.outcome.gas);
   const destination: DestinationExecution = {
     ...beside,
@@ -104,20 +109,29 @@ export async function priceDestination(
     extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
     maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
     coinUsd: native.priceUsd,
+    ...(salePriceUsd !== undefined && { salePriceUsd }),
   };
-  const costOf = (gas: bigint, valueWei: bigint): ReturnType<typeof executionCost> =>
-    executionCost({ gas, weiPerGas: destination.maxFeePerGas, valueWei, flatUsd: 0n }, native);
-  const bytesWei = dataFeeCap(dataFeeWei);
-  const made = costOf(destination.extraGas, valueOf(beside.calls) + bytesWei);
-  // When they revert in the block the quote pays for nothing, and their coin comes back.
-  const burnt = costOf(mostGasOf(destination), bytesWei);
-  const costUsd = made.totalUsd > burnt.totalUsd ? made.totalUsd : burnt.totalUsd;
+  const costOf = (gas: bigint, carriedWei: bigint): bigint =>
+    executionCost(
+      {
+        gas,
+        weiPerGas: destination.maxFeePerGas,
+        dataFeeWei: dataFeeCap(dataFeeWei),
+        valueWei: carriedWei,
+        flatUsd: 0n,
+      },
+      { ...native, salePriceUsd },
+    ).totalUsd;
+  const madeUsd = costOf(destination.extraGas, valueWei);
+  // When they revert in the block the quote pays for nothing, and their native token comes back.
+  const burntUsd = costOf(mostGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
     kind: "priced",
     destination,
-    costUsd,
-    valueUsd: costOf(0n, valueOf(beside.calls)).valueUsd,
+    costUsd: madeUsd > burntUsd ? madeUsd : burntUsd,
+    native: chain.native,
+    valueUsd: amountToUsdUp(valueWei, native),
     calls:
       reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
   };

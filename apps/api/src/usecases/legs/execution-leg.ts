@@ -77,7 +77,7 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
 }
 
 /**
- * Charges what the mined transaction did cost, at the price of the coin at which it was accepted.
+ * Charges what the mined transaction did cost, at the prices of the native token at which it was accepted.
  * @param ends.isOver nothing will be filled because of it
  * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an app does or the deposit goes back in the end
  */
@@ -94,6 +94,7 @@ async function charge(
   const native = {
     decimals: nativeDecimals(services.chains, slot.chainId),
     priceUsd: execution.coinUsd,
+    salePriceUsd: execution.salePriceUsd,
   };
   const { totalUsd } = executionCost(
     { gas: slot.gasUsed, weiPerGas: slot.effectiveGasPrice, ...besides(execution) },

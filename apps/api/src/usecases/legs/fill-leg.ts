@@ -172,7 +172,7 @@ async function charge(
       valueWei,
       flatUsd: 0n,
     },
-    { decimals, priceUsd: beside.coinUsd },
+    { decimals, priceUsd: beside.coinUsd, salePriceUsd: beside.salePriceUsd },
   );
   await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
 }

@@ -134,7 +134,7 @@ export async function executePermit(
   const { outcome } = simulated;
   refuseIdle(origin, terms, outcome);
   const costOf = (gas: bigint, weiPerGas: bigint, dataWei: bigint): bigint =>
-    executionCost({ gas, weiPerGas, valueWei: dataWei, flatUsd: 0n }, native).totalUsd;
+    executionCost({ gas, weiPerGas, dataFeeWei: dataWei, valueWei: 0n, flatUsd: 0n }, native).totalUsd;
   const usual = prices.baseFeePerGas + prices.maxPriorityFeePerGas;
   refuseUnpaid(services, terms, costOf(outcome.gasUsed, usual, dataFeeWei));
   const gasLimit = withHeadroom(outcome.gas);

@@ -1,0 +1,140 @@
+import {
+  amountToUsdDown,
+  isOneAsset,
+  isSaleBeyondHonour,
+  pairClassOf,
+  salePrice,
+  ServiceError,
+} from "@causeway/domain";
+import type { Address, ChargePart, Currency, RequestId } from "@causeway/domain";
+import type { Services } from "../../ports/services.ts";
+import type { Tx } from "../../ports/unit-of-work.ts";
+import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../app-balance/appraise.ts";
+import { addExposures } from "../price-exposure.ts";
+import { spreadBetween, spreadOf } from "../quote-pricing.ts";
+
+/** Native token that calls carry: the app balance buys it from the solver. */
+export interface ValueSale {
+  /** Currencies of the balance that the sale prices were computed for. */
+  readonly paidIn: readonly Currency[];
+  /** By chain; USD with 18 decimals, fees not included. */
+  readonly sold: ReadonlyArray<{ readonly native: Currency; readonly usd: bigint }>;
+}
+
+/**
+ * The currencies that a charge of this wallet can take: those with a balance, and a price that can be believed.
+ * @throws ServiceError PRICE_FETCH_FAILED when something owed has no such price
+ */
+export async function payingCurrencies(
+  services: Pick<Services, "appBalance" | "chains" | "clock" | "prices" | "quotePolicy" | "uow">,
+  wallet: Address,
+): Promise<readonly Currency[]> {
+  await warmPrices(services);
+  const book = await services.uow.run((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
+  const { balances } = appraise(services, book);
+  const paying = new Set(balances.filter(({ amount }) => amount > 0n).map(({ asset }) => asset.currency));
+  return services.appBalance.currencies.filter(({ address }) => paying.has(address));
+}
+
+/**
+ * USD per whole native token that a call carries: its price with the service fee and the spread of a quote between it and the dearest of the currencies that pay.
+ * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
+ */
+export async function salePriceOf(
+  services: Pick<Services, "prices" | "quotePolicy">,
+  native: Currency,
+  paidIn: readonly Currency[],
+): Promise<bigint> {
+  const priceUsd = await services.prices.usd(native);
+  const { serviceBps } = services.quotePolicy;
+  const fees = paidIn.map(
+    (currency) => serviceBps[pairClassOf(currency, native)] + spreadOf(services, currency, native),
+  );
+  return salePrice(priceUsd, Math.max(0, ...fees));
+}
+
+/**
+ * Counts an accepted sale against the limit of each asset, as the fill of a quote between the two would be.
+ * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency pays than it was priced for
+ */
+export async function countSale(
+  services: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  { paidIn, sold }: ValueSale,
+  parts: readonly ChargePart[],
+): Promise<void> {
+  const paid = parts.map(({ asset, usd }) => {
+    const currency = paidIn.find(({ address }) => address === asset.currency);
+    if (currency === undefined)
+      throw new ServiceError("SERVICE_UNAVAILABLE", "The app balance changed during the request; try again");
+    return { currency, usd };
+  });
+  const exposed = new Map<string, bigint>();
+  const expose = ({ priceId }: Currency, usd: bigint): void => {
+    exposed.set(priceId, (exposed.get(priceId) ?? 0n) + usd);
+  };
+  for (const { native, usd: soldUsd } of sold) {
+    let leftUsd = soldUsd;
+    for (const { currency, usd } of paid) {
+      if (leftUsd === 0n || isOneAsset(pairClassOf(currency, native))) continue;
+      const partUsd = usd < leftUsd ? usd : leftUsd;
+      leftUsd -= partUsd;
+      expose(native, partUsd);
+      expose(currency, partUsd);
+    }
+  }
+  const priceId = await addExposures(services, tx, exposed);
+  if (priceId !== undefined)
+    throw new ServiceError(
+      "PRICE_FETCH_FAILED",
+      `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${priceId}; try again in the next minute`,
+      { data: { priceId } },
+    );
+}
+
+/**
+ * Looks at the price of an accepted sale again, before anything is signed.
+ * @param agreedPriceUsd what is charged per whole native token, fees included
+ * @returns why the calls must wait; undefined when they need not
+ */
+export async function whySaleWaits(
+  services: Pick<Services, "chains" | "prices" | "quotePolicy" | "uow">,
+  requestId: RequestId,
+  native: Currency,
+  agreedPriceUsd: bigint,
+): Promise<string | undefined> {
+  const reservation = await services.uow.run((tx) => tx.ledger.reservation(requestId));
+  if (reservation?.state !== "open") return "no app balance is reserved for the native token of the calls";
+  const paid = reservation.parts.map(({ asset, amount, usd }) => ({
+    currency: services.chains.currency(asset.chainId, asset.currency),
+    amount,
+    reservedUsd: usd,
+  }));
+  await Promise.allSettled(
+    [native, ...paid.map(({ currency }) => currency)].map(
+      async (currency) => currency && (await services.prices.usd(currency)),
+    ),
+  );
+  const { serviceBps, honourBps } = services.quotePolicy;
+  for (const { currency, amount, reservedUsd } of paid) {
+    if (currency === undefined) return "a currency that pays for the calls is not configured any more";
+    const pairClass = pairClassOf(currency, native);
+    // Its price cancels out.
+    if (isOneAsset(pairClass)) continue;
+    const [nativeUnit, unit] = [gasUnitInMemory(services, native), unitInMemory(services, currency)];
+    const spreadBps = spreadBetween(services, currency, native);
+    if (nativeUnit instanceof ServiceError) return nativeUnit.message;
+    if (unit instanceof ServiceError) return unit.message;
+    if (spreadBps instanceof ServiceError) return spreadBps.message;
+    const feeBps = serviceBps[pairClass];
+    const now = {
+      reservedUsd,
+      worthUsd: amountToUsdDown(amount, unit),
+      salePriceUsd: salePrice(nativeUnit.priceUsd, feeBps + spreadBps),
+      honourBps: Math.min(honourBps, feeBps),
+    };
+    if (isSaleBeyondHonour(agreedPriceUsd, now))
+      return `${native.symbol} costs more than was reserved for what the calls carry`;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BPS } from "../money/bps.ts";
+import { ONE_USD } from "../money/usd.ts";
+import { isSaleBeyondHonour, salePrice } from "./sale-price.ts";
+
+test("adds the fee to the price, rounded up", () => {
+  expect(salePrice(2_500n * ONE_USD, 26)).toBe((25_065n * ONE_USD) / 10n);
+  expect(salePrice(1n, 1)).toBe(2n);
+  expect(salePrice(2_500n * ONE_USD, 0)).toBe(2_500n * ONE_USD);
+});
+
+const usd = fc.bigInt({ min: 1n, max: 10n ** 24n });
+const bps = fc.integer({ min: 0, max: 1_000 });
+
+test("a sale that is kept pays today's price, its fee included, up to the honored part", () => {
+  fc.assert(
+    fc.property(usd, usd, usd, usd, bps, (agreed, reservedUsd, worthUsd, salePriceUsd, honourBps) => {
+      const isBeyond = isSaleBeyondHonour(agreed, { reservedUsd, worthUsd, salePriceUsd, honourBps });
+      // What the reserved part buys is worth no more than what the part is worth now, plus the honored part.
+      const soldUsd = reservedUsd * salePriceUsd * BPS;
+      const paidUsd = agreed * worthUsd * (BPS + BigInt(honourBps));
+      expect(isBeyond).toBe(soldUsd > paidUsd);
+      // At the agreed prices a sale is always kept.
+      const same = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreed, honourBps };
+      expect(isSaleBeyondHonour(agreed, same)).toBe(false);
+    }),
+  );
+});
+
+test("a payment that lost value counts like native token that rose", () => {
+  const at = (worthUsd: bigint, salePriceUsd: bigint) =>
+    isSaleBeyondHonour(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honourBps: 10 });
+  expect(at(10_000n, 1_001n)).toBe(false);
+  expect(at(10_000n, 1_002n)).toBe(true);
+  expect(at(9_989n, 1_000n)).toBe(true);
+  // Both moved alike.
+  expect(at(20_000n, 2_000n)).toBe(false);
+});

@@ -1,0 +1,25 @@
+import { BPS, bpsOfUp } from "../money/bps.ts";
+
+/** The price at which native token is sold: USD with 18 decimals per whole token, service fee and spread included. */
+export function salePrice(priceUsd: bigint, feeBps: number): bigint {
+  return priceUsd + bpsOfUp(priceUsd, feeBps);
+}
+
+/** A part of what was reserved for a sale, at today's prices. All USD with 18 decimals. */
+export interface SalePartNow {
+  /** What the part was worth when it was reserved. */
+  readonly reservedUsd: bigint;
+  readonly worthUsd: bigint;
+  /** The sale price now, see {@link salePrice}. */
+  readonly salePriceUsd: bigint;
+  /** How far the agreed price is kept. */
+  readonly honourBps: number;
+}
+
+/** Whether the sale, paid by this part, would now cost more than `honourBps` above the agreed sale price. */
+export function isSaleBeyondHonour(
+  agreedPriceUsd: bigint,
+  { reservedUsd, worthUsd, salePriceUsd, honourBps }: SalePartNow,
+): boolean {
+  return salePriceUsd * reservedUsd * BPS > agreedPriceUsd * worthUsd * (BPS + BigInt(honourBps));
+}
