@@ -171,29 +171,29 @@ async function seeTraffic(): Promise<void> {
   const paid = async (currency: Address, hoursAgo: number): Promise<string> => {
     const { requestId, orderId } = await quoted(currency, hoursAgo);
     await uow.run(async (tx) => {
-      const { id } = await tx.deposits.upsert({
-        chainId: ALDER,
-        txHash: someHash(),
-        ordinal: 0,
-        blockNumber: 10n,
-        blockHash: someHash(),
-        confirmAtBlock: 12n,
-        depositor: someAddress(),
-        sender: someAddress(),
-        currency,
-        amount: 100n,
-        orderId,
-        requestId,
-        disposition: "unattributed",
-        reason: undefined,
-        seenAtMs: NOW_MS,
-        valueUsd: 0n,
-      });
+      const [stored] = await tx.deposits.record(ALDER, [
+        {
+          txHash: someHash(),
+          ordinal: 0,
+          blockNumber: 10n,
+          blockHash: someHash(),
+          confirmAtBlock: 12n,
+          depositor: someAddress(),
+          sender: someAddress(),
+          currency,
+          amount: 100n,
+          orderId,
+          requestId,
+          seenAtMs: NOW_MS,
+          valueUsd: 0n,
+        },
+      ]);
+      if (stored === undefined) throw new Error("the deposit is new");
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("the request is stored");
       const seen = {
         kind: "depositSeen",
-        depositId: id,
+        depositId: stored.id,
         verdict: { kind: "match" },
         confirmed: true,
         late: false,

@@ -314,25 +314,22 @@ test("lists deposits of one transaction that no request knows as one row", async
   const txHash = someHash();
   const blockHash = someHash();
   await world.services.uow.run(async (tx) => {
-    for (let at = 0; at < 3; at++)
-      await tx.deposits.upsert({
-        chainId: world.origin.chain.id,
-        txHash,
-        ordinal: 0,
-        blockNumber: 1n,
-        blockHash,
-        confirmAtBlock: 1n,
-        depositor: world.stranger.address.toLowerCase() as Address,
-        sender: world.stranger.address.toLowerCase() as Address,
-        currency: world.usdc,
-        amount: 1n,
-        orderId: someHash(),
-        requestId: undefined,
-        disposition: "unattributed",
-        reason: undefined,
-        seenAtMs: world.clock.nowMs(),
-        valueUsd: 0n,
-      });
+    const three = [0, 1, 2].map(() => ({
+      txHash,
+      ordinal: 0,
+      blockNumber: 1n,
+      blockHash,
+      confirmAtBlock: 1n,
+      depositor: world.stranger.address.toLowerCase() as Address,
+      sender: world.stranger.address.toLowerCase() as Address,
+      currency: world.usdc,
+      amount: 1n,
+      orderId: someHash(),
+      requestId: undefined,
+      seenAtMs: world.clock.nowMs(),
+      valueUsd: 0n,
+    }));
+    await tx.deposits.record(world.origin.chain.id, three);
   });
   const listed = await strandedFunds(sqlOn(world.pool));
   const rows = listed.filter((row) => "tx_hash" in row && row.tx_hash === txHash);

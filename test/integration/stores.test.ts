@@ -68,7 +68,6 @@ const seen = (depositId: string): RequestEvent => ({
 
 function aDeposit(change: Partial<NewDeposit> = {}): NewDeposit {
   return {
-    chainId: 1,
     txHash: someHash(),
     ordinal: 0,
     blockNumber: 10n,
@@ -80,8 +79,6 @@ function aDeposit(change: Partial<NewDeposit> = {}): NewDeposit {
     amount: 2n ** 200n,
     orderId: undefined,
     requestId: undefined,
-    disposition: "unattributed",
-    reason: undefined,
     seenAtMs: NOW_MS,
     valueUsd: 0n,
     ...change,
@@ -132,12 +129,8 @@ test("of eight processes that see the same event one applies it and seven find i
 
 test("eight deposits for one request at once: one is accepted, seven go back", async () => {
   const terms = await aStoredRequest();
-  const ids = await Promise.all(
-    Array.from(
-      { length: 8 },
-      async () => await uow.run(async (tx) => (await tx.deposits.upsert(aDeposit())).id),
-    ),
-  );
+  const eight = Array.from({ length: 8 }, () => aDeposit());
+  const ids = (await uow.run(async (tx) => await tx.deposits.record(1, eight))).map(({ id }) => id);
   await Promise.all(ids.map(async (id) => await happens(terms, seen(id))));
   const deposits = await Promise.all(ids.map(async (id) => await reads.deposit(id)));
   const dispositions = deposits.map((deposit) => deposit?.disposition);
@@ -335,21 +328,21 @@ test("five hundred questions for a status at once each get the answer to their o
 });
 
 test("a deposit keeps its row through a reorg: gone with its block, back in another, and no change when nothing changed", async () => {
-  const deposit = aDeposit({ chainId: 31 });
+  const deposit = aDeposit();
   const put = async (change: Partial<NewDeposit> = {}) =>
-    await uow.run(async (tx) => await tx.deposits.upsert({ ...deposit, ...change }));
-  const first = await put();
-  expect(first).toMatchObject({ changed: true, record: { canonical: true, amount: 2n ** 200n } });
-  expect(await put()).toMatchObject({ id: first.id, changed: false });
+    await uow.run(async (tx) => await tx.deposits.record(31, [{ ...deposit, ...change }]));
+  const unrecorded = async () => await uow.run(async (tx) => await tx.deposits.unrecorded(31, [deposit]));
+  expect(await unrecorded()).toEqual([deposit]);
+  const [first] = await put();
+  expect(first).toMatchObject({ canonical: true, amount: 2n ** 200n });
+  expect(await put()).toEqual([]);
+  expect(await unrecorded()).toEqual([]);
   const removed = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [someHash()]));
-  expect(removed.map(({ id }) => id)).toEqual([first.id]);
+  expect(removed.map(({ id }) => id)).toEqual([first?.id]);
+  expect(await unrecorded()).toEqual([deposit]);
   expect(await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, []))).toEqual([]);
   const block = { blockNumber: 11n, blockHash: someHash(), confirmAtBlock: 13n };
-  expect(await put(block)).toMatchObject({
-    id: first.id,
-    changed: true,
-    record: { canonical: true, ...block },
-  });
+  expect(await put(block)).toMatchObject([{ id: first?.id, canonical: true, ...block }]);
   // Blocks that are canonical keep what is in them.
   const kept = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [block.blockHash]));
   expect(kept).toEqual([]);
@@ -357,11 +350,10 @@ test("a deposit keeps its row through a reorg: gone with its block, back in anot
 
 test("two deposits of one transaction are two", async () => {
   const deposit = aDeposit();
-  const ids = await uow.run(async (tx) => [
-    (await tx.deposits.upsert(deposit)).id,
-    (await tx.deposits.upsert({ ...deposit, ordinal: 1 })).id,
-  ]);
-  expect(new Set(ids).size).toBe(2);
+  const stored = await uow.run(
+    async (tx) => await tx.deposits.record(1, [deposit, { ...deposit, ordinal: 1 }]),
+  );
+  expect(new Set(stored.map(({ id }) => id)).size).toBe(2);
 });
 
 test("the trail forgets what lies too deep and what a reorg replaced", async () => {

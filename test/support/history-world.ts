@@ -87,28 +87,28 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     });
   const deposit = async (terms: RequestTerms, block: bigint): Promise<Paid> => {
     const depositTx = someHash();
-    const { id } = await uow.run(
+    const [stored] = await uow.run(
       async (tx) =>
-        await tx.deposits.upsert({
-          chainId: terms.origin.chainId,
-          txHash: depositTx,
-          ordinal: 0,
-          blockNumber: block,
-          blockHash: someHash(),
-          confirmAtBlock: block + 2n,
-          depositor: terms.user,
-          sender: terms.user,
-          currency: terms.origin.currency,
-          amount: terms.origin.amount,
-          orderId: terms.orderId,
-          requestId: terms.requestId,
-          disposition: "unattributed",
-          reason: undefined,
-          seenAtMs: clock.nowMs(),
-          valueUsd: terms.inputUsd,
-        }),
+        await tx.deposits.record(terms.origin.chainId, [
+          {
+            txHash: depositTx,
+            ordinal: 0,
+            blockNumber: block,
+            blockHash: someHash(),
+            confirmAtBlock: block + 2n,
+            depositor: terms.user,
+            sender: terms.user,
+            currency: terms.origin.currency,
+            amount: terms.origin.amount,
+            orderId: terms.orderId,
+            requestId: terms.requestId,
+            seenAtMs: clock.nowMs(),
+            valueUsd: terms.inputUsd,
+          },
+        ]),
     );
-    return { terms, depositId: id, depositTx };
+    if (stored === undefined) throw new Error("the deposit is new");
+    return { terms, depositId: stored.id, depositTx };
   };
   const paid: HistoryWorld["paid"] = async (change, block = 10n) => {
     const one = await deposit(await quoted(change), block);

@@ -107,25 +107,25 @@ test("something else about the same nonce is refused, and the first word stays",
 /** The transfer of a quote is seen on the exchange. */
 async function arrived(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
-    const { id } = await tx.deposits.upsert({
-      chainId: EXCHANGE_ID,
-      txHash: someHash(),
-      ordinal: 0,
-      blockNumber: 1n,
-      blockHash: someHash(),
-      confirmAtBlock: 1n,
-      depositor: terms.user as Address,
-      sender: terms.user as Address,
-      currency: terms.origin.currency,
-      amount: terms.origin.amount,
-      orderId: undefined,
-      requestId: undefined,
-      disposition: "unattributed",
-      reason: undefined,
-      seenAtMs: world.clock.nowMs(),
-      valueUsd: 0n,
-    });
-    await tx.rails.noteNonce(id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
+    const [stored] = await tx.deposits.record(EXCHANGE_ID, [
+      {
+        txHash: someHash(),
+        ordinal: 0,
+        blockNumber: 1n,
+        blockHash: someHash(),
+        confirmAtBlock: 1n,
+        depositor: terms.user as Address,
+        sender: terms.user as Address,
+        currency: terms.origin.currency,
+        amount: terms.origin.amount,
+        orderId: undefined,
+        requestId: undefined,
+        seenAtMs: world.clock.nowMs(),
+        valueUsd: 0n,
+      },
+    ]);
+    if (stored === undefined) throw new Error("the deposit is new");
+    await tx.rails.noteNonce(stored.id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
   });
 }
 

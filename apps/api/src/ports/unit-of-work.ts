@@ -102,25 +102,42 @@ export interface RequestWrites {
   lockOverdue(nowMs: number, limit: number, looked: readonly RequestId[]): Promise<RequestRecord[]>;
 }
 
-export interface NewDeposit extends Omit<
+/** A deposit as it was read from a canonical block: what names it for good, and where it is now. */
+export interface DepositSighting extends Pick<
   DepositRecord,
-  | "id"
-  | "refundState"
-  | "refundFailReason"
-  | "unrepaidReason"
-  | "refundWaits"
-  | "refundReleasedAtMs"
-  | "canonical"
+  | "txHash"
+  | "ordinal"
+  | "currency"
+  | "amount"
+  | "depositor"
+  | "sender"
+  | "orderId"
+  | "blockHash"
+  | "isUnattestable"
 > {
-  /** USD with 18 decimals when it was agreed, else 0. */
-  readonly valueUsd: bigint;
   /** With `isUnattestable`: the node was too slow to tell; what is stored of the same block stands. */
   readonly isAttestabilityUnknown?: true;
 }
 
+/** A deposit to write down. What becomes of it is decided afterwards, in the same transaction. */
+export interface NewDeposit
+  extends
+    DepositSighting,
+    Pick<DepositRecord, "blockNumber" | "confirmAtBlock" | "depository" | "requestId" | "seenAtMs"> {
+  /** USD with 18 decimals when it was agreed, else 0. */
+  readonly valueUsd: bigint;
+}
+
 export interface DepositWrites {
-  /** Inserts, or moves a known deposit to the block it is in now. `changed` is false when it stands there already, canonical. */
-  upsert(deposit: NewDeposit): Promise<{ id: DepositId; changed: boolean; record: DepositRecord }>;
+  /** Those that are not stored, or not as canonical in this block, in the order given. */
+  unrecorded<Sighting extends DepositSighting>(
+    chainId: number,
+    sightings: readonly Sighting[],
+  ): Promise<Sighting[]>;
+  /** Inserts deposits, and moves known ones to the block they are in now. No two may be the same deposit. Returns those that changed, in any order. */
+  record(chainId: number, deposits: readonly NewDeposit[]): Promise<DepositRecord[]>;
+  /** Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or released stays as it is. */
+  keepTooSmall(deposits: readonly { readonly id: DepositId; readonly reason: FailReason }[]): Promise<void>;
   /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
   valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;
@@ -149,7 +166,14 @@ export interface DepositWrites {
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
-  /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
+  /** Deposits of requests that {@link removeOrphaned} would mark as gone, without those whose refund was given up. */
+  orphaned(
+    chainId: number,
+    aboveBlock: bigint,
+    upToBlock: bigint,
+    canonicalHashes: readonly Hex[],
+  ): Promise<DepositRecord[]>;
+  /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone, and takes back that a refund was given up; returns them. */
   removeOrphaned(
     chainId: number,
     aboveBlock: bigint,

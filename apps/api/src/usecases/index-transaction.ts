@@ -10,6 +10,7 @@ import type { RecordingServices } from "./record-deposits.ts";
 import { notSeen } from "./not-seen.ts";
 import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
@@ -49,6 +50,7 @@ export async function indexTransaction(
   const canonical = await connection.reader.block(blockNumber);
   if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
   const seenAtMs = services.clock.nowMs();
+  const isTooSmall = tooSmallOn(services, connected);
   await services.uow.run(async (tx) => {
     // Where the watcher has been, its word counts: a block that it has dropped must not come back by a lagging node.
     const cursor = await tx.trail.lockCursor(chain.id);
@@ -57,7 +59,7 @@ export async function indexTransaction(
     if (passed && watched !== undefined && watched !== blockHash) throw notSeen(report.txHash);
     // Blocks that were announced but not read confirm nothing: they may be of another branch, without the deposit.
     const headNumber = passed ? cursor.number : blockNumber;
-    await recordDeposits(services, tx, { chain, headNumber, seenAtMs }, facts);
+    await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
   return { message: "Transaction indexed" };

@@ -3,19 +3,21 @@ import {
   agreedUsd,
   confirmAtBlock,
   confirmationsFor,
+  decide,
   isFronted,
   judgeDeposit,
   payBy,
   seenSince,
   UNATTESTABLE_DEPOSIT,
 } from "@causeway/domain";
-import type { Chain, DepositVerdict, OrderId, RailChain } from "@causeway/domain";
+import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositSighting, NewDeposit, Tx } from "../ports/unit-of-work.ts";
 import { transition } from "./transition.ts";
 import { depositoryOf } from "./depository-of.ts";
 import { paysFromAnyAddress } from "./refund-terms.ts";
+import type { TooSmall } from "./too-small-deposits.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
@@ -30,6 +32,8 @@ export interface Reading {
   readonly headNumber: bigint;
   /** When this process heard of the block (ms since epoch): the start of the fill's latency. */
   readonly seenAtMs: number;
+  /** Absent: every deposit is looked at, whatever it is worth. */
+  readonly isTooSmall?: TooSmall;
 }
 
 /** A deposit that is new, or stands in another block than it did. */
@@ -51,21 +55,41 @@ export async function recordDeposits(
   await actOnDeposits(services, tx, reading, await storeDeposits(tx, reading, facts));
 }
 
-/** The first half: the rows. Requests are locked, and nothing is decided yet. */
+/** The first half: the rows. Requests are locked, and nothing is decided yet. Returns what is new or moved, in the order of the facts. */
 export async function storeDeposits(
   tx: Tx,
   reading: Reading,
   facts: readonly DepositFact[],
 ): Promise<MovedDeposit[]> {
-  const records = await lockRequests(tx, facts);
-  const lent = await lentOn(tx, reading, facts.length);
-  const moved: MovedDeposit[] = [];
-  for (const fact of facts) {
-    const record = fact.id === undefined ? undefined : records.get(fact.id);
-    const stored = await storeOne(tx, reading, fact, record, lent);
-    if (stored) moved.push(stored);
-  }
-  return moved;
+  const sighted = new Map(facts.map((fact) => [factKey(fact), fact]));
+  if (sighted.size === 0) return [];
+  const { chain } = reading;
+  const fresh = await tx.deposits.unrecorded(chain.id, [...sighted.values()].map(sightingOf));
+  if (fresh.length === 0) return [];
+  const freshFacts = fresh.flatMap((sighting) => sighted.get(depositKey(sighting)) ?? []);
+  const records = await lockRequests(tx, freshFacts);
+  const lent = await lentOn(tx, reading);
+  const changed = await tx.deposits.record(
+    chain.id,
+    freshFacts.map((fact) =>
+      newDeposit(reading, fact, fact.id === undefined ? undefined : records.get(fact.id), lent),
+    ),
+  );
+  const stored = new Map(changed.map((deposit) => [depositKey(deposit), deposit]));
+  return freshFacts.flatMap((fact) => {
+    const deposit = stored.get(factKey(fact));
+    return deposit === undefined ? [] : [{ fact, deposit }];
+  });
+}
+
+/** What names a deposit of a chain for good. */
+export function depositKey(deposit: Omit<DepositSighting, "blockHash" | "isUnattestable">): string {
+  const { txHash, currency, amount, depositor, sender, orderId = "", ordinal } = deposit;
+  return [txHash, currency, amount, depositor, sender, orderId, ordinal].join(" ");
+}
+
+export function factKey(fact: DepositFact): string {
+  return depositKey({ ...fact, orderId: fact.id });
 }
 
 /** The second half: what each means to its request. Between the two a watcher takes back what vanished blocks said, so that an old deposit does not stand in a new one's way. */
@@ -79,11 +103,64 @@ export async function actOnDeposits(
     tx,
     moved.map(({ fact }) => fact),
   );
+  const verdicts = verdictsOf(tx, reading.chain);
+  let tooSmall: { readonly id: DepositId; readonly reason: FailReason }[] = [];
+  const keepTooSmall = async (): Promise<void> => {
+    if (tooSmall.length > 0) await tx.deposits.keepTooSmall(tooSmall);
+    tooSmall = [];
+  };
   for (const one of moved) {
     const record = one.fact.id === undefined ? undefined : records.get(one.fact.id);
-    const next = await actOn(services, tx, reading, one, record);
+    const small = reading.isTooSmall?.(one.fact) === true;
+    if (small && record === undefined) continue;
+    const reason = small && record !== undefined ? await whyKept(reading, one, record, verdicts) : undefined;
+    if (reason !== undefined) {
+      tooSmall.push({ id: one.deposit.id, reason });
+      continue;
+    }
+    // Transitions may read the deposits of their request.
+    await keepTooSmall();
+    const next = await actOn(services, tx, reading, one, record, verdicts);
     if (next) records.set(next.terms.orderId, next);
   }
+  await keepTooSmall();
+}
+
+/**
+ * Why a deposit that is too small to be refunded would go back, when that is all that it means to its request: then its row is all there is to write.
+ * Undefined: it is more than that.
+ */
+async function whyKept(
+  { chain }: Reading,
+  { fact, deposit }: MovedDeposit,
+  record: RequestRecord,
+  verdicts: Verdicts,
+): Promise<FailReason | undefined> {
+  const { state, inTxHashes } = record;
+  const { refundState, refundReleasedAtMs } = deposit;
+  const isUnderWay = refundState === "sent" || refundState === "final" || refundReleasedAtMs !== undefined;
+  if (isUnderWay || state.depositId === deposit.id) return undefined;
+  const verdict = await verdicts(record, fact);
+  if (verdict.kind === "match" || verdict.reason === "DEPOSIT_UNATTESTABLE") return undefined;
+  // A wrong deposit of the user's own becomes the request's when the fast fill fails.
+  if (verdict.byUser && isFronted(state)) return undefined;
+  const speaks = verdict.byUser || paysFromAnyAddress(chain);
+  if (speaks && !inTxHashes.includes(fact.txHash)) return undefined;
+  const seen = {
+    kind: "depositSeen",
+    depositId: deposit.id,
+    verdict,
+    confirmed: false,
+    late: false,
+  } as const;
+  const decision = decide(state, seen);
+  if (decision.kind !== "applied") return undefined;
+  const [effect, ...more] = decision.effects;
+  if (effect?.kind !== "refundDeposit" || more.length > 0) return undefined;
+  const { next } = decision;
+  const isUnchanged =
+    next.name === state.name && next.depositId === state.depositId && next.front === state.front;
+  return isUnchanged ? effect.reason : undefined;
 }
 
 function lockRequests(tx: Tx, facts: readonly MovedDeposit["fact"][]): Promise<Map<OrderId, RequestRecord>> {
@@ -111,49 +188,51 @@ export async function replaceVanished(
 }
 
 /** What is lent against blocks that may still vanish: read once, counted on by the caller. */
-async function lentOn(tx: Tx, { chain, headNumber }: Reading, facts: number): Promise<{ usd: bigint }> {
-  if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined || facts === 0) return { usd: 0n };
+async function lentOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bigint }> {
+  if (chain.vmType !== "evm" || chain.maxUnconfirmedUsd === undefined) return { usd: 0n };
   const strictest = confirmationsFor(chain.confirmationTiers, BEYOND_ALL_TIERS);
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
 
-async function storeOne(
-  tx: Tx,
+function sightingOf(fact: DepositFact): DepositSighting {
+  const { txHash, ordinal, currency, amount, depositor, sender, id: orderId, blockHash } = fact;
+  const { isUnattestable, isAttestabilityUnknown } = fact;
+  return {
+    txHash,
+    ordinal,
+    currency,
+    amount,
+    depositor,
+    sender,
+    orderId,
+    blockHash,
+    ...(isUnattestable === true && { isUnattestable }),
+    ...(isAttestabilityUnknown === true && { isAttestabilityUnknown }),
+  };
+}
+
+function newDeposit(
   { chain, seenAtMs }: Reading,
   fact: DepositFact,
   record: RequestRecord | undefined,
   lent: { usd: bigint },
-): Promise<MovedDeposit | undefined> {
+): NewDeposit {
   // What is not what was agreed is treated like the largest, for it goes back and may be worth anything.
   const knownUsd = record && agreedUsd(record.terms, { chainId: chain.id, ...fact });
   const valueUsd = knownUsd ?? 0n;
   const confirmations = confirmationsOf(chain, knownUsd, lent.usd);
-  const { changed, record: deposit } = await tx.deposits.upsert({
-    chainId: chain.id,
-    txHash: fact.txHash,
-    ordinal: fact.ordinal,
-    blockNumber: fact.blockNumber,
-    blockHash: fact.blockHash,
-    confirmAtBlock: confirmAtBlock(fact.blockNumber, confirmations),
-    depositor: fact.depositor,
-    sender: fact.sender,
-    currency: fact.currency,
-    amount: fact.amount,
-    depository: fact.depository ?? depositoryOf(chain),
-    orderId: fact.id,
-    requestId: record?.terms.requestId,
-    disposition: "unattributed",
-    reason: undefined,
-    seenAtMs,
-    valueUsd,
-    ...(fact.isUnattestable === true && { isUnattestable: true }),
-    ...(fact.isAttestabilityUnknown === true && { isAttestabilityUnknown: true }),
-  });
-  if (!changed) return undefined;
   // Only what is filled is lent against its block.
   if (record && judgeDeposit(record.terms, { chainId: chain.id, ...fact }).kind === "match")
     lent.usd += valueUsd;
-  return { fact, deposit };
+  return {
+    ...sightingOf(fact),
+    blockNumber: fact.blockNumber,
+    confirmAtBlock: confirmAtBlock(fact.blockNumber, confirmations),
+    depository: fact.depository ?? depositoryOf(chain),
+    requestId: record?.terms.requestId,
+    seenAtMs,
+    valueUsd,
+  };
 }
 
 /** Blocks that a deposit is to wait for. */
@@ -173,6 +252,7 @@ async function actOn(
   { chain, headNumber, seenAtMs }: Reading,
   { fact, deposit }: MovedDeposit,
   record: RequestRecord | undefined,
+  verdicts: Verdicts = verdictsOf(tx, chain),
 ): Promise<RequestRecord | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
@@ -183,7 +263,7 @@ async function actOn(
   // Its money is on its way back: it pays for nothing any more.
   const isRefunded = deposit.refundState === "sent" || deposit.refundState === "final";
   if (isRefunded && state.depositId !== deposit.id) return undefined;
-  const verdict = await verdictOn(tx, record, chain, fact);
+  const verdict = await verdicts(record, fact);
   const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
   // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit repays neither.
   if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
@@ -270,22 +350,32 @@ async function giveUpUnattestable(
   return undefined;
 }
 
-/** The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters. */
-async function verdictOn(
+type Verdicts = (record: RequestRecord, fact: MovedDeposit["fact"]) => Promise<DepositVerdict>;
+
+/**
+ * The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters, and
+ * once for all deposits of a transaction.
+ */
+function verdictsOf(tx: Pick<Tx, "lanes" | "depositAddresses">, chain: Reading["chain"]): Verdicts {
+  const byExecutions = new Map<string, boolean>();
+  return async ({ terms }, fact) => {
+    const deposit = { chainId: chain.id, isFromAnyAddress: paysFromAnyAddress(chain), ...fact };
+    const verdict = judgeDeposit(terms, deposit);
+    if (verdict.kind === "match" || verdict.byUser) return verdict;
+    const key = `${terms.requestId} ${fact.txHash}`;
+    const byExecution = byExecutions.get(key) ?? (await isByExecution(tx, terms, fact.txHash));
+    byExecutions.set(key, byExecution);
+    return judgeDeposit(terms, { ...deposit, byExecution });
+  };
+}
+
+async function isByExecution(
   tx: Pick<Tx, "lanes" | "depositAddresses">,
-  { terms }: RequestRecord,
-  chain: Reading["chain"],
-  fact: MovedDeposit["fact"],
-): Promise<DepositVerdict> {
-  const deposit = { chainId: chain.id, isFromAnyAddress: paysFromAnyAddress(chain), ...fact };
-  const verdict = judgeDeposit(terms, deposit);
-  if (verdict.kind === "match" || verdict.byUser) return verdict;
-  const leg = { kind: "execution", requestId: terms.requestId } as const;
-  const byExecution =
-    (await tx.lanes.isAttemptOf(leg, fact.txHash)) ||
-    (terms.depositAddress !== undefined &&
-      (await tx.depositAddresses.sweepBy(terms.requestId, fact.txHash)) !== undefined);
-  return judgeDeposit(terms, { ...deposit, byExecution });
+  { requestId, depositAddress }: RequestRecord["terms"],
+  txHash: DepositFact["txHash"],
+): Promise<boolean> {
+  if (await tx.lanes.isAttemptOf({ kind: "execution", requestId }, txHash)) return true;
+  return depositAddress !== undefined && (await tx.depositAddresses.sweepBy(requestId, txHash)) !== undefined;
 }
 
 /** The deposit that the request has, when no canonical block holds it any more: the user's wallet may have replaced it by this one. */

@@ -1,27 +1,50 @@
 import type { DepositId } from "@causeway/domain";
 import type { DepositRecord } from "../../ports/records.ts";
-import type { DepositWrites, NewDeposit } from "../../ports/unit-of-work.ts";
+import type { DepositSighting, DepositWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 
-// A known deposit that stands canonical in the same block is left alone: no row comes back. Only whether oracles can attest it may be known better by now ($19: it is not).
-const upsert = statement(
-  "deposit_upsert",
-  `insert into deposits as d (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
-     depositor, sender, currency, amount, order_id, request_id, disposition, reason, seen_at_ms, value_usd, depository, unattestable)
-   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+/** What names a deposit for good, and where it was read; one array each, so that a block with thousands costs one statement. */
+const SIGHTED =
+  "unnest($2::text[], $3::integer[], $4::text[], $5::numeric[], $6::text[], $7::text[], $8::text[]";
+const SIGHTED_COLUMNS = "tx_hash, ordinal, currency, amount, depositor, sender, order_id";
+
+// A known deposit that is canonical in the same block is no news. Only whether oracles can attest it may be known better by now.
+const unrecorded = statement(
+  "deposits_unrecorded",
+  `select s.n from ${SIGHTED}, $9::text[], $10::boolean[], $11::boolean[])
+     with ordinality as s (${SIGHTED_COLUMNS}, block_hash, unattestable, unknown, n)
+   where not exists (
+     select from deposits d where d.chain_id = $1 and d.tx_hash = s.tx_hash and d.currency = s.currency and d.amount = s.amount
+       and d.depositor = s.depositor and d.sender = s.sender and coalesce(d.order_id, '') = coalesce(s.order_id, '')
+       and d.ordinal = s.ordinal and d.canonical and d.block_hash = s.block_hash
+       and (d.unattestable = s.unattestable or s.unknown))
+   order by s.n`,
+);
+const record = statement(
+  "deposits_record",
+  `insert into deposits as d (chain_id, ${SIGHTED_COLUMNS}, block_number, block_hash, canonical, confirm_at_block, request_id,
+     disposition, seen_at_ms, value_usd, depository, unattestable)
+   select $1, ${SIGHTED_COLUMNS}, block_number, block_hash, true, confirm_at_block, request_id, 'unattributed', seen_at_ms, value_usd,
+     depository, unattestable
+   from ${SIGHTED}, $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::bigint[], $14::numeric[], $15::text[], $16::boolean[])
+     with ordinality as s (${SIGHTED_COLUMNS}, block_number, block_hash, confirm_at_block, request_id, seen_at_ms, value_usd, depository,
+       unattestable, n)
+   order by s.n
    on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
      set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
          confirm_at_block = excluded.confirm_at_block, unattestable = excluded.unattestable
-     where not d.canonical or d.block_hash <> excluded.block_hash or (d.unattestable <> excluded.unattestable and not $19::boolean)
+     where not d.canonical or d.block_hash <> excluded.block_hash or d.unattestable <> excluded.unattestable
    returning ${DEPOSIT_COLUMNS}`,
 );
-const byKey = statement(
-  "deposit_by_key",
-  `select ${DEPOSIT_COLUMNS} from deposits where chain_id = $1 and tx_hash = $2 and currency = $3 and amount = $4
-     and depositor = $5 and sender = $6 and coalesce(order_id, '') = coalesce($7, '') and ordinal = $8`,
+// As a refund that was given up: it is not planned, and what a reorg drops is judged anew.
+const keepTooSmall = statement(
+  "deposits_keep_too_small",
+  `update deposits d set disposition = 'refund', reason = s.reason, refund_state = 'impossible', refund_fail_reason = 'AMOUNT_TOO_LOW_TO_REFUND'
+   from unnest($1::bigint[], $2::text[]) as s (id, reason)
+   where d.id = s.id and d.refund_state = 'none' and d.refund_released_at_ms is null`,
 );
 const valueAbove = statement(
   "deposit_value_above",
@@ -73,7 +96,10 @@ const removeOrphaned = statement(
   "deposit_remove_orphaned",
   // A release does not outlive the deposit that it was given for: one that returns is judged anew.
   `update deposits set canonical = false,
-     refund_released_at_ms = case when refund_state in ('sent', 'final') then refund_released_at_ms end
+     refund_released_at_ms = case when refund_state in ('sent', 'final') then refund_released_at_ms end,
+     refund_fail_reason = case when refund_state <> 'impossible' then refund_fail_reason end,
+     refund_waits = case when refund_state <> 'impossible' then refund_waits end,
+     refund_state = case when refund_state = 'impossible' then 'none' else refund_state end
    where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
    returning ${DEPOSIT_COLUMNS}`,
 );
@@ -92,6 +118,12 @@ const dueConfirmed = statement(
    order by r.request_id`,
 );
 
+const orphaned = statement(
+  "deposits_orphaned",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
+     and request_id is not null and refund_state <> 'impossible'`,
+);
 const refundsDue = statement(
   "deposit_refunds_due",
   `select ${DEPOSIT_COLUMNS} from deposits
@@ -108,42 +140,34 @@ const setAside = statement(
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
-    async upsert(deposit: NewDeposit): Promise<{ id: DepositId; changed: boolean; record: DepositRecord }> {
-      const [row] = await sql.query<DepositRow>(upsert, [
-        deposit.chainId,
-        deposit.txHash,
-        deposit.ordinal,
-        deposit.blockNumber,
-        deposit.blockHash,
-        deposit.confirmAtBlock,
-        deposit.depositor,
-        deposit.sender,
-        deposit.currency,
-        deposit.amount,
-        deposit.orderId ?? null,
-        deposit.requestId ?? null,
-        deposit.disposition,
-        deposit.reason ?? null,
-        deposit.seenAtMs,
-        deposit.valueUsd,
-        deposit.depository ?? null,
-        deposit.isUnattestable === true,
-        deposit.isAttestabilityUnknown === true,
+    async unrecorded(chainId, sightings) {
+      const rows = await sql.query<{ n: number }>(unrecorded, [
+        chainId,
+        ...sightedColumns(sightings),
+        sightings.map(({ blockHash }) => blockHash),
+        sightings.map(({ isUnattestable }) => isUnattestable === true),
+        sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
       ]);
-      if (row) return { id: String(row.id), changed: true, record: depositOf(row) };
-      const [known] = await sql.query<DepositRow>(byKey, [
-        deposit.chainId,
-        deposit.txHash,
-        deposit.currency,
-        deposit.amount,
-        deposit.depositor,
-        deposit.sender,
-        deposit.orderId ?? null,
-        deposit.ordinal,
+      const positions = new Set(rows.map(({ n }) => n - 1));
+      return sightings.filter((_, at) => positions.has(at));
+    },
+    async record(chainId, deposits) {
+      const rows = await sql.query<DepositRow>(record, [
+        chainId,
+        ...sightedColumns(deposits),
+        deposits.map(({ blockNumber }) => blockNumber),
+        deposits.map(({ blockHash }) => blockHash),
+        deposits.map(({ confirmAtBlock }) => confirmAtBlock),
+        deposits.map(({ requestId }) => requestId ?? null),
+        deposits.map(({ seenAtMs }) => seenAtMs),
+        deposits.map(({ valueUsd }) => valueUsd),
+        deposits.map(({ depository }) => depository ?? null),
+        deposits.map(({ isUnattestable }) => isUnattestable === true),
       ]);
-      if (!known)
-        throw new Error(`deposit ${deposit.txHash}/${deposit.ordinal} was neither inserted nor found`);
-      return { id: String(known.id), changed: false, record: depositOf(known) };
+      return rows.map(depositOf);
+    },
+    async keepTooSmall(deposits): Promise<void> {
+      await sql.query(keepTooSmall, [deposits.map(({ id }) => id), deposits.map(({ reason }) => reason)]);
     },
     async valueAbove(chainId, blockNumber): Promise<bigint> {
       const [row] = await sql.query<{ usd: bigint }>(valueAbove, [chainId, blockNumber]);
@@ -188,6 +212,10 @@ export function depositWrites(sql: Sql): DepositWrites {
       ]);
       return rows.map(depositOf);
     },
+    async orphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
+      const values = [chainId, aboveBlock, upToBlock, canonicalHashes];
+      return (await sql.query<DepositRow>(orphaned, values)).map(depositOf);
+    },
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
       return (await sql.query<DepositRow>(refundsDue, [requestId, chainId])).map(depositOf);
     },
@@ -198,4 +226,17 @@ export function depositWrites(sql: Sql): DepositWrites {
       return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
     },
   };
+}
+
+/** Parameters $2 to $8 of statements about {@link SIGHTED} deposits. */
+function sightedColumns(sightings: readonly DepositSighting[]): readonly (readonly unknown[])[] {
+  return [
+    sightings.map(({ txHash }) => txHash),
+    sightings.map(({ ordinal }) => ordinal),
+    sightings.map(({ currency }) => currency),
+    sightings.map(({ amount }) => amount),
+    sightings.map(({ depositor }) => depositor),
+    sightings.map(({ sender }) => sender),
+    sightings.map(({ orderId }) => orderId ?? null),
+  ];
 }

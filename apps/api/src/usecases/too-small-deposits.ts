@@ -1,0 +1,54 @@
+import { gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { Services } from "../ports/services.ts";
+import { gasOf } from "./quote-pricing.ts";
+
+type Needs = Pick<Services, "prices" | "quotePolicy">;
+
+/** Below this part of the gas of its refund a deposit is too small: gas may fall before the refund would be planned. */
+const GAS_SHARE = 2n;
+
+/** Tells deposits that cannot pay for their own refund, also when gas falls by half. */
+export type TooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
+
+/**
+ * Judges by the prices in memory, as a transaction must not wait for a source of prices. What has no price, or is not configured, is never too small.
+ */
+export function tooSmallOn(
+  services: Needs,
+  { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
+): TooSmall {
+  const limits = new Map<Address, bigint>();
+  const nativeUsd = priceInMemory(services, chain.native);
+  const gasPrices = valueOrUndefined(() => pulse.gasPrices());
+  if (nativeUsd === undefined || gasPrices === undefined) return () => false;
+  const native = { decimals: chain.native.decimals, priceUsd: nativeUsd };
+  for (const currency of [chain.native, ...chain.tokens]) {
+    const priceUsd = priceInMemory(services, currency);
+    if (priceUsd === undefined) continue;
+    const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, false) / GAS_SHARE;
+    const gasWei = gasCostWei(gasUnits, gasPrices, chain.fees.minPriorityFeeWei, 0);
+    const { gasFee } = refundAmount(0n, gasWei, native, { decimals: currency.decimals, priceUsd });
+    limits.set(currency.address, gasFee);
+  }
+  return ({ currency, amount }) => amount <= (limits.get(currency) ?? -1n);
+}
+
+function priceInMemory({ prices }: Needs, currency: Currency): bigint | undefined {
+  const price = valueOrUndefined(() => prices.usd(currency));
+  if (price === undefined || typeof price === "bigint") return price;
+  // Nobody waits for it: the next block finds it in memory.
+  price.catch(() => undefined);
+  return undefined;
+}
+
+/** @returns undefined when nothing fresh is known */
+function valueOrUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
+}
