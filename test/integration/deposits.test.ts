@@ -3,7 +3,12 @@ import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { depositKey, factKey } from "../../apps/api/src/usecases/record-deposits.ts";
+import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { deposit } from "../support/deposits.ts";
+import { pileDeposits } from "../support/piled-deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -430,4 +435,247 @@ test("native money deposited with the order id is filled in another currency", a
   await world.origin.mine();
   await world.watch(world.origin);
   await filledOnce(agreed);
+});
+
+/** Deposits in the chain's logs and in the table, of blocks above `since`. */
+async function loggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
+  const { chain, client, connected } = world.origin;
+  const to = await client.getBlockNumber();
+  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to, hashes: new Map() });
+  const { rows } = await world.pool.query<{ id: number }>(
+    "select id from deposits where chain_id = $1 and canonical and block_number > $2",
+    [chain.id, since],
+  );
+  const stored = await Promise.all(
+    rows.map(async ({ id }) => await world.services.reads.deposit(String(id))),
+  );
+  return {
+    logged: logged.map((fact) => `${factKey(fact)} ${fact.blockHash}`).toSorted(),
+    stored: stored.flatMap((one) => (one ? [`${depositKey(one)} ${one.blockHash}`] : [])).toSorted(),
+  };
+}
+
+/** The services of a process that dies before its transaction number `dies`, and does `between` before every other one. */
+function mortal(
+  dies: number,
+  between: () => Promise<unknown> = async () => undefined,
+): typeof world.services {
+  let commits = 0;
+  return {
+    ...world.services,
+    uow: {
+      run: async (work) => {
+        if (commits++ === dies) throw new Error("the process ends here");
+        if (commits > 1) await between();
+        return await world.services.uow.run(work);
+      },
+    },
+  };
+}
+
+const jobsOf = async (text: string): Promise<number> =>
+  (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
+
+/** A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them. */
+async function aPiledBlock(): Promise<{
+  since: bigint;
+  named: Agreed;
+  honest: Agreed;
+  raws: readonly TxHash[];
+}> {
+  const { origin, stranger } = world;
+  await world.watch(origin);
+  const since = await origin.client.getBlockNumber();
+  const [named, honest] = [await agree(), await agree()];
+  const { orderId: id } = named.terms;
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 600 });
+  await deposit(origin, world.user, honest);
+  await origin.mine();
+  const { transactions } = await origin.client.getBlock();
+  return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
+}
+
+test("a block of hundreds of deposits is committed in slices, and a crash between any two of them loses and repeats nothing", async () => {
+  const { origin } = world;
+  const { since, named, honest } = await aPiledBlock();
+  const { logged } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  for (const [dies, stored] of [
+    [1, 250],
+    [2, 500],
+  ] as const) {
+    await expect(scanChain(mortal(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
+    expect((await loggedAndStored(since)).stored).toHaveLength(stored);
+    expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
+  }
+  await world.watch(origin);
+  expect((await loggedAndStored(since)).stored).toEqual(logged);
+  expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: head.number });
+  expect(await jobsOf(honest.requestId)).toBe(1);
+  expect((await world.status(named.requestId)).status).toBe("waiting");
+  await filledOnce(honest);
+});
+
+test("a client's report is recorded between two slices of a block that is being scanned", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  const { transactions } = await origin.client.getBlock();
+  const txHash = transactions[raws.length - 1] ?? "0x";
+  const answers: string[] = [];
+  const report = async () =>
+    answers.push((await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).message);
+  await scanChain(mortal(-1, report), origin.connected, trail, head);
+  expect(answers).toEqual(["Transaction indexed", "Transaction indexed"]);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(stored).toEqual(logged);
+  expect(await jobsOf(honest.requestId)).toBe(1);
+  await filledOnce(honest);
+});
+
+test("a reorg between two slices takes back those that were committed", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  await expect(scanChain(mortal(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await origin.reorg(1);
+  await world.watch(origin);
+  expect(await loggedAndStored(since)).toEqual({ logged: [], stored: [] });
+  expect(await world.status(honest.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await mineAgain(raws);
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  await filledOnce(honest);
+});
+
+for (const dies of [-1, 1, 2])
+  test(`a reorg that moves a block of hundreds of deposits takes back none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
+    const { origin } = world;
+    const { since, named, honest, raws } = await aPiledBlock();
+    await world.watch(origin);
+    expect((await world.request(honest.requestId)).state.name).toBe("fillable");
+    await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+    await mineAgain(raws);
+    const trail = await loadTrail(world.services, origin.connected);
+    const removed = world.events.of("deposit_removed").length;
+    const scan = scanChain(mortal(dies), origin.connected, trail, await origin.announce());
+    if (dies < 0) await scan;
+    else {
+      await expect(scan).rejects.toThrow("ends here");
+      await world.watch(origin);
+    }
+    const { logged, stored } = await loggedAndStored(since);
+    expect(logged).toHaveLength(601);
+    expect(stored).toEqual(logged);
+    expect(world.events.of("deposit_removed")).toHaveLength(removed);
+    expect((await world.status(named.requestId)).status).toBe("waiting");
+    await filledOnce(honest);
+  });
+
+test("final blocks of hundreds of deposits that a lagging node hid are recorded in slices by the second reading", async () => {
+  const { origin } = world;
+  const { since, honest } = await aPiledBlock();
+  const { connection } = origin.connected;
+  const reader = { ...connection.reader, depositsIn: async () => [] };
+  const lagging = { ...origin.connected, connection: { ...connection, reader } };
+  await origin.mine(16);
+  const trail = await scanChain(
+    world.services,
+    lagging,
+    await loadTrail(world.services, origin.connected),
+    await origin.announce(),
+  );
+  expect((await loggedAndStored(since)).stored).toEqual([]);
+  const final = { ...origin.connected, chain: { ...origin.chain, finalityBlocks: 1 } };
+  const missed = world.events.of("deposit_missed").length;
+  await world.pool.query("update chain_cursors set rechecked_block = $1 where chain_id = $2", [
+    since,
+    origin.chain.id,
+  ]);
+  await expect(recheckFinalBlocks(mortal(1), final, trail)).rejects.toThrow("ends here");
+  expect((await loggedAndStored(since)).stored).toHaveLength(250);
+  expect(await world.services.reads.recheckedBlock(origin.chain.id)).toBe(since);
+  await recheckFinalBlocks(world.services, final, trail);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(stored).toEqual(logged);
+  // The honest one, and the pile once for each commit.
+  expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
+  await filledOnce(honest);
+});
+
+test("deposits that cannot pay for their own refund are one row each, and are shown as what they are", async () => {
+  const { origin, stranger } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const [depositor, unknown] = [world.anAddress(), `0x${"77".repeat(32)}`] as const;
+  const piles = [
+    await pileDeposits(origin, stranger, { depositor, id: agreed.terms.orderId, count: 3 }),
+    await pileDeposits(origin, stranger, { depositor, id: unknown, count: 3 }),
+  ];
+  await origin.mine();
+  const before = await world.pool.query("select from outbox");
+  const alarms = world.events.of("deposit_unattributed").length;
+  await world.watch(origin);
+  await origin.mine(3);
+  await world.watch(origin);
+  expect((await world.pool.query("select from outbox")).rows).toHaveLength(before.rows.length);
+  expect(world.events.of("deposit_unattributed")).toHaveLength(alarms);
+  const trace = await world.pool.query("select from request_events where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(trace.rows).toEqual([]);
+  expect(await world.services.reads.overdueRefunds(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+  const shown = (await strandedFunds(sqlOn(world.pool))).filter(
+    (row) => "depositor" in row && row.depositor === depositor,
+  );
+  expect(shown).toMatchObject([
+    {
+      tx_hash: piles[0],
+      amount: 3n,
+      deposits: 3,
+      order_id: agreed.terms.orderId,
+      request_id: agreed.requestId,
+      disposition: "refund",
+      reason: "INCORRECT_DEPOSIT_CURRENCY",
+      refund_state: "impossible",
+      refund_fail_reason: "AMOUNT_TOO_LOW_TO_REFUND",
+    },
+    { tx_hash: piles[1], amount: 3n, deposits: 3, request_id: null, disposition: "unattributed" },
+  ]);
+  // The request knows nothing of them.
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await filledOnce(agreed);
+});
+
+test("deposits of one wei are looked at one by one while nothing says what their refund costs", async () => {
+  const { origin, stranger, prices } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const { orderId: id } = agreed.terms;
+  prices.set("ethereum", undefined);
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 2 });
+  await origin.mine();
+  await world.watch(origin);
+  prices.set("ethereum", "2500");
+  const deposits = await world.depositsOf(agreed.requestId);
+  expect(deposits).toMatchObject([
+    { disposition: "refund", refundState: "none" },
+    { disposition: "refund", refundState: "none" },
+  ]);
+  for (const one of deposits) expect(await jobsOf(`"depositId":"${one.id}"`)).toBe(1);
+  await origin.mine(4);
+  await world.watch(origin);
+  await world.work();
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
+    { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
+  ]);
 });

@@ -3,9 +3,12 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import { creditDueTopUps, storeTopUps } from "./app-balance/record-top-ups.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
-import type { RecordingServices } from "./record-deposits.ts";
+import type { MovedDeposit, Reading, RecordingServices } from "./record-deposits.ts";
+import { DEPOSITS_AT_ONCE } from "./scan-chain.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "signer"> & RecordingServices;
+type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
 /** Final blocks are read again so many at once: a few calls for all of them. */
 const BLOCKS_AT_ONCE = 16n;
@@ -17,7 +20,7 @@ const BLOCKS_AT_ONCE = 16n;
  */
 export async function recheckFinalBlocks(
   services: Needs,
-  connected: Pick<ConnectedChain, "chain" | "connection">,
+  connected: Scanned,
   trail: readonly BlockRef[],
 ): Promise<void> {
   const { chain } = connected;
@@ -37,30 +40,49 @@ export async function recheckFinalBlocks(
 
 async function recheck(
   services: Needs,
-  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  connected: Scanned,
   range: BlockRange,
   head: BlockRef,
 ): Promise<void> {
+  const { chain, connection } = connected;
   const isHome = chain.id === services.appBalance.chainId;
   const [facts, topUps] = await Promise.all([
     connection.reader.depositsIn(range),
     isHome ? connection.reader.tokenTopUpsIn(services.signer.address, range) : [],
   ]);
   const seenAtMs = services.clock.nowMs();
-  const missed = await services.uow.run(async (tx) => {
-    const cursor = await tx.trail.lockCursor(chain.id);
-    // Only what the watcher has passed is read a second time.
-    if (cursor === undefined || cursor.number < range.to) return [];
-    const reading = { chain, headNumber: head.number, seenAtMs };
-    const moved = await storeDeposits(tx, reading, facts);
-    if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
-    await actOnDeposits(services, tx, reading, moved);
-    if (isHome) await creditDueTopUps(services, tx, head.number);
-    await tx.trail.setRechecked(chain.id, range.to);
-    // The rest was known: only whether oracles can attest it was read differently this time.
-    return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
-  });
-  for (const { fact, deposit } of missed)
+  const reading = { chain, headNumber: head.number, seenAtMs, isTooSmall: tooSmallOn(services, connected) };
+  for (let at = 0; at === 0 || at < facts.length; at += DEPOSITS_AT_ONCE) {
+    const isLast = at + DEPOSITS_AT_ONCE >= facts.length;
+    const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
+      const cursor = await tx.trail.lockCursor(chain.id);
+      // Only what the watcher has passed is read a second time.
+      if (cursor === undefined || cursor.number < range.to) return undefined;
+      const moved = await storeDeposits(tx, reading, facts.slice(at, at + DEPOSITS_AT_ONCE));
+      if (isLast) await storeTopUps(services, tx, topUps, seenAtMs);
+      await actOnDeposits(services, tx, reading, moved);
+      if (isLast && isHome) await creditDueTopUps(services, tx, head.number);
+      if (isLast) await tx.trail.setRechecked(chain.id, range.to);
+      // The rest was known: only whether oracles can attest it was read differently this time.
+      return moved.filter(({ deposit }) => deposit.seenAtMs === seenAtMs);
+    });
+    if (missed === undefined) return;
+    alarmMissed(services, reading, missed);
+  }
+}
+
+/** One alarm for each deposit, and one for all of a transaction that are too small to be refunded. */
+function alarmMissed(
+  services: Pick<Needs, "events">,
+  { chain, isTooSmall }: Reading,
+  missed: readonly MovedDeposit[],
+): void {
+  const small = new Set<string>();
+  for (const { fact, deposit } of missed) {
+    if (isTooSmall?.(fact) === true) {
+      if (small.has(fact.txHash)) continue;
+      small.add(fact.txHash);
+    }
     services.events.alarm("deposit_missed", {
       chain: chain.name,
       txHash: fact.txHash,
@@ -68,6 +90,7 @@ async function recheck(
       depositId: deposit.id,
       requestId: deposit.requestId,
     });
+  }
 }
 
 function hashesOf(trail: readonly BlockRef[]): BlockRange["hashes"] {

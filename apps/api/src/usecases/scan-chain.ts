@@ -1,16 +1,22 @@
 import { followTrail, rangeOf } from "@causeway/chains";
-import type { BlockRef, Head, TrailChange } from "@causeway/chains";
-import type { Hex } from "@causeway/domain";
+import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
+import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
-import { actOnDeposits, replaceVanished, storeDeposits } from "./record-deposits.ts";
+import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
 import type { Reading } from "./record-deposits.ts";
+import { replacedBlocks, takeBackDeposits } from "./take-back-deposits.ts";
+import type { Advance } from "./take-back-deposits.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
+
+/** Deposits of one commit: the chain's cursor is locked for some tens of milliseconds, and reports of clients wait for it. */
+export const DEPOSITS_AT_ONCE = 250;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {
@@ -48,14 +54,15 @@ export async function loadTrail(
 }
 
 /**
- * Reads the chain up to `head`: what came new, and what a reorg took back. Each step (a bounded range of blocks) is one commit of deposits, states, jobs and
- * cursor together, so a crash repeats or skips nothing.
+ * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
+ * commit of deposits, states and jobs; the last slice moves the cursor, too. A crash between two slices repeats nothing: the range is read again, and what is
+ * recorded already is no news.
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
  */
 export async function scanChain(
   services: Needs,
-  connected: Pick<ConnectedChain, "chain" | "connection">,
+  connected: Pick<ConnectedChain, "chain" | "connection" | "pulse">,
   trail: readonly BlockRef[],
   head: Head,
 ): Promise<readonly BlockRef[]> {
@@ -72,24 +79,9 @@ export async function scanChain(
       connection.reader.depositsIn(rangeOf(change.append)),
       isHome ? connection.reader.topUpsIn(services.signer.address, change.append) : [],
     ]);
-    await services.uow.run(async (tx) => {
-      const cursor = await tx.trail.lockCursor(chain.id);
-      if (cursor?.hash !== known.at(-1)?.hash) throw new TrailMoved(chain.name);
-      const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs };
-      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
-      const moved = await storeDeposits(tx, reading, facts);
-      if (isHome) await storeTopUps(services, tx, topUps, head.seenAtMs);
-      await takeBack(services, tx, reading, known, change);
-      await actOnDeposits(services, tx, reading, moved);
-      await confirm(services, tx, chain.id, last.number);
-      // Wallets are locked last, here as everywhere.
-      if (isHome) {
-        await takeBackTopUps(services, tx, ...replacedBlocks(known, change));
-        await creditDueTopUps(services, tx, last.number);
-      }
-      await tx.trail.replace(chain.id, first.number - 1n, change.append, trailLength(chain));
-      await tx.trail.setCursor(chain.id, last);
-    });
+    const isTooSmall = tooSmallOn(services, connected);
+    const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs, isTooSmall };
+    await recordAdvance(services, reading, { known, change }, { facts, topUps });
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
@@ -106,66 +98,78 @@ export async function scanChain(
   }
 }
 
-/** What vanished blocks said is taken back: deposits in them are not there any more (those mined again were moved to their new block before this). */
-async function takeBack(
+/** What the blocks of a step say. */
+interface Found {
+  readonly facts: readonly DepositFact[];
+  readonly topUps: readonly TopUpFact[];
+}
+
+async function recordAdvance(
   services: Needs,
-  tx: Tx,
-  reading: Reading,
-  known: readonly BlockRef[],
-  change: Exclude<TrailChange, { kind: "unchanged" }>,
+  reading: Reading & { readonly chain: Chain },
+  advance: Advance,
+  found: Found,
 ): Promise<void> {
   const { chain } = reading;
-  if (change.orphanedFrom !== undefined)
-    services.events.alarm("reorg", {
-      chain: chain.name,
-      from: change.orphanedFrom,
-      depth: (known.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
-      beyondTrail: change.kind === "detached",
+  const tip = advance.known.at(-1)?.hash;
+  let isFirst = true;
+  for (let left: Found | undefined = found; left !== undefined; isFirst = false) {
+    const { facts, topUps } = left;
+    left = await services.uow.run(async (tx): Promise<Found | undefined> => {
+      if ((await tx.trail.lockCursor(chain.id))?.hash !== tip) throw new TrailMoved(chain.name);
+      const slice = isFirst ? await firstSlice(tx, chain.id, advance, facts) : sliceOf(facts);
+      const topUpSlice = sliceOf(topUps);
+      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
+      const moved = await storeDeposits(tx, reading, slice.now);
+      await storeTopUps(services, tx, topUpSlice.now, reading.seenAtMs);
+      if (isFirst) await takeBackDeposits(services, tx, reading, advance);
+      await actOnDeposits(services, tx, reading, moved);
+      if (slice.later.length + topUpSlice.later.length > 0)
+        return { facts: slice.later, topUps: topUpSlice.later };
+      await finishAdvance(services, tx, chain, advance);
+      return undefined;
     });
-  const gone = await tx.deposits.removeOrphaned(chain.id, ...replacedBlocks(known, change));
-  for (const deposit of gone) {
-    const facts = {
-      chain: chain.name,
-      txHash: deposit.txHash,
-      depositId: deposit.id,
-      requestId: deposit.requestId,
-    };
-    services.events.alarm("deposit_removed", facts);
-    if (deposit.requestId === undefined) continue;
-    const record = await tx.requests.lock(deposit.requestId);
-    if (record === undefined) continue;
-    // Nothing was sent for it, and it is not in the depository any more: should it return, it is judged anew.
-    if (deposit.refundState === "impossible") await tx.deposits.setRefund(deposit.id, "none", undefined);
-    // Once its refund is under way the money may come back twice; taking the state back would hide that.
-    else if (deposit.refundState !== "none") {
-      services.events.alarm("deposit_exposed", facts);
-      continue;
-    }
-    const { decision, record: next } = await transition(
-      services,
-      tx,
-      record,
-      { kind: "depositRemoved", depositId: deposit.id },
-      {
-        inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash),
-      },
-    );
-    if (decision.kind === "already" && record.state.depositId === deposit.id)
-      services.events.alarm("deposit_exposed", { ...facts, state: record.state.name });
-    if (record.state.depositId === deposit.id) await replaceVanished(services, tx, reading, next);
   }
 }
 
-/** Above and up to which heights blocks may have been replaced, and the hashes that stand there now. */
-function replacedBlocks(
-  known: readonly BlockRef[],
-  change: Exclude<TrailChange, { kind: "unchanged" }>,
-): [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: Hex[]] {
-  const numbers = change.append.map((block) => block.number);
-  const [first = 0n, last = first] = [numbers[0], numbers.at(-1)];
-  const oldTip = known.at(-1)?.number ?? 0n;
-  const upTo = change.orphanedFrom === undefined || oldTip < last ? last : oldTip;
-  return [first - 1n, upTo, change.append.map((block) => block.hash)];
+interface Slice<Fact> {
+  readonly now: readonly Fact[];
+  readonly later: readonly Fact[];
+}
+
+function sliceOf<Fact>(facts: readonly Fact[]): Slice<Fact> {
+  return { now: facts.slice(0, DEPOSITS_AT_ONCE), later: facts.slice(DEPOSITS_AT_ONCE) };
+}
+
+/** Begins with the deposits of requests that stand in a block which is taken back with this slice. */
+async function firstSlice(
+  tx: Tx,
+  chainId: number,
+  advance: Advance,
+  facts: readonly DepositFact[],
+): Promise<Slice<DepositFact>> {
+  if (facts.length <= DEPOSITS_AT_ONCE) return { now: facts, later: [] };
+  const orphaned = await tx.deposits.orphaned(chainId, ...replacedBlocks(advance));
+  const keys = new Set(orphaned.map(depositKey));
+  const again = facts.filter((fact) => keys.has(factKey(fact)));
+  const { now, later } = sliceOf(facts.filter((fact) => !keys.has(factKey(fact))));
+  return { now: [...again, ...now], later };
+}
+
+/** What is done once, when all that the blocks say is written down. */
+async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<void> {
+  const { append } = advance.change;
+  const [first] = append;
+  const last = append.at(-1);
+  if (first === undefined || last === undefined) throw new Error("invariant violated: a step without blocks");
+  await confirm(services, tx, chain.id, last.number);
+  // Wallets are locked last, here as everywhere.
+  if (chain.id === services.appBalance.chainId) {
+    await takeBackTopUps(services, tx, ...replacedBlocks(advance));
+    await creditDueTopUps(services, tx, last.number);
+  }
+  await tx.trail.replace(chain.id, first.number - 1n, append, trailLength(chain));
+  await tx.trail.setCursor(chain.id, last);
 }
 
 async function confirm(services: Needs, tx: Tx, chainId: number, headNumber: bigint): Promise<void> {

@@ -5,14 +5,17 @@ import type { Sql } from "./pool.ts";
 
 const stranded = statement(
   "operator_stranded",
-  // Deposits of one depositor in one transaction that no request knows are one row: anybody can make hundreds of them for a unit each.
+  // Deposits of one depositor in one transaction that no request knows, or that are too small to be refunded, are one row: anybody can make hundreds of
+  // them for a unit each.
   `select min(id) as id, chain_id, tx_hash, currency, sum(amount) as amount, depositor, sender,
-     case when count(*) = 1 then min(order_id) end as order_id, request_id, disposition, reason,
+     case when count(*) = 1 or request_id is not null then min(order_id) end as order_id, request_id, disposition, reason,
      refund_state, refund_fail_reason, refund_waits, canonical, min(seen_at_ms) as seen_at_ms, wallet_nonce, mapping_until_ms,
      count(*) as deposits
    from deposits where disposition = 'unattributed' or refund_state = 'impossible' or refund_waits is not null
    group by chain_id, tx_hash, currency, depositor, sender, request_id, disposition, reason, refund_state, refund_fail_reason,
-     refund_waits, canonical, wallet_nonce, mapping_until_ms, case when request_id is not null or disposition <> 'unattributed' then id end
+     refund_waits, canonical, wallet_nonce, mapping_until_ms,
+     case when (request_id is not null or disposition <> 'unattributed')
+       and refund_fail_reason is distinct from 'AMOUNT_TOO_LOW_TO_REFUND' then id end
    order by 1`,
 );
 const named = statement(
