@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
@@ -6,6 +6,7 @@ import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/sc
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { depositKey, factKey } from "../../apps/api/src/usecases/record-deposits.ts";
+import { createReportTurns, REPORT_LIMITS } from "../../apps/api/src/usecases/report-turns.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { deposit } from "../support/deposits.ts";
 import { pileDeposits } from "../support/piled-deposits.ts";
@@ -678,4 +679,54 @@ test("deposits of one wei are looked at one by one while nothing says what their
     { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
     { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
   ]);
+});
+
+test("reports that wait for a chain's scan are answered in time, and leave the database to everybody else", async () => {
+  const { origin, stranger, services, pool } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const chainId = origin.chain.id;
+  const passed = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  const ahead = await Promise.all(
+    Array.from({ length: 24 }, async (_, nonce) => {
+      const { depository } = origin.chain.contracts;
+      const data = depositNativeCalldata(world.anAddress(), agreed.terms.orderId);
+      const from = await origin.client.getTransactionCount({ address: stranger.address });
+      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: from + nonce });
+    }),
+  );
+  await origin.mine();
+  const turnOf = createReportTurns(services.uow, { ...REPORT_LIMITS, waitMs: 300, lockTimeoutMs: 100 });
+  const report = async (txHash: TxHash, caller: string) =>
+    await indexTransaction({ ...services, uow: turnOf({ caller, chainId }) }, { chainId, txHash });
+  const scan = await pool.connect();
+  await scan.query("begin");
+  await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
+  try {
+    const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
+    // Of the eight connections of the pool one scans and two wait for it.
+    await Promise.all(Array.from({ length: 10 }, async () => await agree()));
+    const waits = await pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    expect(waits.rows.length).toBeLessThanOrEqual(2);
+    expect(new Set((await reports).map(({ message }) => message))).toEqual(
+      new Set(["Transaction will be indexed with its block"]),
+    );
+    // The scan will not come to this block again.
+    await expect(report(passed, "alice")).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      retryable: true,
+    });
+  } finally {
+    await scan.query("rollback");
+    scan.release();
+  }
+  expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
+  expect(logged).toHaveLength(24);
+  expect(stored).toEqual(logged);
 });

@@ -68,6 +68,7 @@ import { readinessCheck } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
+import { createReportTurns } from "./usecases/report-turns.ts";
 import { sharedAnswers } from "./usecases/shared-answers.ts";
 import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
@@ -229,6 +230,7 @@ export async function createContainer(
         lifecycle,
         registry: metrics.registry,
       });
+      const turnOf = createReportTurns(services.uow);
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
@@ -244,13 +246,20 @@ export async function createContainer(
           heardWithinMs: HEARD_WITHIN_MS,
         }),
         requestSignature: createRequestSignature(services),
-        indexTransaction: (report) =>
+        indexTransaction: (report, caller) =>
           sharedIndexing(
             `${report.chainId}:${report.txHash}:${report.requestId ?? ""}`,
-            async () => await indexTransaction(services, readReport(services.chains, report)),
+            async () =>
+              await indexTransaction(
+                { ...services, uow: turnOf({ caller, chainId: report.chainId }) },
+                readReport(services.chains, report),
+              ),
           ),
-        recordSingleTransaction: async (report) =>
-          await recordSingleTransaction(services, readReport(services.chains, report)),
+        recordSingleTransaction: async (report, caller) =>
+          await recordSingleTransaction(
+            { ...services, uow: turnOf({ caller, chainId: report.chainId }) },
+            readReport(services.chains, report),
+          ),
         readiness: readinessCheck(services),
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),

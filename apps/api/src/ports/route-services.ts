@@ -66,11 +66,21 @@ export interface RouteServices {
   requestStatus(requestId: RequestId): MaybePromise<StatusView | undefined>;
   /** Undefined when no request has this id. */
   requestSignature(requestId: RequestId): Promise<SignedRequest | undefined>;
-  /** @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
-  indexTransaction(report: TransactionReport & { readonly requestId?: RequestId }): Promise<MessageAnswer>;
-  /** @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST */
+  /**
+   * @param caller takes turns with others
+   * @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, SERVICE_UNAVAILABLE
+   */
+  indexTransaction(
+    report: TransactionReport & { readonly requestId?: RequestId },
+    caller: string,
+  ): Promise<MessageAnswer>;
+  /**
+   * @param caller takes turns with others
+   * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, SERVICE_UNAVAILABLE
+   */
   recordSingleTransaction(
     report: TransactionReport & { readonly requestId: RequestId },
+    caller: string,
   ): Promise<MessageAnswer>;
   readiness(): Promise<ReadinessAnswer>;
   readonly discovery: DiscoveryRoutes;

@@ -37,7 +37,8 @@ import type { SettlementWrites } from "./settlement.ts";
 
 /** Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent afterwards. */
 export interface UnitOfWork {
-  run<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** @throws LockTimeout with `lockTimeoutMs`: a row stayed locked by others for longer */
+  run<T>(work: (tx: Tx) => Promise<T>, options?: { readonly lockTimeoutMs?: number }): Promise<T>;
 }
 
 /** The stores of one transaction. */

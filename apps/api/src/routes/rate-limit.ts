@@ -69,11 +69,16 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
   };
 }
 
-function bucketOf(limited: LimitClass, { apiKey, ip }: FastifyRequest): string {
-  if (apiKey === undefined) return `ip:${normalizeIP(ip)}:${limited}`;
+function bucketOf(limited: LimitClass, request: FastifyRequest): string {
+  return `${callerOf(request)}:${limited}`;
+}
+
+/** Whom calls are counted for: the API key, or the address of a caller without one. */
+export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
+  if (apiKey === undefined) return `ip:${normalizeIP(ip)}`;
   // A publishable key is shared by all who open the page: one of them must not use it up for the others.
   const visitor = apiKey.origins.length > 0 ? `:${normalizeIP(ip)}` : "";
-  return `key:${apiKey.id}${visitor}:${limited}`;
+  return `key:${apiKey.id}${visitor}`;
 }
 
 function mostOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {

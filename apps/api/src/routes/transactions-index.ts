@@ -1,5 +1,6 @@
 import { indexTransactionRequest, messageAnswer } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { callerOf } from "./rate-limit.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId, hash } from "./wire-values.ts";
 
@@ -14,16 +15,20 @@ export function transactionsIndexRoute(
       schema: {
         tags: ["transactions"],
         summary: "Look at a deposit transaction now",
-        description: "404 means that no node has seen the transaction yet: try again.",
+        description:
+          "404 means that no node has seen the transaction yet: try again. A transaction of a block that is still to be scanned is left to the scan when it holds many deposits, or too many reports wait; the message says so, and the deposit counts all the same. 503: it was not recorded, try again.",
         body: indexTransactionRequest,
         response: { 200: messageAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },
     },
-    ({ body }) =>
-      services.indexTransaction({
+    (request) => {
+      const { body } = request;
+      const report = {
         chainId: chainId(body.chainId),
         txHash: body.txHash,
         ...(body.requestId === undefined ? {} : { requestId: hash(body.requestId) }),
-      }),
+      };
+      return services.indexTransaction(report, callerOf(request));
+    },
   );
 }

@@ -8,6 +8,7 @@ import {
 } from "@causeway/wire";
 import { z } from "zod";
 import type { RouteServices } from "../ports/route-services.ts";
+import { callerOf } from "./rate-limit.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId, hash } from "./wire-values.ts";
 
@@ -30,12 +31,15 @@ export function transactionsSingleRoute(
         },
       },
     },
-    ({ body }) =>
-      services.recordSingleTransaction({
+    (request) => {
+      const { body } = request;
+      const report = {
         chainId: chainId(body.chainId),
         requestId: hash(body.requestId),
         txHash: txHashIn(body.tx),
-      }),
+      };
+      return services.recordSingleTransaction(report, callerOf(request));
+    },
   );
 }
 

@@ -10,15 +10,17 @@ import type { RecordingServices } from "./record-deposits.ts";
 import { notSeen } from "./not-seen.ts";
 import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
+import { ReportsBusy } from "./report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
 const MOST_DEPOSITS = 20;
+const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
 
 /**
  * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to its block. Nothing is believed but the chain.
- * @throws ServiceError UNSUPPORTED_CHAIN; TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws RpcFault
+ * @throws ServiceError UNSUPPORTED_CHAIN; SERVICE_UNAVAILABLE when it is not this report's turn; TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws RpcFault
  */
 export async function indexTransaction(
   services: Needs,
@@ -44,14 +46,14 @@ export async function indexTransaction(
   // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher, which
   // also finds out whether oracles can attest a transaction with that many logs.
   if (facts.length + topUps.length > MOST_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
-    return { message: "Transaction will be indexed with its block" };
+    return WITH_ITS_BLOCK;
 
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
   if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
-  await services.uow.run(async (tx) => {
+  const recorded = services.uow.run(async (tx) => {
     // Where the watcher has been, its word counts: a block that it has dropped must not come back by a lagging node.
     const cursor = await tx.trail.lockCursor(chain.id);
     const watched = await tx.trail.hashAt(chain.id, blockNumber);
@@ -62,7 +64,24 @@ export async function indexTransaction(
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
   });
+  try {
+    await recorded;
+  } catch (error) {
+    if (error instanceof ReportsBusy && (await isStillToScan(services, chain.id, blockNumber)))
+      return WITH_ITS_BLOCK;
+    throw error;
+  }
   return { message: "Transaction indexed" };
+}
+
+/** Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a report brings their deposits in. */
+async function isStillToScan(
+  { reads }: Pick<Needs, "reads">,
+  chainId: number,
+  blockNumber: bigint,
+): Promise<boolean> {
+  const cursor = await reads.cursor(chainId);
+  return cursor !== undefined && cursor.number < blockNumber;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { LockTimeout } from "../../ports/lock-timeout.ts";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
 import { claimWrites } from "./claim-writes.ts";
 import { depositAddressWrites } from "./deposit-address-writes.ts";
@@ -11,7 +12,7 @@ import { laneWrites } from "./lane-writes.ts";
 import { ledgerWrites } from "./ledger-writes.ts";
 import { nonceMappingWrites } from "./nonce-mapping-rows.ts";
 import { outbox } from "./outbox.ts";
-import { sqlOn } from "./pool.ts";
+import { sqlOn, statement } from "./pool.ts";
 import { priceExposureWrites } from "./price-exposure.ts";
 import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
@@ -24,15 +25,23 @@ import { trailWrites } from "./trail-writes.ts";
 
 const DEADLOCK = "40P01";
 const SERIALIZATION = "40001";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+// Until the end of the transaction.
+const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
 /** Transactions on a Postgres pool. A deadlock victim is run again (nothing of it was committed), at most three times. */
 export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
   return {
-    async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    async run<T>(
+      work: (tx: Tx) => Promise<T>,
+      options: { readonly lockTimeoutMs?: number } = {},
+    ): Promise<T> {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await runOnce(pool, work);
+          return await runOnce(pool, work, options.lockTimeoutMs);
         } catch (error) {
+          if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
           if (attempt >= 3 || !isTransient(error)) throw error;
         }
       }
@@ -40,10 +49,15 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
   };
 }
 
-function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return inTransaction(pool, (client) => {
+function runOnce<T>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<T>,
+  lockTimeoutMs: number | undefined,
+): Promise<T> {
+  return inTransaction(pool, async (client) => {
     const sql = sqlOn(client);
-    return work({
+    if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
+    return await work({
       requests: requestWrites(sql),
       deposits: depositWrites(sql),
       depositAddresses: depositAddressWrites(sql),
@@ -68,6 +82,10 @@ function runOnce<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
 }
 
 function isTransient(error: unknown): boolean {
-  if (typeof error !== "object" || error === null || !("code" in error)) return false;
-  return error.code === DEADLOCK || error.code === SERIALIZATION;
+  const code = codeOf(error);
+  return code === DEADLOCK || code === SERIALIZATION;
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
