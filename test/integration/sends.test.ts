@@ -7,6 +7,7 @@ import { watchChain } from "../../apps/api/src/jobs/watch-chain.ts";
 import type { SendRecord } from "../../apps/api/src/ports/records.ts";
 import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
+import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 import { withChain } from "../support/other-chain.ts";
@@ -319,6 +320,44 @@ test("a payment counts for the request that it names, whoever reported it first 
   await world.watch(world.origin);
   expect((await world.status(first.requestId)).status).toBe("success");
   expect((await world.status(second.requestId)).status).toBe("waiting");
+});
+
+test("the newest of a thousand unsettled payments is seen within two blocks", async () => {
+  const { origin, services, pool, clock } = world;
+  const trail = await world.watch(origin);
+  const chainId = origin.chain.id;
+  const { number, hash: blockHash } = await origin.client.getBlock();
+  // Half of them wait to be mined, half to be final.
+  await pool.query(
+    `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
+     select $1, '0x' || repeat('9', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('a', 60) || lpad(to_hex(n), 4, '0'),
+       '0x' || repeat('9', 36) || lpad(to_hex(n % 250), 4, '0'), $2::bigint - n
+     from generate_series(1, 500) n`,
+    [chainId, clock.nowMs()],
+  );
+  await pool.query(
+    `insert into sends (chain_id, tx_hash, request_id, created_at_ms, block_number, block_hash)
+     select $1, '0x' || repeat('b', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('c', 60) || lpad(to_hex(n), 4, '0'), 0, $2, $3
+     from generate_series(1, 500) n`,
+    [chainId, number, blockHash],
+  );
+  const newest = await aSend();
+  clock.forward(1);
+  const hash = await world.pay(newest);
+  await report(newest, hash);
+  await origin.mine();
+  // One round for each head, as the watcher does: no loop over all that is reported.
+  let scanned = trail;
+  let last: SendRecord | undefined;
+  for (let block = 0; block < 2; block++) {
+    await origin.mine();
+    scanned = await scanChain(services, origin.connected, scanned, await origin.announce());
+    await trackSends(services, origin.connected, scanned);
+    last = await followReports(services, origin.connected, scanned, last);
+  }
+  expect(await world.status(newest.requestId)).toMatchObject({ status: "success", txHashes: [hash] });
+  await pool.query("delete from send_reports where tx_hash like '0x9999%'");
+  await pool.query("delete from sends where tx_hash like '0xbbbb%'");
 });
 
 test("hundreds of transactions that are never mined hide no payment, and each sender has its own quota", async () => {
