@@ -1,10 +1,10 @@
-import type { BlockRange, BlockRef } from "@causeway/chains";
+import type { BlockRange, BlockRef, DepositFact } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
 import { creditDueTopUps, storeTopUps } from "./app-balance/record-top-ups.ts";
+import { sliceDeposits } from "./deposit-slices.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import type { MovedDeposit, Reading, RecordingServices } from "./record-deposits.ts";
-import { DEPOSITS_AT_ONCE } from "./scan-chain.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "signer"> & RecordingServices;
@@ -52,13 +52,15 @@ async function recheck(
   ]);
   const seenAtMs = services.clock.nowMs();
   const reading = { chain, headNumber: head.number, seenAtMs, isTooSmall: tooSmallOn(services, connected) };
-  for (let at = 0; at === 0 || at < facts.length; at += DEPOSITS_AT_ONCE) {
-    const isLast = at + DEPOSITS_AT_ONCE >= facts.length;
+  let left: readonly DepositFact[] = facts;
+  do {
+    const { now, later } = sliceDeposits(left, reading.isTooSmall);
+    const isLast = later.length === 0;
     const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
       const cursor = await tx.trail.lockCursor(chain.id);
       // Only what the watcher has passed is read a second time.
       if (cursor === undefined || cursor.number < range.to) return undefined;
-      const moved = await storeDeposits(tx, reading, facts.slice(at, at + DEPOSITS_AT_ONCE));
+      const moved = await storeDeposits(tx, reading, now);
       if (isLast) await storeTopUps(services, tx, topUps, seenAtMs);
       await actOnDeposits(services, tx, reading, moved);
       if (isLast && isHome) await creditDueTopUps(services, tx, head.number);
@@ -68,7 +70,8 @@ async function recheck(
     });
     if (missed === undefined) return;
     alarmMissed(services, reading, missed);
-  }
+    left = later;
+  } while (left.length > 0);
 }
 
 /** One alarm for each deposit, and one for all of a transaction that are too small to be refunded. */

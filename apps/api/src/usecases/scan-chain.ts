@@ -7,6 +7,8 @@ import type { Tx } from "../ports/unit-of-work.ts";
 import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
 import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
 import type { Reading } from "./record-deposits.ts";
+import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
+import type { Slice } from "./deposit-slices.ts";
 import { replacedBlocks, takeBackDeposits } from "./take-back-deposits.ts";
 import type { Advance } from "./take-back-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
@@ -14,9 +16,6 @@ import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
-
-/** Deposits of one commit: the chain's cursor is locked for some tens of milliseconds, and reports of clients wait for it. */
-export const DEPOSITS_AT_ONCE = 250;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {
@@ -98,6 +97,8 @@ export async function scanChain(
   }
 }
 
+type ScanReading = Required<Reading> & { readonly chain: Chain };
+
 /** What the blocks of a step say. */
 interface Found {
   readonly facts: readonly DepositFact[];
@@ -106,7 +107,7 @@ interface Found {
 
 async function recordAdvance(
   services: Needs,
-  reading: Reading & { readonly chain: Chain },
+  reading: ScanReading,
   advance: Advance,
   found: Found,
 ): Promise<void> {
@@ -117,8 +118,10 @@ async function recordAdvance(
     const { facts, topUps } = left;
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
       if ((await tx.trail.lockCursor(chain.id))?.hash !== tip) throw new TrailMoved(chain.name);
-      const slice = isFirst ? await firstSlice(tx, chain.id, advance, facts) : sliceOf(facts);
-      const topUpSlice = sliceOf(topUps);
+      const slice = isFirst
+        ? await firstSlice(tx, reading, advance, facts)
+        : sliceDeposits(facts, reading.isTooSmall);
+      const topUpSlice = sliceEvenly(topUps);
       // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
       const moved = await storeDeposits(tx, reading, slice.now);
       await storeTopUps(services, tx, topUpSlice.now, reading.seenAtMs);
@@ -132,27 +135,20 @@ async function recordAdvance(
   }
 }
 
-interface Slice<Fact> {
-  readonly now: readonly Fact[];
-  readonly later: readonly Fact[];
-}
-
-function sliceOf<Fact>(facts: readonly Fact[]): Slice<Fact> {
-  return { now: facts.slice(0, DEPOSITS_AT_ONCE), later: facts.slice(DEPOSITS_AT_ONCE) };
-}
-
 /** Begins with the deposits of requests that stand in a block which is taken back with this slice. */
 async function firstSlice(
   tx: Tx,
-  chainId: number,
+  { chain, isTooSmall }: ScanReading,
   advance: Advance,
   facts: readonly DepositFact[],
 ): Promise<Slice<DepositFact>> {
-  if (facts.length <= DEPOSITS_AT_ONCE) return { now: facts, later: [] };
-  const orphaned = await tx.deposits.orphaned(chainId, ...replacedBlocks(advance));
+  const slice = sliceDeposits(facts, isTooSmall);
+  if (slice.later.length === 0) return slice;
+  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
   const keys = new Set(orphaned.map(depositKey));
   const again = facts.filter((fact) => keys.has(factKey(fact)));
-  const { now, later } = sliceOf(facts.filter((fact) => !keys.has(factKey(fact))));
+  const others = facts.filter((fact) => !keys.has(factKey(fact)));
+  const { now, later } = sliceDeposits(others, isTooSmall);
   return { now: [...again, ...now], later };
 }
 
