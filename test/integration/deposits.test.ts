@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { depositKey, factKey } from "../../apps/api/src/usecases/record-deposits.ts";
 import { createReportTurns, REPORT_LIMITS } from "../../apps/api/src/usecases/report-turns.ts";
@@ -654,6 +655,23 @@ test("deposits that cannot pay for their own refund are one row each, and are sh
   await origin.mine();
   await world.watch(origin);
   await filledOnce(agreed);
+});
+
+test("the story of a request tells twenty of the deposits that strangers made too small to be refunded, and all others", async () => {
+  const { origin, stranger, pool } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const { orderId: id } = agreed.terms;
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 30 });
+  await origin.mine();
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(31);
+  const stories = await postgresRequestHistory(sqlOn(pool)).stories([agreed.requestId]);
+  const told = stories.get(agreed.requestId)?.deposits ?? [];
+  expect(told).toHaveLength(21);
+  expect(told.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
 });
 
 test("deposits of one wei are looked at one by one while nothing says what their refund costs", async () => {

@@ -13,6 +13,9 @@ import type { Sql } from "./pool.ts";
 import { REQUEST_COLUMNS, requestOf, statusOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 
+const TOO_SMALL = "AMOUNT_TOO_LOW_TO_REFUND";
+const MAX_TOO_SMALL = 20;
+
 /** Every table that knows of a request, asked once for all requests of a page. */
 const requests = statement(
   "story_requests",
@@ -20,9 +23,15 @@ const requests = statement(
 );
 const deposits = statement(
   "story_deposits",
+  // Anybody can name a request in thousands of deposits that are too small to be refunded: of these the first ones are told.
   `select id, request_id, chain_id, tx_hash, block_number, canonical, confirm_at_block, depositor, sender, currency, amount, disposition,
      reason, refund_state, refund_fail_reason, seen_at_ms
-   from deposits where request_id = any($1::text[]) order by id`,
+   from (
+     select d.*, r.deposit_id as own_id, d.refund_fail_reason = '${TOO_SMALL}' as is_too_small,
+       count(*) filter (where d.refund_fail_reason = '${TOO_SMALL}') over (partition by d.request_id order by d.id) as too_small
+     from deposits d join requests r on r.request_id = d.request_id where d.request_id = any($1::text[])
+   ) d
+   where is_too_small is not true or too_small <= ${MAX_TOO_SMALL} or id = own_id order by id`,
 );
 const slots = statement(
   "story_slots",
