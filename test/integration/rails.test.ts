@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
-import { lead } from "../../apps/api/src/adapters/postgres/leader-lock.ts";
+import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
 import { watchRail } from "../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
@@ -620,7 +620,8 @@ test("attributes a transfer that was named late although every reading of the ch
     enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
   };
   const limited = { ...connected, rail: { ...connected.rail, arrivals } };
-  const watcher = watchRail(hurried, limited, (name, stop) => lead(world.databaseUrl, name, stop));
+  const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+  const watcher = watchRail(hurried, limited, locks.lead);
   try {
     await expect
       .poll(async () => (await world.status(agreed.requestId)).status, { timeout: 5_000 })
@@ -628,6 +629,7 @@ test("attributes a transfer that was named late although every reading of the ch
     expect(readings).toBeGreaterThan(0);
   } finally {
     await watcher.close();
+    await locks.close();
   }
   await expectFilledOnce(agreed);
 });
@@ -735,10 +737,12 @@ test("watchers of rails do it by themselves, one at a time: when the one that le
     enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
   };
   const watch = () => {
-    const watchers = world.services.chains.rails.map((one) =>
-      watchRail(hurried, one, (name, stop) => lead(world.databaseUrl, name, stop)),
-    );
-    return async () => void (await Promise.all(watchers.map(async (one) => await one.close())));
+    const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+    const watchers = world.services.chains.rails.map((one) => watchRail(hurried, one, locks.lead));
+    return async () => {
+      await Promise.all(watchers.map(async (one) => await one.close()));
+      await locks.close();
+    };
   };
   const leads = () => world.events.of("chain_leads").length;
   const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {

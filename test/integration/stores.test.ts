@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
-import { lead } from "../../apps/api/src/adapters/postgres/leader-lock.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
@@ -371,46 +370,6 @@ test("the trail forgets what lies too deep and what a reorg replaced", async () 
   const fresh = [block(8n), block(9n), block(10n)];
   await uow.run(async (tx) => await tx.trail.replace(chainId, 7n, fresh, 6));
   expect(await reads.trail(chainId)).toEqual([...old.slice(5, 8), ...fresh]);
-});
-
-const forever = new AbortController().signal;
-
-test("one process leads at a time, and the next in line as soon as that one has gone", async () => {
-  const first = await lead(database.url, "watch:1", forever);
-  const waiting = lead(database.url, "watch:1", forever);
-  const other = await lead(database.url, "watch:2", forever);
-  expect(other, "another task has its own leader").toBeDefined();
-  expect(await Promise.race([waiting, sleep(300, "still waits")])).toBe("still waits");
-  await first?.release();
-  const next = await waiting;
-  expect(next?.lost.aborted).toBe(false);
-  await Promise.all([next?.release(), other?.release()]);
-});
-
-test("who stops while he waits to lead gets nothing and holds nothing", async () => {
-  const [leader, stop] = [await lead(database.url, "watch:4", forever), new AbortController()];
-  const waiting = lead(database.url, "watch:4", stop.signal);
-  await sleep(100);
-  stop.abort();
-  expect(await waiting).toBeUndefined();
-  await leader?.release();
-  const next = await lead(database.url, "watch:4", forever);
-  expect(next).toBeDefined();
-  await next?.release();
-});
-
-test("a leader whose connection is cut learns of it, and another one leads", async () => {
-  const leader = await lead(database.url, "watch:3", forever);
-  const waiting = lead(database.url, "watch:3", forever);
-  await sleep(100);
-  await pool.query(
-    `select pg_terminate_backend(a.pid) from pg_stat_activity a join pg_locks l on l.pid = a.pid
-     where a.application_name = 'causeway leads watch:3' and l.locktype = 'advisory' and l.granted`,
-  );
-  await expect.poll(() => leader?.lost.aborted, { timeout: 5_000 }).toBe(true);
-  const next = await waiting;
-  expect(next?.lost.aborted).toBe(false);
-  await next?.release();
 });
 
 const quotePolicy = {

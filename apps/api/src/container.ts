@@ -9,7 +9,7 @@ import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { balanceReads } from "./adapters/postgres/balance-reads.ts";
-import { lead } from "./adapters/postgres/leader-lock.ts";
+import { leaderLocks } from "./adapters/postgres/leader-locks.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
@@ -282,17 +282,16 @@ export async function createContainer(
         lifecycle,
         registry: metrics.registry,
       });
+      const locks = leaderLocks(databaseUrl, {
+        onFault: (error) => events.fault("leader_fault", error, {}),
+      });
+      lifecycle.add("leader locks", () => locks.close());
       for (const one of connected) {
-        const watcher = watchChain(
-          services,
-          one,
-          (name, stop) => lead(databaseUrl, name, stop),
-          addresses.beside(one),
-        );
+        const watcher = watchChain(services, one, locks.lead, addresses.beside(one));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       for (const one of services.chains.rails) {
-        const watcher = watchRail(services, one, (name, stop) => lead(databaseUrl, name, stop));
+        const watcher = watchRail(services, one, locks.lead);
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
@@ -309,7 +308,7 @@ export async function createContainer(
         const publishing = saidNonces?.publishing(settling, metrics.registry);
         const settler = settlePayments(
           settling,
-          (name, stop) => lead(databaseUrl, name, stop),
+          locks.lead,
           publishing && [(stop) => signMappings(publishing, stop), () => carryMappings(publishing)],
         );
         lifecycle.add("settlement", () => settler.close());

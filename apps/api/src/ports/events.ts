@@ -49,6 +49,7 @@ export type EventName =
   | "reorg"
   | "chain_scanned"
   | "chain_leads"
+  | "leader_fault"
   | "chain_fault"
   | "job_fault"
   | "relay_fault"

@@ -1,4 +1,4 @@
-/** Held while this process leads; `lost` aborts when the database no longer vouches for it. */
+/** Held while this process leads; `lost` aborts when another process may lead. */
 export interface Leadership {
   readonly lost: AbortSignal;
   release(): Promise<void>;

@@ -26,6 +26,7 @@ export function listen(
         connectionString: databaseUrl,
         application_name: `${channel} listener`,
         keepAlive: true,
+        keepAliveInitialDelayMillis: 10_000,
       });
       current = client;
       const ended = new Promise<void>((resolve) => {

@@ -16,6 +16,8 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
+/** How much longer than the server the client waits for the end of a statement. */
+const ANSWER_GRACE_MS = 5_000;
 const INT8 = 20;
 const NUMERIC = 1700;
 
@@ -34,7 +36,12 @@ export function createPool(
     connectionTimeoutMillis: 10_000,
     // A statement that takes this long is stuck; its work is retried from what is committed.
     statement_timeout: options.statementTimeoutMs,
-    idle_in_transaction_session_timeout: 30_000,
+    // Over a cut network the server's refusal never arrives: without this, the caller would wait for good.
+    query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+    // A process that is frozen in a transaction must not keep its row locks from the next leader.
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     types,
   });
   // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the process would end. The next query meets the fault itself.
