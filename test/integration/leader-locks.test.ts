@@ -5,6 +5,11 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { leaderLocks, type LeaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
+import { leaderReads } from "../../apps/api/src/adapters/postgres/leader-reads.ts";
+import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/oldest-snapshot.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { ledTasks, leaderReport } from "../../apps/api/src/usecases/leader-report.ts";
+import type { ChainDirectory } from "../../apps/api/src/ports/chains.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startSwallowingProxy } from "../support/swallowing-proxy.ts";
 
@@ -37,6 +42,10 @@ function aProcess(url = database.url): LeaderLocks {
   return locks;
 }
 
+function leading(name: string, ...processes: readonly LeaderLocks[]): boolean[] {
+  return processes.map(({ workedAgoMs }) => workedAgoMs(name) !== undefined);
+}
+
 interface Session {
   readonly pid: number;
   readonly state: string;
@@ -66,10 +75,10 @@ test("one process leads at a time, and the next one leads as soon as the first r
   const other = await two.lead("watch:2", forever);
   expect(other, "another task has its own leader").toBeDefined();
   expect(await Promise.race([waiting, sleep(300, "still waits")])).toBe("still waits");
-  expect([one.isLeading("watch:1"), two.isLeading("watch:1")]).toEqual([true, false]);
+  expect(leading("watch:1", one, two)).toEqual([true, false]);
   await first?.release();
   expect((await waiting)?.lost.aborted).toBe(false);
-  expect([one.isLeading("watch:1"), two.isLeading("watch:1")]).toEqual([false, true]);
+  expect(leading("watch:1", one, two)).toEqual([false, true]);
 });
 
 test("two tasks of one name in one process lead one after the other", async () => {
@@ -120,7 +129,7 @@ test("a leader whose connection is cut stops leading everything, and leads again
   const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
   for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
   await expect.poll(() => [first?.lost.aborted, second?.lost.aborted]).toEqual([true, true]);
-  expect(locks.isLeading("watch:1")).toBe(false);
+  expect(leading("watch:1", locks)).toEqual([false]);
   expect((await locks.lead("watch:1", forever))?.lost.aborted).toBe(false);
 });
 
@@ -163,7 +172,7 @@ test("a frozen leader loses its locks, and does not lead when it goes on", async
   expect((await waiting)?.lost.aborted).toBe(false);
   child.kill("SIGCONT");
   await expect.poll(() => lines, { timeout: 5_000 }).toEqual(["leads", "stopped"]);
-  expect(standby.isLeading("watch:1")).toBe(true);
+  expect(leading("watch:1", standby)).toEqual([true]);
 });
 
 test("locks are held again after the database was unreachable", async () => {
@@ -182,4 +191,45 @@ test("locks are held again after the database was unreachable", async () => {
   } finally {
     await network.close();
   }
+});
+
+test("every worker reports which worker leads a chain, and the leader how long ago it worked", async () => {
+  const [one, two] = [aProcess(), aProcess()];
+  const chains = {
+    all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
+    rails: [{ chain: { id: 9_286_185, name: "solana" } }],
+  } as unknown as ChainDirectory;
+  const leadership = await one.lead("watch:1", forever);
+  await one.lead("settlement", forever);
+  await two.lead("watch:9286185", forever);
+  await sleep(600);
+  const reportOf = async ({ workedAgoMs }: LeaderLocks) =>
+    await leaderReport(ledTasks(chains, true), workedAgoMs, leaderReads(sqlOn(pool)))();
+  expect(await reportOf(one)).toEqual({
+    base: { leader: "self", workedSecondsAgo: 1 },
+    optimism: { leader: "none" },
+    solana: { leader: "other" },
+    settlement: { leader: "self", workedSecondsAgo: 1 },
+  });
+  leadership?.worked();
+  expect(await reportOf(one)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
+  expect(await reportOf(two)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
+});
+
+test("the oldest snapshot is that of the session whose transaction began first", async () => {
+  const session = new pg.Client({ connectionString: database.url });
+  await session.connect();
+  const before = await oldestSnapshot(sqlOn(pool));
+  try {
+    await session.query("begin isolation level repeatable read");
+    await session.query("select 1");
+    await sleep(1_100);
+    await pool.query("create table since (id integer)");
+    const now = await oldestSnapshot(sqlOn(pool));
+    expect(now.seconds).toBeGreaterThan(1);
+    expect(now.transactions).toBeGreaterThan(0);
+  } finally {
+    await session.end();
+  }
+  expect(before.seconds).toBeLessThan(1);
 });

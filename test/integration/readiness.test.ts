@@ -100,3 +100,18 @@ test("callers of a public readiness route share one check per second", async () 
   await check();
   expect(pings).toBe(2);
 });
+
+test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
+  const services = {
+    reads: { ping: async () => undefined },
+    chains: { all: [], rails: [{ chain: { name: "two" }, pulse: { lagging: () => false } }] },
+  } as unknown as Services;
+  const leaders = { two: { leader: "none" as const } };
+  expect(await readiness(services, {}, async () => leaders)).toEqual({
+    ready: true,
+    checks: { database: "ok", two: "ok" },
+    leaders,
+  });
+  const failing = async (): Promise<never> => await Promise.reject(new Error("the database is away"));
+  expect(await readiness(services, {}, failing)).not.toHaveProperty("leaders");
+});

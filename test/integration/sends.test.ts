@@ -223,7 +223,11 @@ test("a node that fails to serve a reported transaction does not hold up the res
   await origin.mine();
   const { number } = await origin.announce();
   const looked: bigint[] = [];
-  const lead = async () => ({ lost: new AbortController().signal, release: async () => undefined });
+  const lead = async () => ({
+    lost: new AbortController().signal,
+    worked: () => undefined,
+    release: async () => undefined,
+  });
   const watcher = watchChain(services, failing, lead, async (atBlock) => {
     looked.push(atBlock);
   });

@@ -9,11 +9,13 @@ import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { balanceReads } from "./adapters/postgres/balance-reads.ts";
+import { leaderReads } from "./adapters/postgres/leader-reads.ts";
 import { leaderLocks } from "./adapters/postgres/leader-locks.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
+import { oldestSnapshot } from "./adapters/postgres/oldest-snapshot.ts";
 import { openPayments } from "./adapters/postgres/open-payments.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
@@ -25,6 +27,8 @@ import { priceAgeGauge } from "./adapters/telemetry/price-age-gauge.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
+import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
+import { snapshotGauges } from "./adapters/telemetry/snapshot-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
@@ -64,7 +68,8 @@ import { indexTransaction } from "./usecases/index-transaction.ts";
 import { createChainList } from "./usecases/list-chains.ts";
 import { priceIntent } from "./usecases/price-intent.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
-import { readinessCheck } from "./usecases/readiness.ts";
+import { ledTasks, leaderReport } from "./usecases/leader-report.ts";
+import { readinessCheck, type LeaderReport } from "./usecases/readiness.ts";
 import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
@@ -95,8 +100,15 @@ export interface Container {
   readonly connected: readonly ConnectedChain[];
   /** The API's part: use cases with their services given. */
   routes(): Promise<RouteServices>;
-  /** The worker's part: queues, relay, watchers, reconciler. What it gives says whether their Redis answers. */
-  work(): Promise<Pick<OutboxRelay, "ping">>;
+  /** The worker's part: queues, relay, watchers, reconciler. */
+  work(): Promise<Work>;
+}
+
+/** What a running worker reports. */
+export interface Work {
+  /** Settles when Redis has answered. */
+  readonly ping: OutboxRelay["ping"];
+  readonly leaders: LeaderReport;
 }
 
 /**
@@ -270,7 +282,7 @@ export async function createContainer(
         push,
       };
     },
-    async work(): Promise<Pick<OutboxRelay, "ping">> {
+    async work(): Promise<Work> {
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
@@ -286,6 +298,9 @@ export async function createContainer(
         onFault: (error) => events.fault("leader_fault", error, {}),
       });
       lifecycle.add("leader locks", () => locks.close());
+      const led = ledTasks(services.chains, config.settlement !== undefined);
+      leadershipGauges(metrics.registry, led, locks.workedAgoMs);
+      snapshotGauges(metrics.registry, () => oldestSnapshot(sql));
       for (const one of connected) {
         const watcher = watchChain(services, one, locks.lead, addresses.beside(one));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
@@ -334,7 +349,7 @@ export async function createContainer(
         "pruning",
         every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
       );
-      return relay;
+      return { ping: () => relay.ping(), leaders: leaderReport(led, locks.workedAgoMs, leaderReads(sql)) };
     },
   };
 }

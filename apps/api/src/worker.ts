@@ -6,9 +6,9 @@ import { readinessCheck } from "./usecases/readiness.ts";
 await runProcess(process.env, {
   name: "causeway-worker",
   serve: async (container, { access }, services) => {
-    const queue = await container.work();
+    const work = await container.work();
     return buildHealthServer(
-      { ...services, readiness: readinessCheck(container.services, { redis: () => queue.ping() }) },
+      { ...services, readiness: readinessCheck(container.services, { redis: work.ping }, work.leaders) },
       { metrics: metricsAccess(access.metricsToken, "open") },
     );
   },

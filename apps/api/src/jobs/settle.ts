@@ -1,4 +1,4 @@
-import type { Lead, Leadership } from "../ports/leadership.ts";
+import { SETTLEMENT, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { SettlementServices } from "../ports/settlement-services.ts";
 import { attestDue } from "../usecases/settlement/attest-due.ts";
 import { submitExecutions } from "../usecases/settlement/submit-executions.ts";
@@ -42,11 +42,16 @@ async function standBy(
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await leadOf("settlement", closing);
+      leadership = await leadOf(SETTLEMENT, closing);
       if (leadership) {
         services.events.happened("settlement_leads", {});
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await Promise.all(courses.map((round) => again(services, stop, () => round(stop))));
+        const { worked } = leadership;
+        const rounds = courses.map((course) => async () => {
+          await course(stop);
+          worked();
+        });
+        await Promise.all(rounds.map((round) => again(services, stop, round)));
       }
     } catch (error) {
       services.events.fault("settlement_fault", error, {});

@@ -1,6 +1,6 @@
 import type { BlockRef, Head } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Lead, Leadership } from "../ports/leadership.ts";
+import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
 import type { SendRecord } from "../ports/records.ts";
 import { followReports } from "../usecases/follow-reports.ts";
@@ -53,10 +53,11 @@ async function standBy(
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await leadOf(`watch:${connected.chain.id}`, closing);
+      leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         services.events.happened("chain_leads", facts);
-        await lead(services, connected, beside, AbortSignal.any([closing, leadership.lost]));
+        const stop = AbortSignal.any([closing, leadership.lost]);
+        await lead(services, connected, { beside, worked: leadership.worked }, stop);
       }
     } catch (error) {
       services.events.fault("chain_fault", error, facts);
@@ -70,7 +71,7 @@ async function standBy(
 async function lead(
   services: Services,
   connected: ConnectedChain,
-  beside: BesideScan,
+  { beside, worked }: { readonly beside: BesideScan; readonly worked: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -110,6 +111,7 @@ async function lead(
             trackSends(services, connected, trail),
           ]);
           looked = head;
+          worked();
           const scanned = trail.at(-1);
           if (scanned !== undefined) neighbour.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);

@@ -1,5 +1,5 @@
 import type { ConnectedRail } from "../ports/chains.ts";
-import type { Lead, Leadership } from "../ports/leadership.ts";
+import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
 import { attributeLate } from "../usecases/rails/attribute-late.ts";
 import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
@@ -36,10 +36,11 @@ async function standBy(
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
-      leadership = await leadOf(`watch:${connected.chain.id}`, closing);
+      leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         services.events.happened("chain_leads", facts);
-        await lead(services, connected, AbortSignal.any([closing, leadership.lost]));
+        const stop = AbortSignal.any([closing, leadership.lost]);
+        await lead(services, connected, leadership.worked, stop);
       }
     } catch (error) {
       services.events.fault("chain_fault", error, facts);
@@ -50,7 +51,12 @@ async function standBy(
   }
 }
 
-async function lead(services: Services, connected: ConnectedRail, stop: AbortSignal): Promise<void> {
+async function lead(
+  services: Services,
+  connected: ConnectedRail,
+  worked: () => void,
+  stop: AbortSignal,
+): Promise<void> {
   const { chain, rail } = connected;
   await openRailLane(services, connected);
   let cursor = await services.reads.railCursor(chain.id);
@@ -62,6 +68,7 @@ async function lead(services: Services, connected: ConnectedRail, stop: AbortSig
       cursor = await services.reads.railCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
     }
+    worked();
   };
   await Promise.all([
     again(services, connected, rail, stop, read),

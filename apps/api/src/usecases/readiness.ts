@@ -1,4 +1,8 @@
+import type { ReadinessAnswer } from "@causeway/wire";
 import type { Services } from "../ports/services.ts";
+
+/** Who leads what; it is reported and decides nothing, since a standby is as ready as the leader. */
+export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
 /** How long a server may take to answer, ms. */
 const DEADLINE_MS = 2_000;
@@ -10,12 +14,13 @@ const KEPT_MS = 1_000;
 export function readinessCheck(
   services: Pick<Services, "reads" | "chains" | "clock">,
   further: Readonly<Record<string, () => Promise<void>>> = {},
-): () => ReturnType<typeof readiness> {
-  let latest: { readonly atMs: number; readonly answer: ReturnType<typeof readiness> } | undefined;
+  leaders?: LeaderReport,
+): () => Promise<ReadinessAnswer> {
+  let latest: { readonly atMs: number; readonly answer: Promise<ReadinessAnswer> } | undefined;
   return () => {
     const nowMs = services.clock.nowMs();
     if (latest === undefined || Math.abs(nowMs - latest.atMs) >= KEPT_MS)
-      latest = { atMs: nowMs, answer: readiness(services, further) };
+      latest = { atMs: nowMs, answer: readiness(services, further, leaders) };
     return latest.answer;
   };
 }
@@ -27,10 +32,13 @@ export function readinessCheck(
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,
   further: Readonly<Record<string, () => Promise<void>>> = {},
-): Promise<{ ready: boolean; checks: Record<string, string> }> {
+  leaders?: LeaderReport,
+): Promise<ReadinessAnswer> {
   const servers = { database: () => services.reads.ping(), ...further };
   const asked = Object.entries(servers).map(async ([name, ask]) => [name, await answers(ask)] as const);
   const checks: Record<string, string> = Object.fromEntries(await Promise.all(asked));
+  // Without the database nobody knows the leaders.
+  const led = checks["database"] === "ok" ? await leaders?.().catch(() => undefined) : undefined;
   const answering = Object.values(checks).every((check) => check === "ok");
   let followed = 0;
   for (const { chain, pulse } of services.chains.all) {
@@ -43,7 +51,7 @@ export async function readiness(
     if (!isLagging) followed++;
     checks[chain.name] = isLagging ? "lagging" : "ok";
   }
-  return { ready: answering && followed > 0, checks };
+  return { ready: answering && followed > 0, checks, ...(led !== undefined && { leaders: led }) };
 }
 
 async function answers(ask: () => Promise<void>): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Lead, Leadership } from "../../ports/leadership.ts";
+import type { Lead, Leadership, WorkedAgo } from "../../ports/leadership.ts";
 import { openLockSession, type LockSession, type LockTiming } from "./lock-session.ts";
 
 /** A standby leads at most `sessionIdleMs` + `beatMs` after the leader's last heartbeat. */
@@ -6,9 +6,13 @@ export const LEADER_TIMING: LockTiming = { beatMs: 1_000, leaseMs: 5_000, sessio
 
 export interface LeaderLocks {
   readonly lead: Lead;
-  /** Whether this process leads `name` now. */
-  isLeading(name: string): boolean;
+  readonly workedAgoMs: WorkedAgo;
   close(): Promise<void>;
+}
+
+interface Held {
+  readonly session: LockSession;
+  workedAtMs: number;
 }
 
 interface Waiter {
@@ -28,7 +32,7 @@ export function leaderLocks(
 ): LeaderLocks {
   const closing = new AbortController();
   const waiters = new Set<Waiter>();
-  const held = new Map<string, LockSession>();
+  const held = new Map<string, Held>();
   let hasNews = false;
   let wake = (): void => {};
   const notify = (): void => {
@@ -60,13 +64,17 @@ export function leaderLocks(
         await session.release(name);
         continue;
       }
-      held.set(name, session);
+      const lock: Held = { session, workedAtMs: performance.now() };
+      held.set(name, lock);
       waiter.start({
         lost: session.lost,
+        worked: () => {
+          lock.workedAtMs = performance.now();
+        },
         async release(): Promise<void> {
-          if (held.get(name) !== session) return;
+          if (held.get(name) !== lock) return;
           if (!session.lost.aborted) await session.release(name).catch(() => undefined);
-          if (held.get(name) === session) held.delete(name);
+          if (held.get(name) === lock) held.delete(name);
           notify();
         },
       });
@@ -115,7 +123,11 @@ export function leaderLocks(
         waiters.add(waiter);
         notify();
       }),
-    isLeading: (name) => held.get(name)?.lost.aborted === false,
+    workedAgoMs(name): number | undefined {
+      const lock = held.get(name);
+      if (lock === undefined || lock.session.lost.aborted) return undefined;
+      return performance.now() - lock.workedAtMs;
+    },
     async close(): Promise<void> {
       closing.abort();
       notify();

@@ -1,0 +1,29 @@
+import { statement } from "./pool.ts";
+import type { Sql } from "./pool.ts";
+
+/** What keeps vacuum from removing dead rows of this database. */
+export interface OldestSnapshot {
+  /** Age of the oldest transaction of a session that has a snapshot. */
+  readonly seconds: number;
+  /** Transactions since the oldest snapshot, also of replication slots, standbys and prepared transactions. */
+  readonly transactions: number;
+}
+
+const read = statement(
+  "oldest_snapshot",
+  `with sessions as (
+     select xact_start, backend_xmin from pg_stat_activity
+     where datname = current_database() and backend_type = 'client backend' and backend_xmin is not null and pid <> pg_backend_pid())
+   select
+     coalesce((select extract(epoch from clock_timestamp() - min(xact_start)) from sessions), 0)::float8 as seconds,
+     coalesce(greatest(
+       (select max(age(backend_xmin)) from sessions),
+       (select max(age(backend_xmin)) from pg_stat_replication),
+       (select max(age(xmin)) from pg_replication_slots),
+       (select max(age(transaction)) from pg_prepared_xacts where database = current_database())), 0) as transactions`,
+);
+
+export async function oldestSnapshot(sql: Sql): Promise<OldestSnapshot> {
+  const [row] = await sql.query<OldestSnapshot>(read, []);
+  return { seconds: row?.seconds ?? 0, transactions: row?.transactions ?? 0 };
+}

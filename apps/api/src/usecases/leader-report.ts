@@ -1,0 +1,30 @@
+import type { ChainDirectory } from "../ports/chains.ts";
+import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../ports/leadership.ts";
+import type { LeaderReport } from "./readiness.ts";
+
+export function ledTasks(
+  { all, rails }: Pick<ChainDirectory, "all" | "rails">,
+  settles: boolean,
+): readonly LedTask[] {
+  const chains = [...all, ...rails].map(({ chain }) => ({ label: chain.name, lock: watchOf(chain.id) }));
+  return settles ? [...chains, { label: SETTLEMENT, lock: SETTLEMENT }] : chains;
+}
+
+/** @param heldLocks those of the locks that any process holds */
+export function leaderReport(
+  tasks: readonly LedTask[],
+  workedAgoMs: WorkedAgo,
+  heldLocks: (locks: readonly string[]) => Promise<ReadonlySet<string>>,
+): LeaderReport {
+  return async () => {
+    const held = await heldLocks(tasks.map(({ lock }) => lock));
+    return Object.fromEntries(
+      tasks.map(({ label, lock }) => {
+        const agoMs = workedAgoMs(lock);
+        if (agoMs !== undefined)
+          return [label, { leader: "self" as const, workedSecondsAgo: Math.round(agoMs / 1000) }];
+        return [label, { leader: held.has(lock) ? ("other" as const) : ("none" as const) }];
+      }),
+    );
+  };
+}
