@@ -13,7 +13,7 @@ import { requestTrace } from "./usecases/history/request-trace.ts";
 import { spellingOf } from "./usecases/spelling.ts";
 
 /** Searches under way at once, and how long one may take: a hundred times what one that an index answers does. */
-const SEARCHES = { max: 4, statementTimeoutMs: 2_000 };
+export const SEARCHES = { max: 4, statementTimeoutMs: 2_000 };
 
 interface HistoryGround {
   readonly config: Pick<ApiConfig, "database">;

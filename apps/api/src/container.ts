@@ -9,6 +9,7 @@ import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { balanceReads } from "./adapters/postgres/balance-reads.ts";
+import { checkSessions } from "./adapters/postgres/check-sessions.ts";
 import { leaderReads } from "./adapters/postgres/leader-reads.ts";
 import { leaderLocks } from "./adapters/postgres/leader-locks.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
@@ -40,6 +41,7 @@ import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
+import { connectionsOf, logConnections } from "./container-connections.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
@@ -125,6 +127,7 @@ export async function createContainer(
   const events = overrides.events ?? loggedEvents(log, metrics.registry);
   const clock = overrides.clock ?? { nowMs: () => Date.now() };
   const databaseUrl = config.database.url.reveal();
+  const limits = await checkSessions(databaseUrl);
   const pool = createPool(databaseUrl, {
     max: config.database.poolSize,
     statementTimeoutMs: config.database.statementTimeoutMs,
@@ -210,6 +213,7 @@ export async function createContainer(
     services,
     connected,
     async routes(): Promise<RouteServices> {
+      logConnections(log, connectionsOf("api", config.database), limits);
       const polled = await pollFacts(
         services.reads,
         events,
@@ -283,6 +287,7 @@ export async function createContainer(
       };
     },
     async work(): Promise<Work> {
+      logConnections(log, connectionsOf("worker", config.database), limits);
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());

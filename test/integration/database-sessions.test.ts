@@ -1,0 +1,57 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkSessions } from "../../apps/api/src/adapters/postgres/check-sessions.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { startTransactionPooler } from "../support/transaction-pooler.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+test("accepts a server that keeps sessions, and reports how many connections it takes", async () => {
+  const { maxConnections } = await checkSessions(database.url);
+  expect(maxConnections).toBeGreaterThan(10);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query(
+    "select from pg_stat_activity where application_name = 'causeway session check' and datname = current_database() and state <> 'idle'",
+  );
+  expect(rows).toEqual([]);
+  await client.end();
+});
+
+for (const [sessions, finding] of [
+  [1, "two connections share a session"],
+  [2, "an announcement \\(NOTIFY\\) does not arrive"],
+  [3, "a connection changes its session"],
+] as const)
+  test(`refuses a pooler in transaction mode with ${sessions} sessions, naming the remedy`, async () => {
+    const pooler = await startTransactionPooler(database.url, sessions);
+    try {
+      await expect(checkSessions(pooler.url)).rejects.toThrow(
+        new RegExp(`${finding}.*set DATABASE_URL to the server itself or to a pooler in session mode`),
+      );
+    } finally {
+      await pooler.close();
+    }
+  });
+
+test("the pooler of these tests serves ordinary transactions", async () => {
+  const pooler = await startTransactionPooler(database.url, 2);
+  const client = new pg.Client({ connectionString: pooler.url });
+  try {
+    await client.connect();
+    await client.query("begin");
+    await client.query("create temporary table seen on commit drop as select $1::text as word", ["kept"]);
+    const { rows } = await client.query("select word from seen");
+    await client.query("commit");
+    expect(rows).toEqual([{ word: "kept" }]);
+  } finally {
+    await client.end();
+    await pooler.close();
+  }
+});

@@ -1,0 +1,112 @@
+import { createServer, Socket, type AddressInfo } from "node:net";
+import pg from "pg";
+
+/** A pooler in transaction mode: a client has a session of the server for the length of one transaction. */
+export interface TransactionPooler {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const [READY, AUTHENTICATION] = ["Z", "R"].map((type) => type.charCodeAt(0));
+const [QUERY, SYNC, TERMINATE] = ["Q", "S", "X"].map((type) => type.charCodeAt(0));
+const IDLE = "I".charCodeAt(0);
+
+/** @param sessions how many sessions of the server the clients share */
+export async function startTransactionPooler(
+  databaseUrl: string,
+  sessions: number,
+): Promise<TransactionPooler> {
+  const free = await Promise.all(Array.from({ length: sessions }, async () => await aSession(databaseUrl)));
+  const all = [...free];
+  const waiting: ((session: Socket) => void)[] = [];
+  const take = async (): Promise<Socket> =>
+    free.shift() ?? (await new Promise<Socket>((resolve) => waiting.push(resolve)));
+  const give = (session: Socket): void => {
+    const next = waiting.shift();
+    if (next === undefined) free.push(session);
+    else next(session);
+  };
+  const clients = new Set<Socket>();
+
+  const server = createServer((client) => {
+    clients.add(client);
+    client.on("error", () => undefined);
+    let hasStarted = false;
+    let bytes = Buffer.alloc(0);
+    let request: Buffer[] = [];
+    let session: Socket | undefined;
+    let last = Promise.resolve();
+
+    const forward = async (message: Buffer): Promise<void> => {
+      session ??= await take();
+      const from = session;
+      await new Promise<void>((resolve) => {
+        const relay = onMessages((type, answer) => {
+          client.write(answer);
+          if (type !== READY) return;
+          from.off("data", relay);
+          if (answer.at(5) === IDLE) {
+            session = undefined;
+            give(from);
+          }
+          resolve();
+        });
+        from.on("data", relay);
+        from.write(message);
+      });
+    };
+    const onMessage = onMessages((type, message) => {
+      if (type === TERMINATE) client.end();
+      else request.push(message);
+      if (type !== QUERY && type !== SYNC) return;
+      const whole = Buffer.concat(request);
+      request = [];
+      last = last.then(async () => await forward(whole));
+    });
+    client.on("data", (more) => {
+      if (hasStarted) return onMessage(more);
+      // The first message has no type. Everybody may come in.
+      bytes = Buffer.concat([bytes, more]);
+      if (bytes.length < 4 || bytes.length < bytes.readInt32BE(0)) return;
+      hasStarted = true;
+      client.write(Buffer.from([AUTHENTICATION ?? 0, 0, 0, 0, 8, 0, 0, 0, 0, READY ?? 0, 0, 0, 0, 5, IDLE]));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    async close() {
+      for (const socket of [...clients, ...all]) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The socket of a session that is ready. What nobody waits for, such as an announcement, is dropped. */
+async function aSession(connectionString: string): Promise<Socket> {
+  const socket = new Socket();
+  const client = new pg.Client({ connectionString, stream: () => socket });
+  await client.connect();
+  socket.removeAllListeners();
+  socket.on("error", () => undefined);
+  socket.resume();
+  return socket;
+}
+
+/** Cuts a stream into messages of the protocol: a type, a length, a body. */
+function onMessages(act: (type: number | undefined, message: Buffer) => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
+      const message = rest.subarray(0, rest.readInt32BE(1) + 1);
+      rest = rest.subarray(message.length);
+      act(message.at(0), message);
+    }
+  };
+}
