@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@causeway/config";
 import type { RequestId, RequestState } from "@causeway/domain";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listen } from "../../apps/api/src/adapters/postgres/listen.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { STATUS_CHANNEL } from "../../apps/api/src/adapters/postgres/request-save.ts";
+import { STATUS_CHANNEL, saveRequest } from "../../apps/api/src/adapters/postgres/request-save.ts";
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
 import type { CurrencyAt } from "../../apps/api/src/ports/deposit-addresses.ts";
 import type { MaybePromise } from "../../apps/api/src/ports/liquidity.ts";
@@ -27,10 +28,14 @@ interface Asked {
   follow(requestId: RequestId): Promise<readonly StatusView[]>;
   /** All that was announced so far, in order. */
   readonly announced: readonly string[];
+  /** Up to when the other process's feed has heard everything; its clock stands at {@link OTHER_NOW_MS}. */
+  heardUpToMs(): number | undefined;
   /** Requests of which the other process's feed heard. */
   readonly heard: readonly (RequestId | undefined)[];
   close(): Promise<void>;
 }
+
+const OTHER_NOW_MS = 1_000_000;
 
 let world: PushWorld;
 let other: Asked;
@@ -47,7 +52,7 @@ async function anotherProcess(url: string): Promise<Asked> {
   const pool = createPool(url, { max: 4, statementTimeoutMs: 10_000, applicationName: "other" });
   const sql = sqlOn(pool);
   const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
-  const clock = { nowMs: () => 1_000_000 };
+  const clock = { nowMs: () => OTHER_NOW_MS };
   const connections = { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 20_000 };
   const { feed } = pushRouteServices(
     { clock, events: recordedEvents(), chains: noChains },
@@ -89,6 +94,7 @@ async function anotherProcess(url: string): Promise<Asked> {
     },
     announced,
     heard,
+    heardUpToMs: () => feed.heardUpToMs(),
     async close() {
       await listener.close();
       await lifecycle.close();
@@ -135,6 +141,10 @@ async function aDeposited(): Promise<RequestId> {
 
 /** Announcements of a request until now: they are heard, by the feed too, when a later one is. */
 async function announcements(requestId: RequestId): Promise<readonly string[]> {
+  // What was committed is sent after the commit.
+  await expect
+    .poll(async () => (await world.pool.query("select from announcements")).rowCount, { timeout: 5_000 })
+    .toBe(0);
   const later = someHash();
   await world.pool.query("select pg_notify($1, $2)", [STATUS_CHANNEL, later]);
   await expect.poll(() => other.announced).toContain(later);
@@ -301,4 +311,40 @@ test("what lies at an address says nothing about a request that has its deposit 
   await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
   const told = await other.follow(requestId);
   expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+});
+
+test("a commit announces nothing itself, and what a dead process did not send another one sends", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  const sessions = await Promise.all([world.pool.connect(), world.pool.connect(), world.pool.connect()]);
+  const [dying, table, row] = sessions;
+  try {
+    await dying.query("begin");
+    const state = { name: "fillable", front: "none", final: false } as RequestState;
+    await saveRequest(sqlOn(dying), requestId, { state }, 0);
+    // Nobody sends before the lock is released: it is granted as soon as the change is committed.
+    await table.query("begin");
+    const locked = table.query("lock table announcements in share mode");
+    await expect
+      .poll(async () => (await world.pool.query("select from pg_locks where not granted")).rowCount)
+      .toBeGreaterThan(0);
+    await dying.query("commit");
+    await locked;
+    await sleep(100);
+    expect(other.announced.filter((payload) => payload.startsWith(requestId))).toEqual([`${requestId} 1 `]);
+
+    await row.query("begin");
+    await row.query("select from announcements for update");
+    await table.query("commit");
+    // Heartbeats come back, and do not claim that this change was heard.
+    await expect.poll(() => other.heardUpToMs(), { timeout: 5_000 }).toBeLessThan(OTHER_NOW_MS);
+    expect(other.announced.filter((payload) => payload.startsWith(requestId))).toEqual([`${requestId} 1 `]);
+
+    await row.query("commit");
+    await expect.poll(() => other.heardUpToMs(), { timeout: 5_000 }).toBe(OTHER_NOW_MS);
+    expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+    expect(other.ask(requestId)).not.toBe(before);
+  } finally {
+    for (const session of sessions) session.release(true);
+  }
 });

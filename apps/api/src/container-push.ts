@@ -1,9 +1,9 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { createHmac, randomBytes } from "node:crypto";
+import { announceBeat } from "./adapters/postgres/announcements.ts";
 import { listen } from "./adapters/postgres/listen.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
-import { statement } from "./adapters/postgres/pool.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "./adapters/postgres/request-save.ts";
 import { statusEventReads } from "./adapters/postgres/status-event-reads.ts";
 import { statusFeed } from "./adapters/postgres/status-feed.ts";
@@ -34,7 +34,6 @@ const BEATS_UNTIL_LOST = 5;
 /** Deliveries and events are remembered so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
 const PRUNE_BATCH = 5_000;
-const announce = statement("status_announce", `select pg_notify('${STATUS_CHANNEL}', $1)`);
 
 interface Ground {
   readonly config: Pick<ApiConfig, "database" | "push" | "http">;
@@ -51,7 +50,7 @@ export function pushRouteServices(
   const feed = statusFeed({
     reads: statusEventReads(sql),
     listen: (on) => listen(config.database.url.reveal(), STATUS_CHANNEL, on),
-    announce: async (text) => void (await sql.query(announce, [text])),
+    announce: async (text) => await announceBeat(sql, STATUS_CHANNEL, text),
     events,
     clock,
     beatMs: BEAT_MS,

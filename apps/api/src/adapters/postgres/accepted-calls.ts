@@ -1,11 +1,11 @@
 import type { AcceptedCall } from "../../ports/executions.ts";
 import { NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
 import { OUTBOX_CHANNEL } from "./outbox.ts";
-import { statement } from "./pool.ts";
+import { announcing } from "./announcements.ts";
 import type { Sql } from "./pool.ts";
 import { termsToJson } from "./terms-json.ts";
 
-const insert = statement(
+const insert = announcing(
   "accepted_calls_insert",
   `with calls as (select * from json_to_recordset($1::json) as c (order_id text, kind text, state text, destination_chain_id bigint,
        fill_deadline_ms bigint, terms text, event text, detail text, job_name text, job_id text, payload text,
@@ -18,8 +18,8 @@ const insert = statement(
    noted as (insert into request_events (request_id, at_ms, event, detail) select request_id, created_at_ms, event, detail from calls),
    added as (insert into executions (${NEW_EXECUTION_COLUMNS}) select ${NEW_EXECUTION_COLUMNS} from calls),
    queued as (insert into outbox (job_name, job_id, payload, created_at_ms)
-     select job_name, job_id, payload, created_at_ms from calls returning id)
-   select pg_notify('${OUTBOX_CHANNEL}', '') where exists (select from queued)`,
+     select job_name, job_id, payload, created_at_ms from calls returning id)`,
+  `select '${OUTBOX_CHANNEL}', '' where exists (select from queued)`,
 );
 
 /** Writes calls that were accepted together: of each its request, its trace, its execution and its job. @throws when any of them is known */

@@ -13,6 +13,7 @@ import {
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
+import { announcing } from "./announcements.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "./request-save.ts";
@@ -70,10 +71,10 @@ function toldAgain(atMs: string, onlyFinal: string): string {
        t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes, t.funds_seen, t.funds_held
      from told t returning request_id, seq, key_id, only_final)`;
 }
-const SAID = `select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event`;
+const SAID = `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event`;
 /** States of a request whose status tells what lies at its deposit address. */
 const UNPAID = "('quoted', 'accepted', 'depositing', 'expired')";
-const noteFunds = statement(
+const noteFunds = announcing(
   "deposit_address_note_funds",
   `with place as (
      select coalesce(bool_or(held_reason is null and speaks), false) as is_seen,
@@ -101,9 +102,8 @@ const noteFunds = statement(
      returning r.*, s.was_seen),
    told as (select * from noted where state in ${UNPAID}),
    ${toldAgain("t.updated_at_ms", "t.state not in ('quoted', 'accepted') or t.was_seen = t.funds_seen")},
-   delivered as (${webhookDeliveries("$2")})
-   ${SAID}
-   union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from delivered)`,
+   delivered as (${webhookDeliveries("$2")})`,
+  `${SAID} union all select '${WEBHOOK_CHANNEL}', '' where exists (select from delivered)`,
 );
 const addSweep = statement(
   "deposit_sweep_insert",
@@ -165,14 +165,15 @@ const setAddress = statement(
   "request_set_deposit_address",
   "update requests set deposit_address = $2 where request_id = $1",
 );
-const supersede = statement(
+const supersede = announcing(
   "request_supersede",
   `with told as (
      update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
-   ${toldAgain("$3", "true")} ${SAID}`,
+   ${toldAgain("$3", "true")}`,
+  SAID,
 );
 // With those that it had superseded: statuses follow one step, so a successor is never superseded itself.
-const supersedeVoided = statement(
+const supersedeVoided = announcing(
   "requests_supersede_voided",
   `with voided as (
      select r.request_id from requests r
@@ -181,7 +182,8 @@ const supersedeVoided = statement(
    told as (
      update requests set superseded_by = $2, status_seq = status_seq + 1
      where deposit_address = $1 and (request_id in (select request_id from voided) or superseded_by in (select request_id from voided)) returning *),
-   ${toldAgain("$3", "true")} ${SAID}`,
+   ${toldAgain("$3", "true")}`,
+  SAID,
 );
 const supersededBy = statement(
   "request_superseded_by",

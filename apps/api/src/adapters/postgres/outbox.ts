@@ -1,4 +1,5 @@
 import type { Outbox, OutboxEntry } from "../../ports/unit-of-work.ts";
+import { announcing } from "./announcements.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -10,7 +11,7 @@ const add = statement(
   `insert into outbox (job_name, job_id, payload, created_at_ms)
    select *, $4::bigint from unnest($1::text[], $2::text[], $3::text[])`,
 );
-const announce = statement("outbox_announce", `select pg_notify('${OUTBOX_CHANNEL}', '')`);
+const announce = announcing("outbox_announce", "", `values ('${OUTBOX_CHANNEL}', '')`);
 
 const prune = statement(
   "outbox_prune",

@@ -9,6 +9,8 @@ export interface Sql {
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** It stores announcements, which are to be sent after the commit. */
+  readonly announces?: true;
 }
 
 /** Declares a named statement. The name must be unique in the process. */

@@ -1,7 +1,7 @@
 import { publicStatus, requestStates } from "@causeway/domain";
 import type { RequestId, StateName } from "@causeway/domain";
 import type { RequestChange } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
+import { announcing } from "./announcements.ts";
 import type { Sql } from "./pool.ts";
 
 /**
@@ -30,7 +30,7 @@ const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front 
  * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it saw before, for whoever wants to be told.
  * The sequence counts under the lock of the request, so its order is that of the commits.
  */
-const save = statement(
+const save = announcing(
   "request_save",
   `with before as materialized (
      select status_seq, ${WORDS_CHANGED} as words_changed, ${ANSWER_CHANGED} as answer_changed from requests where request_id = $1),
@@ -50,10 +50,10 @@ const save = statement(
      from saved s, before b where s.status_seq > b.status_seq
      returning request_id, seq, key_id, at_ms, only_final),
    told as (
-     ${webhookDeliveries("$9")})
-   select pg_notify('${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id)) from event
-   union all select pg_notify('${STATUS_CHANNEL}', s.request_id) from saved s, before b where s.status_seq = b.status_seq and b.answer_changed
-   union all select pg_notify('${WEBHOOK_CHANNEL}', '') where exists (select from told)`,
+     ${webhookDeliveries("$9")})`,
+  `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event
+   union all select '${STATUS_CHANNEL}', s.request_id from saved s, before b where s.status_seq = b.status_seq and b.answer_changed
+   union all select '${WEBHOOK_CHANNEL}', '' where exists (select from told)`,
 );
 
 const sameWord = new Map<StateName, readonly StateName[]>(

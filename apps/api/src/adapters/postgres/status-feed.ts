@@ -33,7 +33,7 @@ export interface StatusFeedParts {
     readonly onNotice: (payload: string | undefined) => void;
     readonly onFault: (error: unknown) => void;
   }) => { close(): Promise<void> };
-  /** Announces a text to all that listen, this process included. */
+  /** Announces a text to all that listen, this process included, followed by the age in ms of the oldest announcement that is not sent yet. */
   readonly announce: (text: string) => Promise<void>;
   readonly events: Pick<Events, "fault">;
   readonly clock: Clock;
@@ -103,12 +103,12 @@ export function statusFeed({
     schedule();
   }
 
-  /** Announcements come in the order of their commits: with this one, all that was committed before it was announced has been heard. */
+  /** Announcements come in the order in which they were sent: with this one, everything has been heard that was committed before the oldest announcement not sent then. */
   function hearsBeat(payload: string): void {
-    const [, , number = 0, announcedAtMs] = payload.split(" ").map(Number);
+    const [, , number = 0, announcedAtMs = 0, unsentMs = 0] = payload.split(" ").map(Number);
     if (number <= counted.heard) return;
     counted.heard = number;
-    heardUpToMs = announcedAtMs;
+    heardUpToMs = announcedAtMs - unsentMs;
   }
 
   /** A connection was made (again): what happened without one is read now, request by request. Of a key's requests nobody knows which. */

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { LockTimeout } from "../../ports/lock-timeout.ts";
 import type { Tx, UnitOfWork } from "../../ports/unit-of-work.ts";
+import { announcer } from "./announcements.ts";
 import { claimWrites } from "./claim-writes.ts";
 import { depositAddressWrites } from "./deposit-address-writes.ts";
 import { depositWrites } from "./deposit-writes.ts";
@@ -12,7 +13,7 @@ import { laneWrites } from "./lane-writes.ts";
 import { ledgerWrites } from "./ledger-writes.ts";
 import { nonceMappingWrites } from "./nonce-mapping-rows.ts";
 import { outbox } from "./outbox.ts";
-import { sqlOn, statement } from "./pool.ts";
+import { sqlOn, statement, type Sql } from "./pool.ts";
 import { priceExposureWrites } from "./price-exposure.ts";
 import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
@@ -30,8 +31,9 @@ const LOCK_NOT_AVAILABLE = "55P03";
 // Until the end of the transaction.
 const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
-/** Transactions on a Postgres pool. A deadlock victim is run again (nothing of it was committed), at most three times. */
+/** Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run again (nothing of it was committed), at most three times. */
 export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
+  const announcements = announcer(sqlOn(pool));
   return {
     async run<T>(
       work: (tx: Tx) => Promise<T>,
@@ -39,7 +41,9 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
     ): Promise<T> {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await runOnce(pool, work, options.lockTimeoutMs);
+          const { result, announces } = await runOnce(pool, work, options.lockTimeoutMs);
+          if (announces) announcements.send();
+          return result;
         } catch (error) {
           if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
           if (attempt >= 3 || !isTransient(error)) throw error;
@@ -49,13 +53,20 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
   };
 }
 
-function runOnce<T>(
+async function runOnce<T>(
   pool: pg.Pool,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
-): Promise<T> {
-  return inTransaction(pool, async (client) => {
-    const sql = sqlOn(client);
+): Promise<{ readonly result: T; readonly announces: boolean }> {
+  let announces = false;
+  const result = await inTransaction(pool, async (client) => {
+    const statements = sqlOn(client);
+    const sql: Sql = {
+      async query(one, values) {
+        announces ||= one.announces === true;
+        return await statements.query(one, values);
+      },
+    };
     if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
     return await work({
       requests: requestWrites(sql),
@@ -79,6 +90,7 @@ function runOnce<T>(
       priceExposure: priceExposureWrites(sql),
     });
   });
+  return { result, announces };
 }
 
 function isTransient(error: unknown): boolean {

@@ -1,0 +1,99 @@
+// How many commits a second Postgres takes when each announces a change: inside the transaction (NOTIFY), or after the commit as the service does it.
+// `npm run bench:commits -- [--clients N] [--seconds N] [--delays 0,5,10]`. A delay, in ms, stands for what a synchronous replica adds to each flush.
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { databaseUrl, startPostgres } from "@causeway/localnet";
+import pg from "pg";
+import { announcer } from "../../apps/api/src/adapters/postgres/announcements.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { migrate } from "../../apps/api/src/migrate.ts";
+
+/** Commits of a paid bridge that announce something. */
+const COMMITS_PER_BRIDGE = 13;
+const WARM_UP_MS = 500;
+
+const modes = {
+  "inside the transaction": "select pg_notify('bench_status', $1), pg_notify('bench_outbox', '')",
+  "after the commit":
+    "insert into announcements (channel, payload) values ('bench_status', $1), ('bench_outbox', '')",
+  "not at all": "select $1",
+} as const;
+
+const { values } = parseArgs({
+  options: {
+    clients: { type: "string", default: "16" },
+    seconds: { type: "string", default: "5" },
+    delays: { type: "string", default: "0,5,10" },
+  },
+});
+const clients = Number(values.clients);
+const measuredMs = Number(values.seconds) * 1000;
+
+const server = await startPostgres({
+  dataDir: join(tmpdir(), `causeway-bench-commits-${process.pid}`),
+  durable: true,
+  removeDataAtStop: true,
+});
+try {
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  await admin.query("create database bench");
+  const url = databaseUrl(server.url, "bench");
+  await migrate(url);
+  process.stdout.write(`${clients} clients, ${values.seconds} s each\n`);
+  for (const delay of values.delays.split(",").map(Number)) {
+    // Postgres waits so long before it flushes, for every commit; others join the flush, as they do with a synchronous replica.
+    await admin.query(`alter system set commit_delay = ${delay * 1000}`);
+    await admin.query("alter system set commit_siblings = 0");
+    await admin.query("select pg_reload_conf()");
+    for (const [mode, statement] of Object.entries(modes)) {
+      const { perSecond, heard } = await measure(url, statement, mode === "after the commit");
+      process.stdout.write(
+        `flush + ${delay} ms, announced ${mode}: ${Math.round(perSecond)} commits/s, ` +
+          `${Math.round(perSecond / COMMITS_PER_BRIDGE)} bridges/s, ${heard} announcements heard\n`,
+      );
+    }
+  }
+  await admin.end();
+} finally {
+  await server.stop();
+}
+
+async function measure(
+  url: string,
+  announce: string,
+  sendsAfter: boolean,
+): Promise<{ perSecond: number; heard: number }> {
+  const pool = new pg.Pool({ connectionString: url, max: clients + 2 });
+  const listener = new pg.Client({ connectionString: url });
+  await listener.connect();
+  await listener.query("listen bench_status; listen bench_outbox");
+  let heard = 0;
+  listener.on("notification", () => heard++);
+  await pool.query("drop table if exists bench_lanes");
+  await pool.query("create table bench_lanes (id integer primary key, nonce bigint not null)");
+  await pool.query("insert into bench_lanes select n, 0 from generate_series(1, $1) as n", [clients]);
+  const announcements = announcer(sqlOn(pool));
+  const startedAtMs = performance.now();
+  const [fromMs, untilMs] = [startedAtMs + WARM_UP_MS, startedAtMs + WARM_UP_MS + measuredMs];
+  let commits = 0;
+  await Promise.all(
+    Array.from({ length: clients }, async (_, lane) => {
+      const client = await pool.connect();
+      for (let n = 0; performance.now() < untilMs; n++) {
+        await client.query("begin");
+        await client.query("update bench_lanes set nonce = nonce + 1 where id = $1", [lane + 1]);
+        await client.query(announce, [`${lane} ${n}`]);
+        await client.query("commit");
+        if (sendsAfter) announcements.send();
+        if (performance.now() >= fromMs) commits++;
+      }
+      client.release();
+    }),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await listener.end();
+  await pool.end();
+  return { perSecond: (commits / measuredMs) * 1000, heard };
+}
