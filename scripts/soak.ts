@@ -20,6 +20,8 @@ import {
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
 import { soakRoutes } from "./soak/routes.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
+import { REQUESTS_PER_TAKEOVER, runTakeovers } from "./soak/run-takeovers.ts";
+import { workerCables, type WorkerCables } from "./soak/takeovers.ts";
 import { verify } from "./soak/verify.ts";
 import { openChain, readCurrencies, usersOfSeed, type World } from "./soak/world.ts";
 
@@ -33,7 +35,7 @@ const SLOW_BLOCK_SECONDS = 3;
 const ROUTE_USERS = 48;
 
 /** Those whose users the system funds; the others make users of their own. */
-const usersOf = { load: 1, onceLatency: 1, lane: 1, routes: ROUTE_USERS, families: 6 } as const;
+const usersOf = { takeovers: 1, load: 1, onceLatency: 1, lane: 1, routes: ROUTE_USERS, families: 6 } as const;
 
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -61,9 +63,10 @@ async function run(): Promise<number> {
   }
   const accidents: string[] = [];
   let system: System | undefined;
+  const cables = options.mode === "takeovers" ? workerCables() : undefined;
   try {
-    system = await boot(options, accidents);
-    const result = await carryOutMode(system, options, accidents);
+    system = await boot(options, accidents, cables);
+    const result = await carryOutMode(system, { ...options, cables }, accidents);
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
     if (options.keep && !stopAsked.signal.aborted) {
@@ -78,12 +81,16 @@ async function run(): Promise<number> {
   } finally {
     if (system !== undefined) {
       await system.stop();
+      await cables?.close();
       say(`stopped; logs are in ${system.folder}/logs`);
     }
   }
 }
 
-async function carryOutMode(system: System, options: SoakOptions, accidents: string[]): Promise<SoakResult> {
+/** What the user asked for, and the cables that takeovers need. */
+type Asked = SoakOptions & { readonly cables: WorkerCables | undefined };
+
+async function carryOutMode(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
   if (options.mode === "routes") return await soakRoutes(system, options.seed, accidents, print);
   if (options.mode !== "families") return await soak(system, options, accidents);
   // What they need is loaded only here.
@@ -93,13 +100,18 @@ async function carryOutMode(system: System, options: SoakOptions, accidents: str
   return await soakFamilies(system, { seed, requests, kills, signal: stopAsked.signal, say }, accidents);
 }
 
-async function boot(options: SoakOptions, accidents: string[]): Promise<System> {
+async function boot(
+  options: SoakOptions,
+  accidents: string[],
+  cables: WorkerCables | undefined,
+): Promise<System> {
   say(`starting a system from port ${options.portBase}, seed ${options.seed}`);
   return await startSystem({
     env: process.env,
     portBase: options.portBase,
     apis: options.chaos ? 2 : 1,
-    workers: options.chaos ? 2 : 1,
+    workers: options.chaos || cables !== undefined ? 2 : 1,
+    ...(cables !== undefined && { workerEnv: cables.workerEnv }),
     oracles: options.mode === "families" ? 3 : 0,
     families: options.mode === "families",
     users: usersOf[options.mode],
@@ -115,7 +127,7 @@ async function boot(options: SoakOptions, accidents: string[]): Promise<System> 
   });
 }
 
-async function soak(system: System, options: SoakOptions, accidents: string[]): Promise<SoakResult> {
+async function soak(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
   const [chainA, chainB] = system.chains;
   if (chainA === undefined || chainB === undefined) throw new RangeError("a soak needs two chains");
   const plans = planRun(options, await readCurrencies(chainA));
@@ -127,7 +139,7 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
   const api = createSoakApi({
     urls: system.endpoints.apiUrls,
     random: seededRandom(options.seed + 3),
-    retryForMs: options.chaos ? 30_000 : 0,
+    retryForMs: options.chaos || options.cables !== undefined ? 30_000 : 0,
   });
   const world: World = { system, chains, users, api, seed: options.seed };
   const runs = plans.map((plan) => newRun(world, plan));
@@ -171,13 +183,19 @@ async function soak(system: System, options: SoakOptions, accidents: string[]): 
   }
 }
 
-function planRun({ mode, requests, seed }: SoakOptions, currencies: readonly SoakCurrency[]): RequestPlan[] {
+function planRun(
+  { mode, requests, takeovers, seed }: SoakOptions,
+  currencies: readonly SoakCurrency[],
+): RequestPlan[] {
   const [native] = currencies;
   if (mode === "lane" && native !== undefined) return planLane(requests, native);
   const spreadMs = mode === "load" ? SPREAD_MS : 0;
-  const plans = planMix({ requests, seed, spreadMs, currencies });
+  const count = mode === "takeovers" ? takeovers * REQUESTS_PER_TAKEOVER : requests;
+  const plans = planMix({ requests: count, seed, spreadMs, currencies });
   // Only what is filled at once says how fast a fill is.
-  return mode === "onceLatency" ? plans.map((plan) => ({ ...plan, amount: smallest(plan) })) : plans;
+  return mode === "onceLatency" || mode === "takeovers"
+    ? plans.map((plan) => ({ ...plan, amount: smallest(plan) }))
+    : plans;
 }
 
 /** About 20 USD: the smallest confirmation tier. */
@@ -186,8 +204,10 @@ function smallest({ tradeType, pay, receive }: RequestPlan): bigint {
   return (2_000n * 10n ** BigInt(decimals)) / usdCents;
 }
 
-async function carryOut(world: World, runs: readonly RequestRun[], options: SoakOptions): Promise<Chaos> {
+async function carryOut(world: World, runs: readonly RequestRun[], options: Asked): Promise<Chaos> {
   const { signal } = stopAsked;
+  if (options.cables !== undefined)
+    return await runTakeovers(world, runs, { ...options, cables: options.cables, signal, say });
   const boundMs = options.chaos ? BOUND_MS.chaos : BOUND_MS.plain;
   if (options.mode === "load")
     return await runLoad(world, runs, {

@@ -15,6 +15,12 @@ test("the number of a lane is the number of its fills", () => {
   expect(readOptions(["--lane", "100"], 1)).toMatchObject({ mode: "lane", requests: 100 });
 });
 
+test("the number of takeovers is how often the leading worker is broken", () => {
+  expect(readOptions(["--takeovers", "20"], 1)).toMatchObject({ mode: "takeovers", takeovers: 20 });
+  expect(() => readOptions(["--takeovers", "201"], 1)).toThrow("--takeovers");
+  expect(() => readOptions(["--takeovers", "20", "--chaos"], 1)).toThrow("--chaos");
+});
+
 test("of the kinds of a run there is one at a time", () => {
   expect(readOptions(["--routes"], 1)).toMatchObject({ mode: "routes" });
   expect(() => readOptions(["--routes", "--lane", "10"], 1)).toThrow("one of --lane");

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 
-export type Mode = "load" | "onceLatency" | "lane" | "routes" | "families";
+export type Mode = "load" | "onceLatency" | "lane" | "routes" | "families" | "takeovers";
 
 export interface SoakOptions {
   readonly mode: Mode;
   readonly requests: number;
   readonly chaos: boolean;
+  /** How often the leading worker is broken. */
+  readonly takeovers: number;
   /** How often a worker is killed, and one chain reorganised, in chaos. */
   readonly kills: number;
   readonly reorgs: number;
@@ -23,6 +25,7 @@ export const usage = `usage: npm run soak -- [options]
   --reorgs N       how often a chain reorganises in chaos (default 5)
   --once-latency   30 requests one after another: what a fill takes when nothing else happens
   --lane N         N fills in flight at once on one lane, with slow blocks
+  --takeovers N    N times the leading worker is killed, frozen or cut off from Postgres: another leads within 10 s; 4 requests each
   --routes         every pair of currencies with every trade type, swaps of all kinds among them, all at once
   --families       between chains of all families (EVM, Solana, Bitcoin, a perpetuals exchange), attested and settled; 60 requests unless --requests says
   --port-base P    first of the ports to use (default 19500)
@@ -35,6 +38,7 @@ const usualRequests: Readonly<Record<Mode, number>> = {
   families: 60,
   onceLatency: 30,
   lane: 30,
+  takeovers: 4,
   routes: 30,
 };
 
@@ -49,6 +53,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
       reorgs: { type: "string" },
       "once-latency": { type: "boolean", default: false },
       lane: { type: "string" },
+      takeovers: { type: "string" },
       routes: { type: "boolean", default: false },
       families: { type: "boolean", default: false },
       "port-base": { type: "string" },
@@ -59,12 +64,13 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
   });
   const modes: Mode[] = [
     ...(values.lane === undefined ? [] : ["lane" as const]),
+    ...(values.takeovers === undefined ? [] : ["takeovers" as const]),
     ...(values["once-latency"] ? ["onceLatency" as const] : []),
     ...(values.routes ? ["routes" as const] : []),
     ...(values.families ? ["families" as const] : []),
   ];
   if (modes.length > 1)
-    throw new RangeError("one of --lane, --once-latency, --routes and --families at a time");
+    throw new RangeError("one of --lane, --takeovers, --once-latency, --routes and --families at a time");
   const [mode = "load"] = modes;
   if (mode !== "load" && mode !== "families" && values.chaos)
     throw new RangeError("--chaos goes with --requests and --families only");
@@ -78,6 +84,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
       mode === "lane"
         ? wholeNumber("lane", values.lane, 100, 500)
         : wholeNumber("requests", values.requests, usualRequests[mode], 5_000),
+    takeovers: wholeNumber("takeovers", values.takeovers, 20, 200),
     chaos: values.chaos,
     kills: wholeNumber("kills", values.kills, 10, 1_000),
     reorgs: wholeNumber("reorgs", values.reorgs, 5, 1_000),

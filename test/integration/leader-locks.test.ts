@@ -11,7 +11,7 @@ import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { ledTasks, leaderReport } from "../../apps/api/src/usecases/leader-report.ts";
 import type { ChainDirectory } from "../../apps/api/src/ports/chains.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { startSwallowingProxy } from "../support/swallowing-proxy.ts";
+import { startSwallowingProxy } from "../../scripts/soak/swallowing-proxy.ts";
 
 /** As in production, but several times faster. */
 const TIMING = { beatMs: 100, leaseMs: 1_200, sessionIdleMs: 1_800 };

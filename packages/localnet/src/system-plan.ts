@@ -38,6 +38,11 @@ export interface SystemOptions {
   readonly users?: number;
   /** Further variables for API and worker. */
   readonly appEnv?: Readonly<Record<string, string>>;
+  /** Variables of one worker alone, by its number from 0, given those that all have. */
+  readonly workerEnv?: (
+    worker: number,
+    env: Readonly<Record<string, string>>,
+  ) => Promise<Readonly<Record<string, string>>>;
   /** Told what has just been done, in the order of completion. */
   readonly onProgress?: (text: string) => void;
   /** Told when an API, worker or oracle ends that nobody stopped or killed. */

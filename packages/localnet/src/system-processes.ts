@@ -21,13 +21,14 @@ export interface SystemProcesses extends Stoppable {
 export async function startProcesses(
   plan: SystemPlan,
   ground: Ground,
-  options: Pick<SystemOptions, "appEnv" | "onUnexpectedExit">,
+  options: Pick<SystemOptions, "appEnv" | "workerEnv" | "onUnexpectedExit">,
 ): Promise<SystemProcesses> {
   const env = appEnvironment(plan, ground, options.appEnv);
   const onUnexpectedExit = options.onUnexpectedExit ?? (() => undefined);
+  const workerEnv = options.workerEnv ?? (async () => ({}));
   const startAfterMigration = async (): Promise<Group> => {
     await migrate(plan, env);
-    return groupOf(await startApps(plan, env, onUnexpectedExit));
+    return groupOf(await startApps(plan, { env, workerEnv }, onUnexpectedExit));
   };
   const [oracles, apps] = await startTogether<[Group, Group]>([
     startOracles(plan, ground.families, onUnexpectedExit).then(groupOf),
@@ -144,7 +145,7 @@ async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<v
 
 async function startApps(
   plan: SystemPlan,
-  env: Record<string, string>,
+  { env, workerEnv }: { env: Record<string, string>; workerEnv: NonNullable<SystemOptions["workerEnv"]> },
   onUnexpectedExit: (facts: UnexpectedExit) => void,
 ): Promise<SystemProcess[]> {
   const start = async (name: string, entry: string, port: number, own: Record<string, string>) => {
@@ -166,7 +167,10 @@ async function startApps(
   );
   const workers = plan.workerPorts.map(
     async (port, index) =>
-      await start(`worker-${index + 1}`, "apps/api/src/worker.ts", port, { HEALTH_PORT: String(port) }),
+      await start(`worker-${index + 1}`, "apps/api/src/worker.ts", port, {
+        HEALTH_PORT: String(port),
+        ...(await workerEnv(index, env)),
+      }),
   );
   return await startTogether<SystemProcess[]>([...apis, ...workers]);
 }
