@@ -705,8 +705,14 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
   const agreed = await agree();
   const chainId = origin.chain.id;
   const passed = await deposit(origin, world.user, agreed);
+  const lost = await pileDeposits(origin, stranger, {
+    depositor: world.anAddress(),
+    id: `0x${"55".repeat(32)}`,
+    count: 1,
+  });
   await origin.mine();
   await world.watch(origin);
+  await pool.query("delete from deposits where tx_hash = $1", [lost]);
   const ahead = await Promise.all(
     Array.from({ length: 24 }, async (_, nonce) => {
       const { depository } = origin.chain.contracts;
@@ -733,8 +739,9 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
     expect(new Set((await reports).map(({ message }) => message))).toEqual(
       new Set(["Transaction will be indexed with its block"]),
     );
+    expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
     // The scan will not come to this block again.
-    await expect(report(passed, "alice")).rejects.toMatchObject({
+    await expect(report(lost, "alice")).rejects.toMatchObject({
       code: "SERVICE_UNAVAILABLE",
       retryable: true,
     });
@@ -742,7 +749,8 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
     await scan.query("rollback");
     scan.release();
   }
-  expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
+  expect(await report(lost, "alice")).toEqual({ message: "Transaction indexed" });
+  expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
   await world.watch(origin);
   const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
   expect(logged).toHaveLength(24);

@@ -6,6 +6,7 @@ import type { ExecutionRecord } from "./executions.ts";
 import type { LegKind } from "./leg.ts";
 import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
+import type { DepositSighting } from "./unit-of-work.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads extends RailReads, SendReads, FillBurnReads {
@@ -26,6 +27,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Open and mined slots of a lane in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
+  /** Whether all these deposits are stored, as canonical in their blocks. */
+  areRecorded(chainId: number, sightings: readonly DepositSighting[]): Promise<boolean>;
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */
   recheckedBlock(chainId: number): Promise<bigint | undefined>;
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;

@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
-import { recordDeposits } from "./record-deposits.ts";
+import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { notSeen } from "./not-seen.ts";
 import { indexOnRail } from "./rails/index-on-rail.ts";
@@ -51,6 +51,9 @@ export async function indexTransaction(
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
   if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
+  // Reports are repeated: what is recorded needs no lock, and no turn.
+  if (topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf))))
+    return { message: "Transaction indexed" };
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
   const recorded = services.uow.run(async (tx) => {

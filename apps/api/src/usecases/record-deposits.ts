@@ -194,7 +194,7 @@ async function lentOn(tx: Tx, { chain, headNumber }: Reading): Promise<{ usd: bi
   return { usd: await tx.deposits.valueAbove(chain.id, headNumber - BigInt(strictest)) };
 }
 
-function sightingOf(fact: DepositFact): DepositSighting {
+export function sightingOf(fact: DepositFact): DepositSighting {
   const { txHash, ordinal, currency, amount, depositor, sender, id: orderId, blockHash } = fact;
   const { isUnattestable, isAttestabilityUnknown } = fact;
   return {

@@ -140,17 +140,7 @@ const setAside = statement(
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
-    async unrecorded(chainId, sightings) {
-      const rows = await sql.query<{ n: number }>(unrecorded, [
-        chainId,
-        ...sightedColumns(sightings),
-        sightings.map(({ blockHash }) => blockHash),
-        sightings.map(({ isUnattestable }) => isUnattestable === true),
-        sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
-      ]);
-      const positions = new Set(rows.map(({ n }) => n - 1));
-      return sightings.filter((_, at) => positions.has(at));
-    },
+    unrecorded: (chainId, sightings) => unrecordedDeposits(sql, chainId, sightings),
     async record(chainId, deposits) {
       const rows = await sql.query<DepositRow>(record, [
         chainId,
@@ -226,6 +216,23 @@ export function depositWrites(sql: Sql): DepositWrites {
       return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
     },
   };
+}
+
+/** Those that are not stored, or not as canonical in this block, in the order given. */
+export async function unrecordedDeposits<Sighting extends DepositSighting>(
+  sql: Sql,
+  chainId: number,
+  sightings: readonly Sighting[],
+): Promise<Sighting[]> {
+  const rows = await sql.query<{ n: number }>(unrecorded, [
+    chainId,
+    ...sightedColumns(sightings),
+    sightings.map(({ blockHash }) => blockHash),
+    sightings.map(({ isUnattestable }) => isUnattestable === true),
+    sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
+  ]);
+  const positions = new Set(rows.map(({ n }) => n - 1));
+  return sightings.filter((_, at) => positions.has(at));
 }
 
 /** Parameters $2 to $8 of statements about {@link SIGHTED} deposits. */

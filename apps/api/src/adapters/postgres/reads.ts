@@ -2,6 +2,7 @@ import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
 import type { Reads } from "../../ports/reads.ts";
+import { unrecordedDeposits } from "./deposit-writes.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
@@ -199,6 +200,8 @@ export function postgresReads(sql: Sql): Reads {
       const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
       return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
     },
+    areRecorded: async (chainId, sightings) =>
+      (await unrecordedDeposits(sql, chainId, sightings)).length === 0,
     async recheckedBlock(chainId) {
       const [row] = await sql.query<{ rechecked_block: number | null }>(rechecked, [chainId]);
       return row?.rechecked_block == null ? undefined : BigInt(row.rechecked_block);
