@@ -1,5 +1,6 @@
 // How many commits a second Postgres takes when each announces a change: inside the transaction (NOTIFY), or after the commit as the service does it.
 // `npm run bench:commits -- [--clients N] [--seconds N] [--delays 0,5,10]`. A delay, in ms, stands for what a synchronous replica adds to each flush.
+// `--url postgres://…` measures a server that runs, with whatever replica it has, in a database that is dropped afterwards; its role must be a superuser unless `--delays 0`.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -25,48 +26,59 @@ const { values } = parseArgs({
     clients: { type: "string", default: "16" },
     seconds: { type: "string", default: "5" },
     delays: { type: "string", default: "0,5,10" },
+    url: { type: "string" },
   },
 });
 const clients = Number(values.clients);
 const measuredMs = Number(values.seconds) * 1000;
 
-const server = await startPostgres({
-  dataDir: join(tmpdir(), `causeway-bench-commits-${process.pid}`),
-  durable: true,
-  removeDataAtStop: true,
-});
+const server = await aServer(values.url);
+const database = `causeway_bench_commits_${process.pid}`;
+const admin = new pg.Client({ connectionString: server.url });
 try {
-  const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
-  await admin.query("create database bench");
-  const url = databaseUrl(server.url, "bench");
+  await admin.query(`create database ${database}`);
+  const url = databaseUrl(server.url, database);
   await migrate(url);
   process.stdout.write(`${clients} clients, ${values.seconds} s each\n`);
   for (const delay of values.delays.split(",").map(Number)) {
     // Postgres waits so long before it flushes, for every commit; others join the flush, as they do with a synchronous replica.
-    await admin.query(`alter system set commit_delay = ${delay * 1000}`);
-    await admin.query("alter system set commit_siblings = 0");
-    await admin.query("select pg_reload_conf()");
+    const settings = delay === 0 ? "" : `-c commit_delay=${delay * 1000} -c commit_siblings=0`;
     for (const [mode, statement] of Object.entries(modes)) {
-      const { perSecond, heard } = await measure(url, statement, mode === "after the commit");
+      const sendsAfter = mode === "after the commit";
+      const { perSecond, heard } = await measure(
+        { connectionString: url, options: settings },
+        statement,
+        sendsAfter,
+      );
       process.stdout.write(
         `flush + ${delay} ms, announced ${mode}: ${Math.round(perSecond)} commits/s, ` +
           `${Math.round(perSecond / COMMITS_PER_BRIDGE)} bridges/s, ${heard} announcements heard\n`,
       );
     }
   }
-  await admin.end();
+  await admin.query(`drop database ${database} with (force)`);
 } finally {
+  await admin.end();
   await server.stop();
 }
 
+/** The server that is named, or a new one that is gone afterwards. */
+async function aServer(url: string | undefined): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  if (url !== undefined) return { url, stop: async () => undefined };
+  const dataDir = join(tmpdir(), `causeway-bench-commits-${process.pid}`);
+  return await startPostgres({ dataDir, durable: true, removeDataAtStop: true });
+}
+
 async function measure(
-  url: string,
+  connection: pg.ClientConfig,
   announce: string,
   sendsAfter: boolean,
 ): Promise<{ perSecond: number; heard: number }> {
-  const pool = new pg.Pool({ connectionString: url, max: clients + 2 });
-  const listener = new pg.Client({ connectionString: url });
+  const pool = new pg.Pool({ ...connection, max: clients + 2 });
+  // Dropping the database ends connections that are still closing.
+  pool.on("error", () => undefined);
+  const listener = new pg.Client(connection);
   await listener.connect();
   await listener.query("listen bench_status; listen bench_outbox");
   let heard = 0;
