@@ -952,6 +952,23 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
+test("all that was asked for is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
+  const { at, requestId } = await world.address({ amount: "2000000" });
+  world.clock.forward(120_000);
+  world.prices.set("ethereum", "250000");
+  await world.sendTo(at, usd(1));
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.status(requestId)).toMatchObject({ fundsAt: "user", nextAction: "send_deposit" });
+  await world.sendTo(at, usd(1));
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(2), held: "AMOUNT_TOO_LOW" }]);
+  expect(await world.status(requestId)).toMatchObject({
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+  world.prices.set("ethereum", "2500");
+});
+
 test("tokens that are not configured and dust change no status, call no operator and are kept in bounded number", async () => {
   const { origin, usdc } = world;
   const finished = await world.address();

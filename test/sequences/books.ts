@@ -91,7 +91,7 @@ export function openBooks(world: SequenceWorld): Books {
       for (const [name, group] of groupsOf(facts)) {
         if (group.deposits.some(({ deposit }) => exposed.has(deposit.id))) continue;
         if (group.payments.some(({ terms }) => exposed.has(terms.orderId))) continue;
-        found.push(...paidTwice(name, group), ...refundedTooMuch(name, group, facts, charged));
+        found.push(...paidTwice(world, name, group), ...refundedTooMuch(name, group, facts, charged));
         const inUsd = group.deposits.reduce((sum, one) => sum + depositedUsd(one), 0n);
         const outUsd = group.payments.reduce((sum, one) => sum + paidUsd(one), 0n);
         const ids = new Set(group.payments.map(({ terms }) => terms.requestId));
@@ -143,13 +143,22 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
   return groups;
 }
 
-/** One fill may precede its deposit; every further one needs a deposit of its own. */
-function paidTwice(name: string, { deposits, payments }: Group): string[] {
+/** One fill may precede its deposit; every further one needs money of its own: a deposit, or as much at the deposit address as its request asked for. */
+function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
   const fills = payments.filter(isToRecipient);
   const requests = new Set(fills.map(({ terms }) => terms.requestId));
   if (fills.length > requests.size) return [`a recipient was paid twice for one request of ${name}`];
   if (fills.length <= 1 || fills.length <= deposits.length) return [];
-  return [`${fills.length} fills for ${deposits.length} deposits of ${name}`];
+  const isCovered =
+    fills.length === deposits.length + 1 && fills.some((fill) => standsAtAddress(world, fill));
+  return isCovered ? [] : [`${fills.length} fills for ${deposits.length} deposits of ${name}`];
+}
+
+function standsAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boolean {
+  const { depositAddress, origin } = terms;
+  if (depositAddress === undefined) return false;
+  const { memory } = world.chainOf(origin.chainId);
+  return memory.balance(origin.currency, depositAddress.address) >= origin.amount;
 }
 
 /** In units: what goes back is no more than what was deposited and did not earn a fill that its own user paid for. */

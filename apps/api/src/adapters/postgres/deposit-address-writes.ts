@@ -91,14 +91,17 @@ const noteFunds = announcing(
        r.superseded_by is null
          and (exists (select from deposit_addresses a where a.address = $1 and a.request_id = r.request_id)
            or (r.request_id in (select request_id from voided) and r.deposit_id is null and r.front = 'none'))
-         and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting
+         and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting,
+       -- Too little to be moved at today's fees, and yet all that was asked for: a second payment would be one too many.
+       exists (select from deposit_address_funds f where f.address = $1 and f.speaks and f.held_reason = 'AMOUNT_TOO_LOW'
+         and f.currency = r.terms::jsonb #>> '{origin,currency}' and f.amount >= (r.terms::jsonb #>> '{origin,amount,$n}')::numeric) as is_whole
      from concerned join requests r using (request_id)),
    noted as (
-     update requests r set funds_seen = s.is_moving or (s.is_awaiting and p.is_seen), funds_held = s.is_awaiting and p.is_held,
+     update requests r set funds_seen = s.is_moving or (s.is_awaiting and p.is_seen), funds_held = s.is_awaiting and (p.is_held or s.is_whole),
        status_seq = status_seq + case when r.state in ${UNPAID} then 1 else 0 end,
        updated_at_ms = case when r.state in ${UNPAID} then greatest(updated_at_ms, $2) else updated_at_ms end
      from stands s, place p where r.request_id = s.request_id
-       and (s.was_seen, s.was_held) is distinct from (s.is_moving or (s.is_awaiting and p.is_seen), s.is_awaiting and p.is_held)
+       and (s.was_seen, s.was_held) is distinct from (s.is_moving or (s.is_awaiting and p.is_seen), s.is_awaiting and (p.is_held or s.is_whole))
      returning r.*, s.was_seen),
    told as (select * from noted where state in ${UNPAID}),
    ${toldAgain("t.updated_at_ms", "t.state not in ('quoted', 'accepted') or t.was_seen = t.funds_seen")},
