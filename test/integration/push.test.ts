@@ -468,7 +468,7 @@ test("sockets of one address share a quota of frames: too many end the socket th
   world.clock.forward(20_000);
 });
 
-test("after a rotation sockets of the old secret end with its grace, those of the new one stay; a key that may not read any more ends its sockets", async () => {
+test("after a rotation sockets of the old secret end with its grace, those of the new one stay; a key that loses the scope read loses its sockets, long before the next heartbeat", async () => {
   const known = {
     cwk_old: anApiKey({ id: OWN_KEY_ID }),
     cwk_new: anApiKey({ id: OWN_KEY_ID }),
@@ -478,7 +478,7 @@ test("after a rotation sockets of the old secret end with its grace, those of th
   // Three sockets for the address: a rotation takes no place and frees none but that of a socket that ends.
   const rotating = await pushWorld({
     routes: { apiKeys: fakeApiKeys(given) },
-    policy: { heartbeatMs: 100, mostPerAddress: 3 },
+    policy: { mostPerAddress: 3 },
   });
   const at = async (key: string): Promise<SocketClient> =>
     await socketClient(`${rotating.wsUrl}?apiKey=${key}`);

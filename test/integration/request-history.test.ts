@@ -28,6 +28,8 @@ import { someAddress, someHash } from "../support/terms.ts";
 
 const KEY = "cw_live_key";
 const KEY_ID = "00112233445566aa";
+/** Origin of the page whose publishable key has the same id: it asks for what is its own too. */
+const PAGE = "https://app.example";
 const NATIVE = `0x${"00".repeat(20)}` as const;
 const WRAPPED = `0x${"e0".repeat(20)}` as const;
 const USDC = `0x${"c0".repeat(20)}` as const;
@@ -77,7 +79,11 @@ beforeAll(async () => {
   const { routes, history, clock } = world;
   ({ app } = await aServer({
     history: routes,
-    apiKeys: fakeApiKeys({ [KEY]: anApiKey(), other: anApiKey({ id: "ffff", scopes: ["quote"] }) }),
+    apiKeys: fakeApiKeys({
+      [KEY]: anApiKey(),
+      other: anApiKey({ id: "ffff", scopes: ["quote"] }),
+      page: anApiKey({ id: KEY_ID, scopes: ["quote", "read"], origins: [PAGE] }),
+    }),
   }));
   await history.name([
     { chainId: 1, address: NATIVE, asset: "eth", symbol: "ETH", wrapsNative: false },
@@ -232,6 +238,48 @@ test("a key sees its own requests by its id, and no other's", async () => {
   expect(requests[0]?.["data"]).toMatchObject({ apiKey: KEY_ID, referrer: keyed.terms.referrer });
   const plain = await list({ id: keyed.terms.requestId });
   expect(plain.requests[0]?.["data"]).not.toHaveProperty("apiKey");
+});
+
+test("a publishable key finds requests that it names, and learns nothing of its own requests that others do not", async () => {
+  const asPage = async (query: string, path = "/requests/v3") =>
+    await get(`${path}?${query}`, { "x-api-key": "page", origin: PAGE });
+  const named = await asPage(`id=${keyed.terms.requestId}&includeAuthenticatedData=true`);
+  expect(named.json<Page>().requests.map(({ id }) => id)).toEqual([keyed.terms.requestId]);
+  expect(named.json<Page>().requests[0]?.["data"]).not.toHaveProperty("apiKey");
+  expect((await asPage(`user=${keyed.terms.user}`)).json<Page>().requests).toHaveLength(1);
+  for (const path of ["/requests/v3", "/requests/v2"])
+    for (const query of [
+      `apiKey=${KEY_ID}`,
+      "",
+      "status=success",
+      `filters=[{"user":"${keyed.terms.user}"}]`,
+    ])
+      expect((await asPage(query, path)).statusCode, query).toBe(403);
+});
+
+test("the older lists are open to everyone who names a request, a transaction or an account", async () => {
+  const { terms, depositTx, fillTx } = filled;
+  for (const query of [
+    `id=${terms.requestId}`,
+    `orderId=${terms.orderId}`,
+    `depositTxHash=${depositTx}`,
+    `fillTxHash=${fillTx}`,
+    `user=${terms.user}`,
+    `recipient=${terms.recipient}`,
+    `term=${depositTx}`,
+  ])
+    expect((await get(`/requests/v2?${query}`, {})).json<Page>().requests.map(({ id }) => id)).toEqual([
+      terms.requestId,
+    ]);
+  const refused = await get("/requests/v2?status=success&sortBy=createdAt", {});
+  expect([refused.statusCode, refused.json()]).toMatchObject([
+    401,
+    {
+      errorCode: "UNAUTHORIZED",
+      message:
+        "name the requests by one of id, orderId, depositTxHash, fillTxHash, refundTxHash, user, recipient, term, depositAddress, or use a secret API key with the scope read",
+    },
+  ]);
 });
 
 test("the list needs a key that may read; one request by its id needs none", async () => {
@@ -663,13 +711,14 @@ test("a request whose money comes through a deposit address is found by it, and 
         protocol: { orderId: null },
       },
     ]);
-  // Only the key that quoted may know how an address that was not swept yet is derived.
+  // Only the secret key that quoted may know how an address that was not swept yet is derived.
   const asked = `/requests/v3?id=${own.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
     [KEY, own.orderId, recovery],
+    ["page", null, null],
     [undefined, null, null],
   ] as const) {
-    const answer = await get(asked, key === undefined ? {} : { "x-api-key": key });
+    const answer = await get(asked, key === undefined ? {} : { "x-api-key": key, origin: PAGE });
     expect(answer.json<Page>().requests, key).toMatchObject([
       { protocol: { orderId }, depositAddress: { recoveryAddress } },
     ]);

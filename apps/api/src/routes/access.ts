@@ -4,6 +4,7 @@ import { errorCodeOf } from "@causeway/service-kit";
 import type { ApiKeyIdentity, ApiScope } from "../ports/api-keys.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import type { Usage, UsageNote } from "../ports/usage.ts";
+import { isPublishable, publishableScopes } from "../usecases/api-keys/publishable-key.ts";
 import { wrongKeys } from "./rate-limit.ts";
 import type { WrongKeys } from "./rate-limit.ts";
 
@@ -30,7 +31,6 @@ declare module "fastify" {
 export type AccessServices = Pick<RouteServices, "apiKeys" | "limits" | "usage">;
 
 const ANYBODY: Access = { kind: "anybody" };
-const PUBLISHABLE_SCOPES: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);
 
 /**
  * Looks at the key of each request to the routes added later, before anything else of it is read. Without a key it costs two look-ups of a header.
@@ -81,6 +81,25 @@ export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: Ap
     );
   checkScope(apiKey, scope);
   return apiKey;
+}
+
+/**
+ * The same for what must not be read by everybody who opens a page that has a publishable key.
+ * @param action completes "a publishable key cannot"
+ * @throws ServiceError UNAUTHORIZED, FORBIDDEN
+ */
+export function requireSecretKey(
+  request: Pick<FastifyRequest, "apiKey">,
+  scope: ApiScope,
+  action: string,
+): ApiKeyIdentity {
+  const key = requireKey(request, scope);
+  if (isPublishable(key))
+    throw new ServiceError(
+      "FORBIDDEN",
+      `a publishable key cannot ${action}; use a secret key with the scope ${scope}`,
+    );
+  return key;
 }
 
 /** @throws ServiceError UNAUTHORIZED when the key is only for other referrers. */
@@ -158,13 +177,13 @@ function oneText(header: string | readonly string[] | undefined): string | undef
 }
 
 function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
-  const isPublished = key.origins.length > 0 && !PUBLISHABLE_SCOPES.has(scope);
-  if (isPublished || !key.scopes.includes(scope))
+  const isBeyondPages = isPublishable(key) && !publishableScopes.has(scope);
+  if (isBeyondPages || !key.scopes.includes(scope))
     throw new ServiceError("FORBIDDEN", `the API key lacks the scope ${scope}`);
 }
 
 /** A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for the page. @throws ServiceError FORBIDDEN */
 export function checkOrigin({ origins }: ApiKeyIdentity, origin: string | undefined): void {
-  if (origins.length > 0 && (origin === undefined || !origins.includes(origin)))
+  if (isPublishable({ origins }) && (origin === undefined || !origins.includes(origin)))
     throw new ServiceError("FORBIDDEN", "the API key is for browser pages of other origins");
 }

@@ -36,10 +36,15 @@ const known: DepositAddressAnswer = {
   deposits: [],
 };
 const KEY = "reader";
+const PAGE = "https://app.example";
 const wishes: ReindexWish[] = [];
 const asked: object[] = [];
+const askers: (string | undefined)[] = [];
 const { app } = await aServer({
-  apiKeys: fakeApiKeys({ [KEY]: anApiKey({ scopes: ["read"] }) }),
+  apiKeys: fakeApiKeys({
+    [KEY]: anApiKey({ scopes: ["read"] }),
+    page: anApiKey({ scopes: ["read"], origins: [PAGE] }),
+  }),
   depositAddresses: {
     reindex: async (wish) => {
       wishes.push(wish);
@@ -51,8 +56,9 @@ const { app } = await aServer({
         failedCurrencies: [],
       };
     },
-    lookUp: async (by) => {
+    lookUp: async (by, askerKeyId) => {
       asked.push(by);
+      askers.push(askerKeyId);
       return "address" in by && by.address === known.address ? known : undefined;
     },
   },
@@ -94,6 +100,18 @@ test("an address is told to keys that may read, by itself or by a request", asyn
   const requestId = `0x${"AB".repeat(32)}`;
   expect((await lookUp(`?requestId=${requestId}`)).statusCode).toBe(404);
   expect(asked.at(-1)).toEqual({ requestId: requestId.toLowerCase() });
+});
+
+test("a publishable key looks an address up by its request only, and as nobody's key", async () => {
+  const asPage = async (query: string) => await lookUp(query, { "x-api-key": "page", origin: PAGE });
+  const refused = await asPage(`?address=${ADDRESS}`);
+  expect([refused.statusCode, refused.json().message]).toEqual([
+    403,
+    "a publishable key cannot look up deposit addresses by address, only by requestId; use a secret key with the scope read",
+  ]);
+  await asPage(`?requestId=0x${"ab".repeat(32)}`);
+  await lookUp(`?requestId=0x${"ab".repeat(32)}`);
+  expect(askers.slice(-2)).toEqual([undefined, anApiKey().id]);
 });
 
 test("asking for neither, for both, or for no address is refused", async () => {

@@ -1,6 +1,8 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import { depositAddressAnswer, depositAddressQuery } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
+import { requireSecretKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
 
@@ -21,7 +23,11 @@ export function depositAddressesRoute(
       },
     },
     async ({ apiKey, query }) => {
-      const found = await depositAddresses.lookUp(question(query), apiKey?.id);
+      const asked = question(query);
+      if ("address" in asked)
+        requireSecretKey({ apiKey }, "read", "look up deposit addresses by address, only by requestId");
+      const isSecret = apiKey !== undefined && !isPublishable(apiKey);
+      const found = await depositAddresses.lookUp(asked, isSecret ? apiKey.id : undefined);
       if (found === undefined)
         throw new ServiceError("NOT_FOUND", "This deposit address was not given out here");
       return found;

@@ -3,6 +3,7 @@ import type { FastifyRateLimitStore } from "@fastify/rate-limit";
 import rateLimit, { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { LimitClass, RateLimitPolicy, RateLimits } from "../ports/rate-limits.ts";
+import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -21,7 +22,7 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
       limited === "not"
         ? (false as const)
         : {
-            keyGenerator: (request: FastifyRequest) => bucketOf(limited, request),
+            keyGenerator: (request: FastifyRequest) => `${callerOf(request)}:${limited}`,
             max: (request: FastifyRequest) => mostOf(policy, limited, request),
           };
     route.config = { ...route.config, rateLimit: settings };
@@ -69,16 +70,10 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
   };
 }
 
-function bucketOf(limited: LimitClass, request: FastifyRequest): string {
-  return `${callerOf(request)}:${limited}`;
-}
-
-/** Whom calls are counted for: the API key, or the address of a caller without one. */
+/** Whose calls count together. A publishable key is shared by all who open the page: one visitor must not use it up for the others. */
 export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
   if (apiKey === undefined) return `ip:${normalizeIP(ip)}`;
-  // A publishable key is shared by all who open the page: one of them must not use it up for the others.
-  const visitor = apiKey.origins.length > 0 ? `:${normalizeIP(ip)}` : "";
-  return `key:${apiKey.id}${visitor}`;
+  return isPublishable(apiKey) ? `key:${apiKey.id}:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }
 
 function mostOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {

@@ -19,6 +19,7 @@ import type {
 } from "../ports/request-history.ts";
 import type { ListQuestion } from "../ports/request-history-routes.ts";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 const DEFAULT_LIMIT = 20;
 const MOST_VALUES = 50;
@@ -82,14 +83,28 @@ const ends: Readonly<
   fillTimeMax: { range: "fillTime", end: "max", read: (value) => scaled(value, 3) },
 };
 
+/** What a request can be found by without a secret key: values that a caller must know already. */
+const namingFields: readonly HistoryField[] = [
+  "id",
+  "orderId",
+  "depositTxHash",
+  "fillTxHash",
+  "refundTxHash",
+  "user",
+  "recipient",
+  "term",
+  "depositAddress",
+];
+
 /**
- * What a query asks for. Whoever asks by a key must be it.
- * @throws ServiceError INVALID_REQUEST naming the parameter, FORBIDDEN for requests of another key
+ * What a query asks for, if the caller may ask it: only a secret key lists requests without naming any, and only its own by `apiKey`.
+ * @throws ServiceError INVALID_REQUEST naming the parameter, UNAUTHORIZED, FORBIDDEN
  */
 export function questionOf(query: RequestsQuery, asker: ApiKeyIdentity | undefined): ListQuestion {
   const conditions = conditionsOf(query);
   const groups = query.filters === undefined ? [] : groupsOf(query.filters);
   checkOwnKey(conditions, groups, asker);
+  checkNamed(conditions, asker);
   const isAscending = query.sortDirection === "asc";
   const limit = query.limit === undefined ? DEFAULT_LIMIT : (wholeNumber(query.limit) ?? 0);
   if (limit < 1) throw bad("limit", "must be at least 1");
@@ -236,14 +251,28 @@ function checkOwnKey(
     one.kind === "is" &&
     one.field === "apiKey" &&
     one.not !== true &&
-    one.values.every((id) => id === asker?.id);
+    asker !== undefined &&
+    !isPublishable(asker) &&
+    one.values.every((id) => id === asker.id);
   for (const one of all) {
     if (one.kind === "within") continue;
     if (one.field === "apiKey" && !isOwn(one))
-      throw new ServiceError("FORBIDDEN", "apiKey must be the id of the key that asks", { field: "apiKey" });
+      throw new ServiceError("FORBIDDEN", "apiKey must be the id of the secret key that asks", {
+        field: "apiKey",
+      });
     if (one.field === "referrer" && !conditions.some(isOwn))
       throw bad("referrer", "must come with apiKey, the id of the key that asks");
   }
+}
+
+/** Groups do not count: one of them could hold for every request. */
+function checkNamed(conditions: readonly HistoryCondition[], asker: ApiKeyIdentity | undefined): void {
+  if (asker !== undefined && !isPublishable(asker)) return;
+  if (conditions.some((one) => one.kind === "is" && namingFields.includes(one.field))) return;
+  throw new ServiceError(
+    asker === undefined ? "UNAUTHORIZED" : "FORBIDDEN",
+    `name the requests by one of ${namingFields.join(", ")}, or use a secret API key with the scope read`,
+  );
 }
 
 function valuesOf(value: Raw, isSplit: boolean): string[] {

@@ -10,7 +10,7 @@ const DEPRECATED_AT_S = 1_780_272_000;
 const SUNSET = new Date("2026-11-24T00:00:00Z");
 const SUCCESSOR = "/requests/v3";
 
-/** `GET /requests/v2` and `/requests`: the list as it was before, for whoever still asks for it, without a key. */
+/** `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be named. */
 export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
   for (const url of ["/requests/v2", "/requests"]) {
     app.get(
@@ -20,6 +20,8 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
         schema: {
           tags: ["requests"],
           summary: "Past requests, as GET /requests/v3 told them before",
+          description:
+            "Without a secret key the requests must be named, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`.",
           deprecated: true,
           querystring: requestsQuery,
           response: { 200: requestsAnswerV2, ...errors(400, 401, 403, 429, 500, 503) },

@@ -3,6 +3,7 @@ import type { RequestsQuery } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { PastRequest, RequestPage } from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
+import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 import { requireKey } from "./access.ts";
 import { pastRequestJson } from "./past-request-json.ts";
 import type { Sight } from "./past-request-json.ts";
@@ -19,13 +20,13 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
         tags: ["requests"],
         summary: "Past requests, page by page",
         description:
-          "For a key with the scope `read`; whoever asks for requests by `id` needs none. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out.",
+          "For a key with the scope `read`; requests are found by `id` without a key. A publishable key must name the requests, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out.",
         querystring: requestsQuery,
         response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
     async ({ apiKey, query }) => {
-      // An id is told to those who quoted: pages in browsers read their own requests without a key.
+      // Pages in browsers read their own requests without a key.
       if (query.id === undefined) requireKey({ apiKey }, "read");
       const question = questionOf(query, apiKey);
       const page = await history.list(question);
@@ -50,13 +51,13 @@ export function pageFields(
   };
 }
 
-/** What only the key that a request came with may see. */
+/** What only the secret key that a request came with may see. */
 export function sightOf(
   { includeAuthenticatedData }: RequestsQuery,
   asker: ApiKeyIdentity | undefined,
   { terms }: PastRequest,
 ): Sight {
   const isAsked = includeAuthenticatedData === true || includeAuthenticatedData === "true";
-  const isItsKey = asker !== undefined && terms.keyId === asker.id;
+  const isItsKey = asker !== undefined && !isPublishable(asker) && terms.keyId === asker.id;
   return { key: isAsked && isItsKey, addressKey: isItsKey };
 }

@@ -6,7 +6,7 @@ import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { PushRoutes, StatusFollower } from "../ports/push-routes.ts";
 import type { StopListening } from "../ports/status-feed.ts";
-import { requireKey } from "./access.ts";
+import { requireSecretKey } from "./access.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
 import { hash } from "./wire-values.ts";
 
@@ -116,9 +116,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   }
 
   function subscribeToAll(): void {
-    const { id, origins } = requireKey({ apiKey: key }, "read");
-    if (origins.length > 0)
-      throw new ServiceError("FORBIDDEN", "a publishable key follows requests by their ids only");
+    const { id } = requireSecretKey({ apiKey: key }, "read", "subscribe without filters.id");
     const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
     peer.send(doneFrame("subscribe", undefined));
     subscription.stop = services.followKey(id, {

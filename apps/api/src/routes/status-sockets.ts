@@ -23,6 +23,8 @@ const MOST_FRAME_BYTES = 4_096;
 const MOST_UNSENT_BYTES = 1_048_576;
 /** How long a closing process waits for the other ends to say goodbye. */
 const GOODBYE_MS = 1_000;
+/** A change of a key counts for its open sockets about as soon as for its next request. */
+const KEY_CHECK_MS = 1_000;
 /** Clients are told the bare host; some want a path. */
 const PATHS: ReadonlySet<string> = new Set(["/", "/ws"]);
 
@@ -36,7 +38,7 @@ interface Open {
 
 /**
  * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would wrap the handler of every other route.
- * Without a key: requests by their ids, each of which is a secret of whoever asked for the quote.
+ * Without a key: requests by their ids.
  */
 export function statusSockets(app: FastifyInstance, services: Services): void {
   const { push, apiKeys } = services;
@@ -133,8 +135,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
   }
 
-  async function look(): Promise<void> {
-    const keys = new Map<string, boolean>();
+  function beat(): void {
     for (const [socket, state] of open) {
       if (!state.isAlive) {
         push.sockets.closed++;
@@ -143,10 +144,13 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
       }
       state.isAlive = false;
       socket.ping();
-      if (state.key !== undefined) keys.set(state.key.text, true);
     }
-    for (const text of keys.keys()) {
-      // Who cannot be told now is asked about again the next time.
+  }
+
+  async function endSocketsOfChangedKeys(): Promise<void> {
+    const texts = new Set([...open.values()].flatMap(({ key }) => key?.text ?? []));
+    for (const text of texts) {
+      // A key that cannot be read now is checked again the next time.
       const identity = await apiKeys.find(text).catch(() => "unknown" as const);
       if (identity === "unknown") continue;
       for (const [socket, { key }] of open)
@@ -155,10 +159,17 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     }
   }
 
-  const heartbeat = setInterval(() => void look(), push.policy.heartbeatMs).unref();
+  const heartbeat = setInterval(beat, push.policy.heartbeatMs).unref();
+  let isChecking = false;
+  const keyCheck = setInterval(() => {
+    if (isChecking) return;
+    isChecking = true;
+    void endSocketsOfChangedKeys().finally(() => void (isChecking = false));
+  }, KEY_CHECK_MS).unref();
   app.addHook("preClose", async () => {
     isEnding = true;
     clearInterval(heartbeat);
+    clearInterval(keyCheck);
     for (const socket of open.keys()) socket.close(closing.restart.code, closing.restart.reason);
     const endsAtMs = performance.now() + GOODBYE_MS;
     while (open.size > 0 && performance.now() < endsAtMs) await sleep(10);

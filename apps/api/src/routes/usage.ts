@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import { MOST_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
-import { requireKey } from "./access.ts";
+import { requireSecretKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 const MINUTE_MS = 60_000;
@@ -25,7 +25,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       },
     },
     async ({ apiKey: asker, query }) => {
-      const { id } = requireKey({ apiKey: asker }, "read");
+      const { id } = requireSecretKey({ apiKey: asker }, "read", "read usage");
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
       if (asked.length > MOST_USAGE_KEYS) throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys`);

@@ -1,4 +1,3 @@
-import { ServiceError } from "@causeway/domain";
 import type { WebhookAnswer, WebhookDeliveryAnswer } from "@causeway/wire";
 import {
   createWebhookRequest,
@@ -16,7 +15,7 @@ import { z } from "zod";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../ports/webhooks.ts";
-import { requireKey } from "./access.ts";
+import { requireSecretKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 const PAGE = 100;
@@ -164,11 +163,9 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
   );
 }
 
-/** The key that asks. One that stands in pages for everyone to read does not say where its requests are told. */
+/** Id of the key that asks. */
 function owner(apiKey: ApiKeyIdentity | undefined): string {
-  const { id, origins } = requireKey({ apiKey }, "read");
-  if (origins.length > 0) throw new ServiceError("FORBIDDEN", "a publishable key keeps no webhooks");
-  return id;
+  return requireSecretKey({ apiKey }, "read", "manage webhooks").id;
 }
 
 function endpointJson(endpoint: WebhookEndpoint): WebhookAnswer {

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { createHash } from "node:crypto";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "../ports/idempotency.ts";
 import { LeaseLost } from "../ports/idempotency.ts";
+import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 /** Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next time. */
@@ -73,7 +74,7 @@ export async function withIdempotency(
 /** Whose keys these are: nobody gets the answer to another's call. A publishable API key is many people's. */
 function callerOf({ apiKey, ip }: FastifyRequest): string {
   if (apiKey === undefined) return `ip:${ip}`;
-  return apiKey.origins.length > 0 ? `${apiKey.id}:ip:${ip}` : apiKey.id;
+  return isPublishable(apiKey) ? `${apiKey.id}:ip:${ip}` : apiKey.id;
 }
 
 /** Does nothing when the answer was stored with the commit already. */

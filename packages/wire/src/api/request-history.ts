@@ -60,7 +60,7 @@ export const requestsQuery = z.object({
   failReason: anyOf,
   refundFailReason: anyOf,
   requestType: anyOf,
-  apiKey: anyOf.describe("Id of the key that asks: a key sees its own requests by it, and no others."),
+  apiKey: anyOf.describe("Id of the secret key that asks: it sees its own requests by it, and no others."),
   referrer: word.describe("Only together with `apiKey`."),
   currencyInChainId: chains,
   currencyOutChainId: chains,
@@ -92,7 +92,9 @@ export const requestsQuery = z.object({
     `Adds \`total\`, counted up to ${MOST_COUNTED_REQUESTS}; beyond that \`totalIsCapped\` says so.`,
   ),
   includeChildRequests: flag.describe("Taken and without effect: no request here has children."),
-  includeAuthenticatedData: flag.describe("Adds to requests of the key that asks its id and referrer."),
+  includeAuthenticatedData: flag.describe(
+    "Adds its id and referrer to requests of the secret key that asks.",
+  ),
 });
 
 const nullable = <T extends z.ZodType>(type: T): z.ZodUnion<[T, z.ZodNull]> => z.union([type, z.null()]);

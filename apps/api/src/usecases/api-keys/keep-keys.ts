@@ -1,14 +1,12 @@
 import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "../../ports/api-key-register.ts";
-import type { ApiScope } from "../../ports/api-keys.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { isPublishable, publishableScopes } from "./publishable-key.ts";
 
 export interface KeyServices {
   readonly register: ApiKeyRegister;
   readonly clock: Clock;
 }
-
-const PUBLISHABLE: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);
 
 /**
  * Makes a key. Its text is in the answer and nowhere else.
@@ -64,7 +62,7 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
   const scopes = [...new Set(wish.scopes)];
   const origins = [...new Set(wish.origins)];
   // Whoever reads the page has the key: it must not be able to spend.
-  if (origins.length > 0 && scopes.some((scope) => !PUBLISHABLE.has(scope)))
+  if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
     throw new ServiceError("INVALID_REQUEST", "a key with origins may only have the scopes quote and read", {
       field: "scopes",
     });
@@ -79,7 +77,7 @@ export function mayHaveWallet(
   { origins, fundingAddress }: Pick<ApiKeyRecord, "origins" | "fundingAddress">,
   field: "origins" | "address",
 ): void {
-  if (origins.length > 0 && fundingAddress !== undefined)
+  if (isPublishable({ origins }) && fundingAddress !== undefined)
     throw new ServiceError("INVALID_REQUEST", "a key with origins cannot have a wallet", { field });
 }
 

@@ -14,6 +14,7 @@ import {
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { AskingKey } from "../../ports/sponsors.ts";
+import { isPublishable } from "../api-keys/publishable-key.ts";
 
 /** What a client says about fees: what apps take, and what an app pays. */
 export interface FeeWishes {
@@ -103,7 +104,7 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish |
     throw refusal("UNAUTHORIZED", "subsidizeFees needs an API key, whose app balance pays", "subsidizeFees");
   if (key.fundingAddress === undefined)
     throw refusal("FORBIDDEN", "the API key is funded by no wallet", "subsidizeFees");
-  if (key.origins.length > 0)
+  if (isPublishable(key))
     throw refusal("FORBIDDEN", "a publishable API key pays for nobody", "subsidizeFees");
   const rate = fixedRate === undefined ? undefined : parseFixedRate(fixedRate);
   if (fixedRate !== undefined && rate === undefined)
