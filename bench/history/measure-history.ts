@@ -3,6 +3,7 @@ import type pg from "pg";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { pastRequestJson } from "../../apps/api/src/routes/past-request-json.ts";
+import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { listRequests, type HistoryServices } from "../../apps/api/src/usecases/history/list-requests.ts";
 import { filterCases, questionFor } from "./filters.ts";
 import { storedFacts } from "./stored-facts.ts";
@@ -29,7 +30,7 @@ export async function measureHistory(
     signal,
   }: { readonly runs: number; readonly withTotal: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly FilterFigures[]> {
-  const services: HistoryServices = { chains, history: postgresRequestHistory(sqlOn(pool)) };
+  const services = { chains, history: postgresRequestHistory(sqlOn(pool)), turns: searchTurns() };
   const facts = await storedFacts(pool, runs);
   const figures: FilterFigures[] = [];
   for (const one of filterCases) {
@@ -40,11 +41,11 @@ export async function measureHistory(
       const question = questionFor(one, facts, run);
       const startedMs = performance.now();
       // One more is read than is shown.
-      const page = await listRequests(services, {
-        ...question,
-        limit: question.limit - 1,
-        wantsTotal: withTotal,
-      });
+      const page = await listRequests(
+        services,
+        { ...question, limit: question.limit - 1, wantsTotal: withTotal },
+        { name: "bench", hasSecretKey: true },
+      );
       JSON.stringify(page.requests.map((past) => pastRequestJson(past, { key: false, addressKey: false })));
       took.push(performance.now() - startedMs);
       rows = page.requests.length;

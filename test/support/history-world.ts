@@ -10,6 +10,7 @@ import type { RequestHistory } from "../../apps/api/src/ports/request-history.ts
 import type { Slot } from "../../apps/api/src/ports/records.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
 import { listRequests } from "../../apps/api/src/usecases/history/list-requests.ts";
+import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { hexSpelling } from "../../apps/api/src/usecases/spelling.ts";
@@ -69,7 +70,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const insertQuoted = groupedQuoteInserts(sql);
   const services = { ...noAppBalances, events: recordedEvents(), clock };
   const history = postgresRequestHistory(sql);
-  const needs = { history, chains: noChains };
+  const needs = { history, chains: noChains, turns: searchTurns() };
 
   const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });
@@ -226,7 +227,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       return { ...one, refundTx: txHash };
     },
     routes: {
-      list: (question) => listRequests(needs, question),
+      list: (question, searcher) => listRequests(needs, question, searcher),
       trace: (requestId) => requestTrace(needs, requestId),
       spelling: hexSpelling,
     },

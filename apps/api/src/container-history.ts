@@ -10,10 +10,11 @@ import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
+import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";
 import { spellingOf } from "./usecases/spelling.ts";
 
-/** Searches under way at once, and how long one may take: a hundred times what one that an index answers does. */
-export const SEARCHES = { max: 4, statementTimeoutMs: 2_000 };
+/** A search that an index answers takes a hundredth of this. */
+export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000 };
 
 interface HistoryGround {
   readonly config: Pick<ApiConfig, "database">;
@@ -35,10 +36,10 @@ export async function historyRouteServices(
   const history = postgresRequestHistory(sql, sqlOn(pool));
   const { all, rails } = services.chains;
   await history.name([...all, ...rails].flatMap(({ chain }) => currencyNames(chain)));
-  const needs = { ...services, history };
+  const needs = { ...services, history, turns: searchTurns() };
   return {
     history: {
-      list: (question) => listRequests(needs, question),
+      list: (question, searcher) => listRequests(needs, question, searcher),
       trace: (requestId) => requestTrace(needs, requestId),
       spelling: spellingOf(services.chains),
     },

@@ -19,11 +19,20 @@ import type { Spelling } from "./spelling.ts";
 
 /** What the routes ask of past requests. */
 export interface HistoryRoutes {
-  list(question: ListQuestion): Promise<RequestPage>;
+  /** @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */
+  list(question: ListQuestion, searcher: Searcher): Promise<RequestPage>;
   /** Undefined when no request has this id. */
   trace(requestId: RequestId): Promise<RequestTrace | undefined>;
   /** For what `list` gives. */
   readonly spelling: Spelling;
+}
+
+/** Who searches. */
+export interface Searcher {
+  /** Searches of one name take turns. */
+  readonly name: string;
+  /** Callers with a secret key have places of their own. */
+  readonly hasSecretKey: boolean;
 }
 
 export interface ListQuestion extends HistoryQuestion {

@@ -1,7 +1,7 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
-import { pageFields, sightOf } from "./requests-v3.ts";
+import { pageFields, searcherOf, sightOf } from "./requests-v3.ts";
 import { questionOf } from "./requests-question.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -36,9 +36,9 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
           done();
         },
       },
-      async ({ apiKey, query }) => {
+      async ({ apiKey, query, ip }) => {
         const question = questionOf(query, apiKey);
-        const page = await history.list(question);
+        const page = await history.list(question, searcherOf({ apiKey, ip }));
         return {
           requests: page.requests.map((past) =>
             pastRequestV2Json(past, sightOf(query, apiKey, past), history.spelling),

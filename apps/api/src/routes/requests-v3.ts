@@ -1,12 +1,14 @@
 import { requestsAnswer, requestsQuery } from "@causeway/wire";
 import type { RequestsQuery } from "@causeway/wire";
+import type { FastifyRequest } from "fastify";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { PastRequest, RequestPage } from "../ports/request-history-routes.ts";
+import type { PastRequest, RequestPage, Searcher } from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 import { requireKey } from "./access.ts";
 import { pastRequestJson } from "./past-request-json.ts";
 import type { Sight } from "./past-request-json.ts";
+import { callerOf } from "./rate-limit.ts";
 import { continuationText, questionOf } from "./requests-question.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -25,11 +27,11 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
         response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async ({ apiKey, query }) => {
+    async ({ apiKey, query, ip }) => {
       // Pages in browsers read their own requests without a key.
       if (query.id === undefined) requireKey({ apiKey }, "read");
       const question = questionOf(query, apiKey);
-      const page = await history.list(question);
+      const page = await history.list(question, searcherOf({ apiKey, ip }));
       return {
         requests: page.requests.map((past) =>
           pastRequestJson(past, sightOf(query, apiKey, past), history.spelling),
@@ -38,6 +40,10 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       };
     },
   );
+}
+
+export function searcherOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): Searcher {
+  return { name: callerOf({ apiKey, ip }), hasSecretKey: apiKey !== undefined && !isPublishable(apiKey) };
 }
 
 /** What goes with the rows of a page. */

@@ -5,27 +5,35 @@ import type {
   ListedRequest,
   RequestHistory,
 } from "../../ports/request-history.ts";
-import type { ListQuestion, RequestPage } from "../../ports/request-history-routes.ts";
+import type { ListQuestion, RequestPage, Searcher } from "../../ports/request-history-routes.ts";
 import type { Services } from "../../ports/services.ts";
 import { pastRequest } from "./past-request.ts";
+import type { SearchTurns } from "./search-turns.ts";
 
 /** How far requests are counted. */
 export const COUNTED_UP_TO = 10_000;
 
-export type HistoryServices = Pick<Services, "chains"> & { readonly history: RequestHistory };
+export type HistoryServices = Pick<Services, "chains"> & {
+  readonly history: RequestHistory;
+};
 
 /**
  * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by their own id or order: there may be a thousand of them
  * for each that is paid, and an index of them all would cost each quote more than quoting does.
  */
-export async function listRequests(services: HistoryServices, question: ListQuestion): Promise<RequestPage> {
-  const { history } = services;
+export async function listRequests(
+  services: HistoryServices & { readonly turns: SearchTurns },
+  question: ListQuestion,
+  searcher: Searcher,
+): Promise<RequestPage> {
+  const { history, turns } = services;
   const { wantsTotal, limit } = question;
-  const [found, counted] = await Promise.all([
+  // One after the other: a turn is one connection.
+  const { found, counted } = await turns.run(searcher, async () => ({
     // One more than asked for tells whether there is another page.
-    history.page({ ...question, limit: limit + 1 }),
-    wantsTotal ? history.count(question, COUNTED_UP_TO + 1) : undefined,
-  ]);
+    found: await history.page({ ...question, limit: limit + 1 }),
+    counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
+  }));
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   const unpaid = rows.length === 0 && question.after === undefined ? await namedIds(history, question) : [];

@@ -1,0 +1,155 @@
+import { ServiceError } from "@causeway/domain";
+import type { Searcher } from "../../ports/request-history-routes.ts";
+
+export interface SearchTurns {
+  /**
+   * Runs a search once it is the caller's turn.
+   * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
+   */
+  run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;
+}
+
+interface Bounds {
+  /** Searches at once. */
+  readonly places: number;
+  /** Of these, for one caller. */
+  readonly perCaller: number;
+  readonly maxWaitingPerCaller: number;
+  readonly maxWaiting: number;
+  /** A caller whose search took longer pauses for ten times as long as it took. Infinity: never. */
+  readonly slowMs: number;
+}
+
+interface Waiting {
+  readonly begin: () => void;
+}
+
+/** Together as many as there are connections for searches: four. */
+const withKey: Bounds = {
+  places: 3,
+  perCaller: 2,
+  maxWaitingPerCaller: 20,
+  maxWaiting: 500,
+  slowMs: Infinity,
+};
+const withoutKey: Bounds = {
+  places: 1,
+  perCaller: 1,
+  maxWaitingPerCaller: 5,
+  maxWaiting: 200,
+  slowMs: 500,
+};
+export const SEARCH_PLACES = withKey.places + withoutKey.places;
+const PAUSE_FACTOR = 10;
+const MAX_PAUSES = 10_000;
+/** A search that found no turn within this time would be answered too late to be of use. */
+const MAX_WAIT_MS = 2_000;
+
+/** Shares the connections for searches: no caller keeps the others waiting for more than one search of its own. */
+export function searchTurns(nowMs: () => number = () => performance.now()): SearchTurns {
+  const keyed = lane(withKey, nowMs);
+  const open = lane(withoutKey, nowMs);
+  return {
+    run: async ({ name, hasSecretKey }, search) => await (hasSecretKey ? keyed : open)(name, search),
+  };
+}
+
+function lane(bounds: Bounds, nowMs: () => number) {
+  /** Callers in the order of their turns. */
+  const waiting = new Map<string, Waiting[]>();
+  const underWay = new Map<string, number>();
+  const pausedUntilMs = new Map<string, number>();
+  let waitingCount = 0;
+  let free = bounds.places;
+
+  const mayBegin = (name: string): boolean => free > 0 && (underWay.get(name) ?? 0) < bounds.perCaller;
+
+  function begin(name: string): void {
+    free -= 1;
+    underWay.set(name, (underWay.get(name) ?? 0) + 1);
+  }
+
+  function end(name: string): void {
+    free += 1;
+    const left = (underWay.get(name) ?? 0) - 1;
+    if (left > 0) underWay.set(name, left);
+    else underWay.delete(name);
+    const next = [...waiting.keys()].find(mayBegin);
+    if (next === undefined) return;
+    const [first] = waiting.get(next) ?? [];
+    if (first === undefined) return;
+    leave(next, first);
+    begin(next);
+    first.begin();
+  }
+
+  /** The caller's other searches wait behind everybody else's. */
+  function leave(name: string, one: Waiting): void {
+    const others = (waiting.get(name) ?? []).filter((other) => other !== one);
+    waitingCount -= 1;
+    waiting.delete(name);
+    if (others.length > 0) waiting.set(name, others);
+  }
+
+  async function turn(name: string): Promise<void> {
+    if (mayBegin(name)) return begin(name);
+    const own = waiting.get(name) ?? [];
+    if (own.length >= bounds.maxWaitingPerCaller)
+      throw new ServiceError(
+        "RATE_LIMITED",
+        `${bounds.maxWaitingPerCaller} searches of this caller are waiting; send the next one after an answer`,
+        { retryAfterSeconds: 1 },
+      );
+    if (waitingCount >= bounds.maxWaiting) throw crowded();
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        leave(name, one);
+        reject(crowded());
+      }, MAX_WAIT_MS);
+      const one: Waiting = {
+        begin: () => {
+          clearTimeout(timer);
+          resolve();
+        },
+      };
+      waiting.set(name, [...own, one]);
+      waitingCount += 1;
+    });
+  }
+
+  function refusePaused(name: string): void {
+    const endsInMs = (pausedUntilMs.get(name) ?? -Infinity) - nowMs();
+    if (endsInMs <= 0) return void pausedUntilMs.delete(name);
+    const retryAfterSeconds = Math.ceil(endsInMs / 1000);
+    throw new ServiceError(
+      "RATE_LIMITED",
+      `the last search of this caller took too long; try again in ${retryAfterSeconds} s, or use a secret API key`,
+      { retryAfterSeconds },
+    );
+  }
+
+  function pauseAfter(name: string, tookMs: number): void {
+    if (tookMs <= bounds.slowMs) return;
+    pausedUntilMs.delete(name);
+    pausedUntilMs.set(name, nowMs() + PAUSE_FACTOR * tookMs);
+    const oldest = pausedUntilMs.size > MAX_PAUSES ? pausedUntilMs.keys().next().value : undefined;
+    if (oldest !== undefined) pausedUntilMs.delete(oldest);
+  }
+
+  return async <T>(name: string, search: () => Promise<T>): Promise<T> => {
+    refusePaused(name);
+    await turn(name);
+    const beganAtMs = nowMs();
+    try {
+      // A search before this one may have been slow while this one waited.
+      refusePaused(name);
+      return await search();
+    } finally {
+      pauseAfter(name, nowMs() - beganAtMs);
+      end(name);
+    }
+  };
+}
+
+const crowded = (): ServiceError =>
+  new ServiceError("SERVICE_UNAVAILABLE", "too many searches are waiting; try again in a moment");
