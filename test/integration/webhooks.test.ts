@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { RequestTerms } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { webhookQueue } from "../../apps/api/src/adapters/postgres/webhook-queue.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../support/push-world.ts";
 import { isSigned, webhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
@@ -380,4 +382,53 @@ test("nothing is delivered to an endpoint that was taken away, nor for a key tha
   await expect.poll(() => witness.receiver.received.length).toBe(1);
   await stop();
   expect([...removed.receiver.received, ...revoked.receiver.received]).toEqual([]);
+});
+
+test("a key creates 100 webhooks in 24 hours at most, removed ones included", async () => {
+  const owner = await anOwner();
+  const nowMs = world.clock.nowMs();
+  await world.pool.query(
+    `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms, deleted_at_ms)
+     select $1::text || n, $1, 'https://a.example', '', '{}', 's', $2::bigint - 3600000 + n, $2, $2 from generate_series(1, 99) n`,
+    [owner.keyId, nowMs],
+  );
+  const again = { url: owner.receiver.url };
+  expect(await owner.call("POST", "/webhooks", again)).toMatchObject({
+    status: 429,
+    json: {
+      errorCode: "RATE_LIMITED",
+      message:
+        "a key can create at most 100 webhooks in 24 hours, removed ones included; to change a secret, use POST /webhooks/{id}/rotate",
+    },
+  });
+  expect((await owner.call("POST", `/webhooks/${owner.webhook}/rotate`, {})).status).toBe(200);
+  const another = await anOwner();
+  expect((await another.call("POST", "/webhooks", { url: another.receiver.url })).status).toBe(200);
+  world.clock.forward(23 * 3600 * SECOND_MS + 1);
+  expect((await owner.call("POST", "/webhooks", again)).status).toBe(200);
+});
+
+test("an endpoint is deleted two weeks after it was removed or its key was revoked, with all that was never sent to it", async () => {
+  const owners = await Promise.all([anOwner(), anOwner(), anOwner()]);
+  const [removed, revoked, living] = owners;
+  for (const owner of owners) await world.happens((await owner.aRequest()).requestId, deposited());
+  const beforeRemovalMs = world.clock.nowMs();
+  expect((await removed?.call("DELETE", `/webhooks/${removed.webhook}`))?.status).toBe(200);
+  await world.pool.query("update api_keys set revoked_at_ms = $2 where id = $1", [
+    revoked?.keyId,
+    world.clock.nowMs(),
+  ]);
+  const queue = webhookQueue(sqlOn(world.pool));
+  const left = async (): Promise<unknown[]> =>
+    (
+      await world.pool.query(
+        `select w.id, count(d.id)::int as deliveries from webhook_endpoints w left join webhook_deliveries d on d.endpoint_id = w.id
+         where w.id = any($1) group by w.id`,
+        [owners.map(({ webhook }) => webhook)],
+      )
+    ).rows;
+  await queue.prune(beforeRemovalMs, 100);
+  expect(await left()).toHaveLength(3);
+  await queue.prune(world.clock.nowMs() + 1, 100);
+  expect(await left()).toEqual([{ id: living?.webhook, deliveries: 1 }]);
 });

@@ -31,7 +31,7 @@ const BEAT_MS = 1_000;
 export const HEARD_WITHIN_MS = 2.5 * BEAT_MS;
 /** So many beats after the feed went silent whoever follows it is told so: each comes again then, so that a short stall must not end them all. */
 const BEATS_UNTIL_LOST = 5;
-/** Deliveries and events are remembered so long after they ended. */
+/** Deliveries, events and removed endpoints are kept so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
 const PRUNE_BATCH = 5_000;
 

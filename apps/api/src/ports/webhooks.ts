@@ -68,6 +68,8 @@ export interface DeliveryQuery {
 
 /** Endpoints and deliveries of keys. Whatever belongs to another key does not exist. */
 export interface WebhookRegister {
+  /** When the key may create its next endpoint, if it creates at most so many in 24 hours; not after `nowMs`: now. */
+  mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
   /** Undefined: the key has `most` already. */
   create(endpoint: NewWebhook, most: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
@@ -154,7 +156,7 @@ export interface WebhookQueue {
   }): Promise<readonly DueDelivery[]>;
   /** Writes the attempt down. False: the lease was lost, and somebody else has written or will write what became of it. */
   finish(due: DueDelivery, outcome: AttemptOutcome, end: DeliveryEnd, atMs: number): Promise<boolean>;
-  /** Forgets deliveries that ended, and events that were told, before `beforeMs`; returns how many. */
+  /** Deletes deliveries that ended, events that were told, and endpoints that were removed or whose key was revoked before `beforeMs`; at most `limit` of each. Returns the most of one kind. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 

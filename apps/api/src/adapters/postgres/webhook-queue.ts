@@ -6,31 +6,53 @@ import type { Sql } from "./pool.ts";
 import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
 import type { EventRow } from "./status-event-reads.ts";
 
+/** Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. */
+const dueOf = (endpoint: string): string =>
+  `select d.id, d.next_at_ms from webhook_deliveries d
+   where d.endpoint_id = ${endpoint}.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
+     and not exists (select from webhook_deliveries p
+       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting')
+   order by d.next_at_ms`;
+
 /**
- * A delivery waits while an earlier one of the same endpoint and request does, whoever holds that. A key has so many places, however many endpoints it has; endpoints that fail
- * come after those that do not: whoever lets every attempt hang delays himself.
+ * A key has so many places, however many endpoints it has, and endpoints that fail come after those that do not: a receiver that lets every attempt hang delays its own deliveries.
+ * `asking` steps through the index from endpoint to endpoint. So a claim costs as much as there are endpoints with something to deliver; removed endpoints and long queues add nothing.
  */
 const claim = statement(
   "webhook_claim",
-  `with held as (
-     select w.id, w.key_id, (select count(*) from webhook_deliveries h
-       where h.endpoint_id = w.id and h.state = 'waiting' and h.lease_until_ms > $1) as places
-     from webhook_endpoints w),
+  `with recursive held as (
+     select endpoint_id, count(*) as places from webhook_deliveries
+     where state = 'waiting' and lease_until_ms > 0 and lease_until_ms > $1 group by endpoint_id),
+   held_by_key as materialized (
+     select w.key_id, sum(held.places)::bigint as places from held join webhook_endpoints w on w.id = held.endpoint_id group by w.key_id),
+   asking (id) as (
+     (select endpoint_id from webhook_deliveries where state = 'waiting' order by endpoint_id limit 1)
+     union all
+     select (select d.endpoint_id from webhook_deliveries d where d.state = 'waiting' and d.endpoint_id > asking.id
+       order by d.endpoint_id limit 1)
+     from asking where asking.id is not null),
+   living as (
+     select w.id, w.key_id, w.failing_since_ms is not null as is_failing,
+       $2 - coalesce(held.places, 0) as free, $6 - coalesce(of_key.places, 0) as free_of_key
+     from asking join webhook_endpoints w on w.id = asking.id join api_keys k on k.id = w.key_id
+       left join held on held.endpoint_id = w.id left join held_by_key of_key on of_key.key_id = w.key_id
+     where w.deleted_at_ms is null and k.revoked_at_ms is null),
+   -- The earliest deliveries of all come from the endpoints whose first one is earliest.
+   heads as (
+     select living.*, row_number() over (partition by living.key_id order by is_failing, d.next_at_ms, d.id) as n, d.next_at_ms, d.id as delivery_id
+     from living cross join lateral (${dueOf("living")} limit 1) d where living.free > 0),
+   nearest as (
+     select * from heads where n <= free_of_key order by is_failing, next_at_ms, delivery_id limit $3),
    due as (
-     select d.id, w.key_id, w.failing_since_ms is not null as is_failing, d.next_at_ms
-     from webhook_endpoints w join api_keys k on k.id = w.key_id cross join lateral (
-       select d.id, d.next_at_ms from webhook_deliveries d
-       where d.endpoint_id = w.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
-         and not exists (select from webhook_deliveries p
-           where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting')
-       order by d.next_at_ms, d.id limit $2 - (select places from held where held.id = w.id) for update skip locked) d
-     where w.deleted_at_ms is null and k.revoked_at_ms is null
-       and (select places from held where held.id = w.id) < $2),
-   ranked as (
-     select *, row_number() over (partition by key_id order by is_failing, next_at_ms, id)
-       + (select sum(places) from held where held.key_id = due.key_id) as place from due),
-   chosen as (select id from ranked where place <= $6 order by is_failing, next_at_ms, id limit $3)
-   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from chosen where d.id = chosen.id returning d.id`,
+     select d.id, d.next_at_ms, nearest.is_failing, nearest.free_of_key,
+       row_number() over (partition by nearest.key_id order by nearest.is_failing, d.next_at_ms, d.id) as n
+     from nearest cross join lateral (${dueOf("nearest")} limit nearest.free) d),
+   chosen as (select id from due where n <= free_of_key order by is_failing, next_at_ms, id limit $3),
+   -- Another worker may have chosen the same: its lease is seen under the lock.
+   locked as (
+     select id from webhook_deliveries
+     where id in (select id from chosen) and state = 'waiting' and lease_until_ms <= $1 for update skip locked)
+   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from locked where d.id = locked.id returning d.id`,
 );
 
 const read = statement(
@@ -76,6 +98,25 @@ const pruneEvents = statement(
      select e.request_id, e.seq from status_events e where e.at_ms < $1
        and not exists (select from webhook_deliveries d where d.request_id = e.request_id and d.seq = e.seq)
      order by e.at_ms limit $2) returning seq`,
+);
+/** What was not delivered in so long a time will not be: nothing is sent to a removed endpoint or for a revoked key. */
+const pruneUnsent = statement(
+  "webhook_unsent_prune",
+  `delete from webhook_deliveries where id in (
+     select d.id from (
+       select id from webhook_endpoints where deleted_at_ms < $1
+       union all
+       select w.id from api_keys k join webhook_endpoints w on w.key_id = k.id where k.revoked_at_ms < $1) gone
+     join webhook_deliveries d on d.endpoint_id = gone.id limit $2) returning id`,
+);
+const pruneEndpoints = statement(
+  "webhook_endpoints_prune",
+  `delete from webhook_endpoints where id in (
+     select id from (
+       (select id from webhook_endpoints where deleted_at_ms < $1 order by deleted_at_ms limit $2)
+       union all
+       (select w.id from api_keys k join webhook_endpoints w on w.key_id = k.id where k.revoked_at_ms < $1 limit $2)) gone
+     where not exists (select from webhook_deliveries d where d.endpoint_id = gone.id) limit $2) returning id`,
 );
 
 interface DueRow extends EventRow {
@@ -159,7 +200,9 @@ export function webhookQueue(sql: Sql): WebhookQueue {
     async prune(beforeMs, limit): Promise<number> {
       const deliveries = await sql.query(pruneDeliveries, [beforeMs, limit]);
       const events = await sql.query(pruneEvents, [beforeMs, limit]);
-      return Math.max(deliveries.length, events.length);
+      const unsent = await sql.query(pruneUnsent, [beforeMs, limit]);
+      const endpoints = await sql.query(pruneEndpoints, [beforeMs, limit]);
+      return Math.max(deliveries.length, events.length, unsent.length, endpoints.length);
     },
   };
 }

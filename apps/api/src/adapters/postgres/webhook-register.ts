@@ -10,6 +10,7 @@ import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { WEBHOOK_CHANNEL } from "./request-save.ts";
 
+const DAY_MS = 24 * 3600 * 1000;
 const ENDPOINT = `w.id, w.url, w.label, w.headers, w.created_at_ms, w.updated_at_ms, w.previous_until_ms, w.failing_since_ms, w.last_error,
   w.last_delivered_at_ms, (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'waiting') as waiting,
   (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'failed') as failed`;
@@ -22,6 +23,11 @@ const create = statement(
      select $1, owner.id, $3, $4, $5, $6, $7, $7 from owner
      where (select count(*) from webhook_endpoints where key_id = owner.id and deleted_at_ms is null) < $8 returning *)
    select ${ENDPOINT} from w`,
+);
+/** The creation that must be a day old first: removed endpoints count, and are kept for longer. */
+const creationBefore = statement(
+  "webhook_creation_before",
+  `select created_at_ms from webhook_endpoints where key_id = $1 and created_at_ms > $2 order by created_at_ms desc offset $3 limit 1`,
 );
 const withdraw = statement(
   "webhook_withdraw",
@@ -111,6 +117,14 @@ export function webhookRegister(sql: Sql): WebhookRegister {
     return row && deliveryOf(row);
   };
   return {
+    async mayCreateAtMs(keyId, maxPerDay, nowMs) {
+      const [row] = await sql.query<{ created_at_ms: number }>(creationBefore, [
+        keyId,
+        nowMs - DAY_MS,
+        maxPerDay - 1,
+      ]);
+      return row === undefined ? nowMs : row.created_at_ms + DAY_MS;
+    },
     async create({ id, keyId, url, label, headers, secret, atMs }, most) {
       const values = [id, keyId, url, label, JSON.stringify(headers), secret, atMs, most];
       const [row] = await sql.query<EndpointRow>(create, values);

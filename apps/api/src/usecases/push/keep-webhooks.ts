@@ -4,6 +4,8 @@ import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "../../ports/w
 
 /** Endpoints of one key. */
 const MOST_ENDPOINTS = 10;
+/** Endpoints that one key creates in 24 hours. Each leaves a row for two weeks after it is removed. */
+const MAX_CREATIONS_PER_DAY = 100;
 
 export interface WebhookServices {
   readonly register: WebhookRegister;
@@ -23,10 +25,21 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
     async create(keyId, { url, label, headers }) {
       checkUrl(services, url);
       const secret = newSecret();
-      const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs: clock.nowMs() };
+      const atMs = clock.nowMs();
+      const waitMs = (await register.mayCreateAtMs(keyId, MAX_CREATIONS_PER_DAY, atMs)) - atMs;
+      if (waitMs > 0)
+        throw new ServiceError(
+          "RATE_LIMITED",
+          `a key can create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, removed ones included; to change a secret, use POST /webhooks/{id}/rotate`,
+          { retryAfterSeconds: Math.ceil(waitMs / 1000) },
+        );
+      const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
       const endpoint = await register.create(wish, MOST_ENDPOINTS);
       if (endpoint === undefined)
-        throw new ServiceError("INVALID_REQUEST", `a key has at most ${MOST_ENDPOINTS} webhooks`);
+        throw new ServiceError(
+          "INVALID_REQUEST",
+          `a key can have at most ${MOST_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
+        );
       return { secret, endpoint };
     },
     list: async (keyId) => await register.list(keyId),
