@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { encodeAbiParameters, parseAbiParameters } from "viem";
 import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
-import { encodeFillContract, encodeOrderCall } from "./order-calls.ts";
+import { decodeOrderCall, encodeFillContract, encodeOrderCall } from "./order-calls.ts";
 
 const vector = JSON.parse(
   readFileSync(new URL("../../../../test/fixtures/orders/order-03-call-extra.json", import.meta.url), "utf8"),
@@ -26,6 +26,25 @@ test("call data of any length is encoded as the ABI says", () => {
       encodeAbiParameters(tuples, [{ to }, { data }, { value: 5n }]),
     );
   }
+});
+
+test("an encoded call is decoded to the same call, whatever its length, and nothing else is", () => {
+  const { to } = vector.input.call;
+  for (const length of [0, 1, 31, 32, 33, 32_768])
+    for (const value of [0n, 5n, 2n ** 256n - 1n]) {
+      const call = { to: to.toLowerCase() as Hex, data: `0x${"ab".repeat(length)}` as const, value };
+      expect(decodeOrderCall(encodeOrderCall(call))).toEqual(call);
+    }
+  const encoded = encodeOrderCall({ to, data: "0xabcd", value: 1n });
+  const others: Hex[] = [
+    "0x",
+    "0xabcd",
+    `${encoded}00`,
+    encoded.slice(0, -2) as Hex,
+    `0x1${encoded.slice(3)}`,
+  ];
+  for (const other of [...others, encoded.replace("abcd00", "abcd01") as Hex])
+    expect(() => decodeOrderCall(other), other).toThrow();
 });
 
 test("a call that no chain could perform is refused", () => {

@@ -27,6 +27,27 @@ export function encodeOrderCall(call: OrderCall): Hex {
   return `0x${heads}${word("20")}${word(length.toString(16))}${padded}`;
 }
 
+/**
+ * The call that {@link encodeOrderCall} made this of.
+ * @throws RangeError when the element is not of that form
+ */
+export function decodeOrderCall(element: Hex): OrderCall {
+  const at = (index: number): string => element.slice(2 + index * WORD, 2 + (index + 1) * WORD);
+  const length = Number(`0x${at(4)}`);
+  const start = 2 + 5 * WORD;
+  const call: OrderCall = {
+    to: `0x${at(0).slice(-40)}`,
+    data: `0x${element.slice(start, start + 2 * length)}`,
+    value: BigInt(`0x${at(2)}`),
+  };
+  if (element.length < start || encodeOrderCall(call) !== element)
+    throw new RangeError("the element of output.calls is not an encoded call");
+  return call;
+}
+
+/** Hex digits of a word. */
+const WORD = 64;
+
 function word(hex: string): string {
   return hex.padStart(64, "0");
 }

@@ -1,3 +1,4 @@
+import { encodeOrderCall } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
@@ -63,6 +64,28 @@ test("calls that the fill makes are read back with what they carry, and with the
     },
   };
   expect(termsFromJson(termsToJson(terms))).toEqual(terms);
+});
+
+test("calls that the order holds are stored once, and calls stored twice before are read as ever", async () => {
+  const plain = await someTerms();
+  const calls = [1, 2].map((n) => ({
+    to: `0x${"11".repeat(20)}` as const,
+    data: `0x${`0${n}`.repeat(1_000)}` as const,
+    value: BigInt(n),
+  }));
+  const { order } = plain;
+  const terms: RequestTerms = {
+    ...plain,
+    outputCalls: { calls, gas: 150_000n, left: { expected: 7n, minimum: 0n } },
+    order: { ...order, output: { ...order.output, calls: calls.map(encodeOrderCall) } },
+  };
+  const text = termsToJson(terms);
+  expect(text.split("01".repeat(1_000))).toHaveLength(2);
+  expect(termsFromJson(text)).toEqual(terms);
+  const before = JSON.stringify(terms, (_key, value: unknown) =>
+    typeof value === "bigint" ? { $n: value.toString() } : value,
+  );
+  expect(termsFromJson(before)).toEqual(terms);
 });
 
 test("an amount that nobody thought of is refused, not lost", async () => {

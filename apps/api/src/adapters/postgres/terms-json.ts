@@ -1,5 +1,5 @@
-import { orderText } from "@causeway/domain";
-import type { OrderWords, RequestTerms } from "@causeway/domain";
+import { decodeOrderCall, encodeOrderCall, orderText } from "@causeway/domain";
+import type { OrderWords, OutputCalls, RequestTerms } from "@causeway/domain";
 import { jsonText } from "@causeway/service-kit";
 import type { NothingLeft } from "@causeway/service-kit";
 import { shortOrderJson, wholeOrder } from "./short-order.ts";
@@ -37,6 +37,8 @@ export function termsToJson(terms: RequestTerms): string {
   if (terms.originGasUsd !== undefined) text += `,"originGasUsd":${big(terms.originGasUsd)}`;
   for (const name of rarelyThere)
     if (terms[name] !== undefined) text += `,"${name}":${JSON.stringify(terms[name], withAmounts)}`;
+  if (terms.outputCalls !== undefined)
+    text += `,"outputCalls":${JSON.stringify(withoutOrderCalls(terms.outputCalls, order.output.calls), withAmounts)}`;
   for (const name in terms)
     if (!written.has(name)) {
       const json = JSON.stringify(terms[name as keyof RequestTerms]) as string | undefined;
@@ -46,7 +48,7 @@ export function termsToJson(terms: RequestTerms): string {
 }
 
 /** Fields with amounts in them that few terms have. */
-const rarelyThere = ["appFees", "appFeesUsd", "sponsorship", "gasTopup", "outputCalls"] as const;
+const rarelyThere = ["appFees", "appFeesUsd", "sponsorship", "gasTopup"] as const;
 
 /** The fields above. Hex, words of ours and numbers: nothing to escape. */
 const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
@@ -68,6 +70,7 @@ const written: ReadonlySet<string> = new Set<keyof RequestTerms>([
   "firmUntilMs",
   "fillDeadlineMs",
   "forceRefund",
+  "outputCalls",
   "order",
   ...rarelyThere,
 ]);
@@ -88,5 +91,29 @@ export function termsFromJson(text: string): RequestTerms {
     if (typeof value === "object" && value !== null && BIG in value) return BigInt(String(value[BIG]));
     return value;
   }) as RequestTerms;
-  return { ...terms, order: wholeOrder(terms.order, terms) };
+  const order = wholeOrder(terms.order, terms);
+  return {
+    ...terms,
+    ...(terms.outputCalls && { outputCalls: withOrderCalls(terms.outputCalls, order.output.calls) }),
+    order,
+  };
+}
+
+/** Calls of an order are stored with the order alone: they can be 32 kB. */
+function withoutOrderCalls(
+  outputCalls: OutputCalls,
+  encoded: RequestTerms["order"]["output"]["calls"],
+): Omit<OutputCalls, "calls"> {
+  const { calls, ...others } = outputCalls;
+  const isOfOrder =
+    calls.length === encoded.length && calls.every((call, at) => encodeOrderCall(call) === encoded[at]);
+  return isOfOrder ? others : outputCalls;
+}
+
+/** Rows that were stored before hold the calls twice. */
+function withOrderCalls(
+  stored: Omit<OutputCalls, "calls"> & Partial<Pick<OutputCalls, "calls">>,
+  encoded: RequestTerms["order"]["output"]["calls"],
+): OutputCalls {
+  return { ...stored, calls: stored.calls ?? encoded.map(decodeOrderCall) };
 }
