@@ -8,6 +8,7 @@ import type { Idempotency, IdempotencyLease } from "../../apps/api/src/ports/ide
 import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
 import { pruneHistory } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { aCall, anAnswer, begun, idempotencyContract } from "../contracts/idempotency.ts";
+import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { fakeIdempotency } from "../fakes/idempotency.ts";
 import { anAnswer as aQuote } from "../fakes/route-services.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
@@ -177,6 +178,7 @@ test("a hundred parallel quotes with one Idempotency-Key on two processes are on
     pools.map(async (pool) =>
       aServer({
         idempotency: idempotencyStore(sqlOn(pool)),
+        apiKeys: fakeApiKeys({ backend: anApiKey() }),
         createQuote: async (_input, tell) => {
           quotes++;
           await new Promise((resolve) => setTimeout(resolve, 30));
@@ -190,7 +192,7 @@ test("a hundred parallel quotes with one Idempotency-Key on two processes are on
       await (servers[index % 2] as (typeof servers)[number]).app.inject({
         method: "POST",
         url: "/quote/v2",
-        headers: { "idempotency-key": "one" },
+        headers: { "idempotency-key": "one", "x-api-key": "backend" },
         payload: aQuoteBody,
       });
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => ask(index)));

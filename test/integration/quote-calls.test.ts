@@ -465,12 +465,14 @@ test("what calls must not be is refused by its name", async () => {
   expect(
     await codeOf({ ...here, txs: [plain], recipient: world.anAddress(), destinationCurrency: usdc }),
   ).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "txs"]);
+  const consent = { chainId: 0, address: failures, nonce: 0, yParity: 2, r: "0x1", s: "0x1" };
+  expect(await codeOf({ txs: [plain], authorizationList: [consent] })).toEqual([
+    "INVALID_REQUEST",
+    "authorizationList",
+  ]);
   expect(
-    await codeOf({
-      txs: [plain],
-      authorizationList: [{ chainId: 0, address: failures, nonce: 0, yParity: 2, r: "0x1", s: "0x1" }],
-    }),
-  ).toEqual(["INVALID_REQUEST", "authorizationList"]);
+    await codeOf({ txs: [plain], authorizationList: Array.from({ length: 21 }, () => consent) }),
+  ).toEqual(["INVALID_EXTRA_TXS", "authorizationList"]);
 });
 
 test("on one chain the solver's fill makes the calls, not a swap of the user's own", async () => {

@@ -2,14 +2,12 @@ import { Redis } from "ioredis";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { leasedLimits } from "../../apps/api/src/adapters/redis/leased-limits.ts";
+import { leasedLimits, type LeasedLimits } from "../../apps/api/src/adapters/redis/leased-limits.ts";
 import { connectPermitStore, type PermitStore } from "../../apps/api/src/adapters/redis/permit-store.ts";
-import type { RateLimits } from "../../apps/api/src/ports/rate-limits.ts";
 import { testRedis } from "../support/database.ts";
 
 const { url, prefix } = testRedis();
 const windowMs = 1_500;
-const each = { quote: 1, status: 1, other: 1 };
 const stores: PermitStore[] = [];
 let redis: Redis;
 
@@ -22,13 +20,12 @@ afterAll(() => {
 });
 
 /** The limits of one process, with its own connection. */
-async function aProcess(at = url): Promise<RateLimits & { readonly faults: unknown[] }> {
-  const store = await connectPermitStore(at, { prefix, windowMs });
+async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unknown[] }> {
+  const store = await connectPermitStore(at, { prefix });
   stores.push(store);
   const faults: unknown[] = [];
   const limits = leasedLimits({
-    policy: { key: each, address: each },
-    lease: store.lease,
+    lease: store.lease(windowMs),
     windowMs,
     nowMs: () => performance.now(),
     onFault: (error) => void faults.push(error),

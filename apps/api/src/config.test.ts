@@ -131,6 +131,7 @@ test("callers are limited as documented unless that is switched off, and no oper
     limits: {
       key: { quote: 50, status: 1_200, other: 200 },
       address: { quote: 30, status: 600, other: 120 },
+      callBytesPerDay: 2_097_152,
     },
   });
   const token = "hunter2-".repeat(4);

@@ -371,6 +371,7 @@ function rateLimits(access: SettingValues<typeof accessSettings>): RateLimitPoli
       status: access.rateLimitIpStatus,
       other: access.rateLimitIpOther,
     },
+    callBytesPerDay: access.rateLimitIpCallBytes,
   };
 }
 

@@ -9,7 +9,7 @@ import { API_KEYS_CHANNEL, storedKeys } from "./adapters/postgres/stored-keys.ts
 import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
 import { usageCounter } from "./adapters/postgres/usage-counter.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
-import { leasedLimits } from "./adapters/redis/leased-limits.ts";
+import { leasedLimits, type LeasedLimits } from "./adapters/redis/leased-limits.ts";
 import { connectPermitStore } from "./adapters/redis/permit-store.ts";
 import type { ApiConfig } from "./config.ts";
 import type { ConnectedChain } from "./ports/chains.ts";
@@ -21,6 +21,7 @@ import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
 /** One query at a time, whatever is asked: keys that somebody makes up are read as cheaply as can be. */
 const KEY_READS = { inFlight: 1, maxBatch: 500 };
 const LIMIT_WINDOW_MS = 60_000;
+const DAY_MS = 24 * 3600 * 1000;
 
 interface Ground {
   readonly config: ApiConfig;
@@ -75,16 +76,21 @@ async function rateLimits(
   lifecycle: Lifecycle,
 ): Promise<RateLimits | undefined> {
   if (access.limits === undefined) return undefined;
-  const store = await connectPermitStore(redis.url.reveal(), {
-    prefix: redis.queuePrefix,
-    windowMs: LIMIT_WINDOW_MS,
-  });
+  const store = await connectPermitStore(redis.url.reveal(), { prefix: redis.queuePrefix });
   lifecycle.add("rate limits", () => store.close());
-  return leasedLimits({
-    policy: access.limits,
-    lease: store.lease,
-    windowMs: LIMIT_WINDOW_MS,
-    nowMs: () => performance.now(),
-    onFault: (error) => events.fault("rate_limits_alone", error, {}),
-  });
+  const inWindows = (windowMs: number): LeasedLimits =>
+    leasedLimits({
+      lease: store.lease(windowMs),
+      windowMs,
+      nowMs: () => performance.now(),
+      onFault: (error) => events.fault("rate_limits_alone", error, {}),
+    });
+  const calls = inWindows(LIMIT_WINDOW_MS);
+  const callBytes = inWindows(DAY_MS);
+  const policy = access.limits;
+  return {
+    policy,
+    take: (bucket, most) => calls.take(bucket, most),
+    takeCallBytes: (caller, bytes) => callBytes.take(`${caller}:call-bytes`, policy.callBytesPerDay, bytes),
+  };
 }

@@ -180,6 +180,15 @@ export const accessSettings = {
     describe: "Questions of one address without a key for the status of requests a minute.",
     default: 600,
   }),
+  rateLimitIpCallBytes: integer(
+    0,
+    1_000_000_000,
+  )({
+    name: "RATE_LIMIT_IP_CALL_BYTES_PER_DAY",
+    describe:
+      "Bytes of destination calls (`txs`) in the quotes of one address without a secret key in 24 hours. Quotes are stored before they are paid.",
+    default: 2_097_152,
+  }),
 };
 
 /** Clients and receivers that are told of changes. */

@@ -83,6 +83,11 @@ export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: Ap
   return apiKey;
 }
 
+/** Whether the request came with a key that not everybody can have. */
+export function hasSecretKey({ apiKey }: Pick<FastifyRequest, "apiKey">): boolean {
+  return apiKey !== undefined && !isPublishable(apiKey);
+}
+
 /**
  * The same for what must not be read by everybody who opens a page that has a publishable key.
  * @param action completes "a publishable key cannot"

@@ -1,8 +1,7 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import { depositAddressAnswer, depositAddressQuery } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
-import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
-import { requireSecretKey } from "./access.ts";
+import { hasSecretKey, requireSecretKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
 
@@ -26,8 +25,7 @@ export function depositAddressesRoute(
       const asked = question(query);
       if ("address" in asked)
         requireSecretKey({ apiKey }, "read", "look up deposit addresses by address, only by requestId");
-      const isSecret = apiKey !== undefined && !isPublishable(apiKey);
-      const found = await depositAddresses.lookUp(asked, isSecret ? apiKey.id : undefined);
+      const found = await depositAddresses.lookUp(asked, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
       if (found === undefined)
         throw new ServiceError("NOT_FOUND", "This deposit address was not given out here");
       return found;

@@ -1,6 +1,7 @@
 import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { deprecated } from "./deprecated.ts";
+import { boundCalls } from "./quoted-calls.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 /** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */
@@ -24,9 +25,9 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
         response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
-    async ({ body, apiKey }) => ({
-      ...(await services.priceIntent(body, apiKey?.id, apiKey)),
-      deprecation,
-    }),
+    async ({ body, apiKey, ip }) => {
+      await boundCalls(undefined, { apiKey, ip }, body);
+      return { ...(await services.priceIntent(body, apiKey?.id, apiKey)), deprecation };
+    },
   );
 }

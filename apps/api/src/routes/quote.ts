@@ -5,6 +5,7 @@ import type { StoredAnswer } from "../ports/idempotency.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { deprecated } from "./deprecated.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
+import { boundCalls } from "./quoted-calls.ts";
 import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts";
@@ -12,7 +13,7 @@ import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts"
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
 export function quoteRoutes(
   app: TypedServer,
-  services: Pick<RouteServices, "createQuote" | "idempotency" | "clock">,
+  services: Pick<RouteServices, "createQuote" | "idempotency" | "clock" | "limits">,
 ): void {
   for (const { url, isOld } of [
     { url: "/quote/v2", isOld: false },
@@ -31,15 +32,22 @@ export function quoteRoutes(
         schema: {
           tags: ["quote"],
           summary: isOld ? "The same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
-          description: IDEMPOTENCY_DESCRIPTION,
+          description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key the header is ignored: a repeated quote moves nothing. Destination calls then have at most 4096 bytes of data in one quote, and a bounded number of bytes in 24 hours.`,
           deprecated: isOld,
           body: quoteRequest,
           response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },
         },
       },
       async (request, reply) =>
-        await withIdempotency(services, request, reply, async () =>
-          services.createQuote(request.body, inWords, request.apiKey?.id, request.apiKey),
+        await withIdempotency(
+          services,
+          request,
+          reply,
+          async () => {
+            await boundCalls(services.limits, request, request.body);
+            return await services.createQuote(request.body, inWords, request.apiKey?.id, request.apiKey);
+          },
+          { needsSecretKey: true },
         ),
     );
   }

@@ -14,12 +14,22 @@ import { checkKeys, requireKey, requireReferrer } from "./access.ts";
 import { limitRates } from "./rate-limit.ts";
 
 const PAGE = "https://app.example";
+const PLAIN_ADDRESS = `0x${"12".repeat(20)}`;
 
 /** Limits that count in memory and never forget. */
 function fakeLimits(): RateLimits & { readonly buckets: Map<string, number> } {
   const buckets = new Map<string, number>();
   return {
-    policy: { key: { quote: 3, status: 5, other: 4 }, address: { quote: 2, status: 3, other: 2 } },
+    policy: {
+      key: { quote: 3, status: 5, other: 4 },
+      address: { quote: 2, status: 3, other: 2 },
+      callBytesPerDay: 10_000,
+    },
+    takeCallBytes(caller, bytes) {
+      const used = (buckets.get(`${caller} bytes`) ?? 0) + bytes;
+      buckets.set(`${caller} bytes`, used);
+      return { used, endsInMs: 41_500 };
+    },
     buckets,
     take(bucket) {
       const used = (buckets.get(bucket) ?? 0) + 1;
@@ -249,5 +259,43 @@ test("an endpoint with errors of its own form gives them for keys, referrers and
     429,
     { error: "too many requests; try again in 42 s" },
   ]);
+  await app.close();
+});
+
+test("destination calls of callers that everybody can be are bounded, in one quote and in 24 hours", async () => {
+  const limits = { ...fakeLimits(), take: () => ({ used: 1, endsInMs: 1 }) };
+  const { app } = await aServer({
+    limits,
+    apiKeys: fakeApiKeys({ secret: anApiKey(), page: anApiKey({ scopes: ["quote"], origins: [PAGE] }) }),
+  });
+  const withCalls = async (bytes: number, headers: Record<string, string> = {}, url = "/quote/v2") => {
+    const payload = {
+      ...aQuoteBody,
+      txs: [{ to: PLAIN_ADDRESS, value: "0", data: `0x${"ab".repeat(bytes)}` }],
+    };
+    const answer = await app.inject({ method: "POST", url, headers, payload, remoteAddress: "192.0.2.1" });
+    return { status: answer.statusCode, ...answer.json<object>() };
+  };
+  const page = { "x-api-key": "page", origin: PAGE };
+  for (const [headers, url] of [
+    [{}, "/quote/v2"],
+    [page, "/quote"],
+    [{}, "/price"],
+  ] as const)
+    expect(await withCalls(4_097, headers, url)).toMatchObject({
+      status: 400,
+      errorCode: "INVALID_EXTRA_TXS",
+      message: "the data of txs may have at most 4096 bytes together without a secret API key, got 4097",
+    });
+  for (let quotes = 0; quotes < 2; quotes++) expect(await withCalls(4_096)).toMatchObject({ status: 200 });
+  expect(await withCalls(4_096)).toMatchObject({
+    status: 429,
+    errorCode: "RATE_LIMITED",
+    message:
+      "quotes without a secret API key may have 10000 bytes of txs in 24 hours; try again in 42 s, or send x-api-key",
+  });
+  expect(await withCalls(4_096, page), "counted for its own visitor").toMatchObject({ status: 200 });
+  for (let quotes = 0; quotes < 5; quotes++)
+    expect(await withCalls(30_000, { "x-api-key": "secret" })).toMatchObject({ status: 200 });
   await app.close();
 });

@@ -5,7 +5,7 @@ import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { PastRequest, RequestPage, Searcher } from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
-import { requireKey } from "./access.ts";
+import { hasSecretKey, requireKey } from "./access.ts";
 import { pastRequestJson } from "./past-request-json.ts";
 import type { Sight } from "./past-request-json.ts";
 import { callerOf } from "./rate-limit.ts";
@@ -43,7 +43,7 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
 }
 
 export function searcherOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): Searcher {
-  return { name: callerOf({ apiKey, ip }), hasSecretKey: apiKey !== undefined && !isPublishable(apiKey) };
+  return { name: callerOf({ apiKey, ip }), hasSecretKey: hasSecretKey({ apiKey }) };
 }
 
 /** What goes with the rows of a page. */

@@ -33,12 +33,21 @@ const { app } = await aServer({
 });
 afterAll(() => app.close());
 
+const page = { "x-api-key": "page", origin: "https://app.example" };
+const CLAIM = `/app-fees/0x${"a1".repeat(20)}/claim`;
+const aClaim = {
+  chainId: 11,
+  currency: `0x${"00".repeat(20)}`,
+  recipient: `0x${"b2".repeat(20)}`,
+  amount: "5",
+};
+
 let keys = 0;
 const aKey = (): string => `key-${++keys}`;
 const quote = async (headers: Record<string, string>, body: object = aQuoteBody, url = "/quote/v2") =>
   await app.inject({ method: "POST", url, headers, payload: body });
 const withKey = async (key: string, body?: object, more: Record<string, string> = {}) =>
-  await quote({ "idempotency-key": key, ...more }, body);
+  await quote({ "idempotency-key": key, "x-api-key": "one", ...more }, body);
 
 /** What happens while `during` is how quotes go. */
 async function when<T>(during: () => Promise<void>, act: () => Promise<T>): Promise<T> {
@@ -83,28 +92,49 @@ test("another body under the same key is refused; the same one written otherwise
 
 test("callers, endpoints and addresses do not share keys", async () => {
   const key = aKey();
-  const from = async (remoteAddress: string, headers: Record<string, string> = {}) =>
+  const from = async (remoteAddress: string, headers: Record<string, string> = {}, url = CLAIM) =>
     await app.inject({
       method: "POST",
-      url: "/quote/v2",
+      url,
       headers: { "idempotency-key": key, ...headers },
-      payload: aQuoteBody,
+      payload: url === CLAIM ? aClaim : aQuoteBody,
       remoteAddress,
     });
-  const page = { "x-api-key": "page", origin: "https://app.example" };
-  const all = [
-    await withKey(key),
-    await withKey(key, aQuoteBody, { "x-api-key": "one" }),
-    await withKey(key, aQuoteBody, { "x-api-key": "two" }),
-    await quote({ "idempotency-key": key }, aQuoteBody, "/quote"),
-    await from("192.0.2.7"),
+  const replayed = async (answer: ReturnType<typeof from>) => {
+    const { statusCode, headers } = await answer;
+    return [statusCode, headers["idempotency-replayed"]];
+  };
+  const one = { "x-api-key": "one" };
+  for (const first of [
+    from("192.0.2.7", one, "/quote/v2"),
+    from("192.0.2.7", { "x-api-key": "two" }, "/quote/v2"),
+    from("192.0.2.7", one, "/quote"),
+    from("192.0.2.7", one),
+    from("192.0.2.7"),
+    from("192.0.2.8"),
     // A publishable key is shared by all who open the page.
-    await from("192.0.2.8", page),
-    await from("192.0.2.9", page),
-  ];
-  expect(new Set(all.map((answer) => answer.json().expiresAt)).size).toBe(all.length);
+    from("192.0.2.8", page),
+    from("192.0.2.9", page),
+  ])
+    expect(await replayed(first)).toEqual([200, undefined]);
+  expect(await replayed(from("192.0.2.8"))).toEqual([200, "true"]);
+  expect(await replayed(from("192.0.2.9", page))).toEqual([200, "true"]);
   // A backend's key is the backend's, wherever it asks from.
-  expect((await from("192.0.2.10", { "x-api-key": "one" })).headers["idempotency-replayed"]).toBe("true");
+  expect(await replayed(from("192.0.2.10", one))).toEqual([200, "true"]);
+});
+
+test("answers to quotes are not stored for callers that everybody can be: the header is ignored", async () => {
+  const key = aKey();
+  const before = asked;
+  for (const headers of [{}, page] as Record<string, string>[]) {
+    const both = [
+      await quote({ "idempotency-key": key, ...headers }),
+      await quote({ "idempotency-key": key, ...headers }),
+    ];
+    expect(both.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    expect(new Set(both.map((answer) => answer.json().expiresAt)).size).toBe(2);
+  }
+  expect(asked).toBe(before);
 });
 
 test("while the first is under way the second is told to wait", async () => {

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { createHash } from "node:crypto";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "../ports/idempotency.ts";
 import { LeaseLost } from "../ports/idempotency.ts";
+import { hasSecretKey } from "./access.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
@@ -23,6 +24,8 @@ export interface IdempotencyServices {
 export interface IdempotencyOptions {
   /** How the route answers what was thrown; the usual answer when absent. */
   readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
+  /** Ignores the header of callers without a secret key: for calls that move no money, whose answers need not be stored for everybody. */
+  readonly needsSecretKey?: boolean;
 }
 
 /**
@@ -35,10 +38,11 @@ export async function withIdempotency(
   request: FastifyRequest,
   reply: FastifyReply,
   run: (lease: IdempotencyLease | undefined) => Promise<StoredAnswer>,
-  { errorAnswer = usualAnswer }: IdempotencyOptions = {},
+  { errorAnswer = usualAnswer, needsSecretKey = false }: IdempotencyOptions = {},
 ): Promise<void> {
   const key = request.headers["idempotency-key"];
-  if (key === undefined) return send(reply, await run(undefined));
+  if (key === undefined || (needsSecretKey && !hasSecretKey(request)))
+    return send(reply, await run(undefined));
   if (typeof key !== "string" || !FORM.test(key))
     throw new ServiceError("INVALID_REQUEST", "Idempotency-Key must be 1 to 255 visible ASCII characters");
 

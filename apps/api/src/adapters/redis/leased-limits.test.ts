@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { leasedLimits, type LeasePermits } from "./leased-limits.ts";
 
 const WINDOW_MS = 60_000;
-const policy = { key: { quote: 1, status: 1, other: 1 }, address: { quote: 1, status: 1, other: 1 } };
 
 /** A common store with its own windows, and processes that take permits from it. */
 function aWorld() {
@@ -28,7 +27,7 @@ function aWorld() {
     return { granted, used: counter.used, endsInMs };
   };
   const aProcess = () =>
-    leasedLimits({ policy, lease, windowMs: WINDOW_MS, nowMs: () => nowMs, onFault: (e) => faults.push(e) });
+    leasedLimits({ lease, windowMs: WINDOW_MS, nowMs: () => nowMs, onFault: (e) => faults.push(e) });
   return {
     aProcess,
     faults,
@@ -71,6 +70,20 @@ test("a call for which a permit is at hand waits for nothing", async () => {
   await Promise.all(Array.from({ length: 20 }, async () => await limits.take("a", 1_000)));
   await limits.take("a", 1_000);
   expect(limits.take("a", 1_000)).not.toBeInstanceOf(Promise);
+});
+
+test("several permits are taken at once or not at all, also without the store", async () => {
+  const world = aWorld();
+  const limits = world.aProcess();
+  expect((await limits.take("a", 100, 60)).used).toBe(60);
+  expect((await limits.take("a", 100, 41)).used).toBe(101);
+  expect((await limits.take("a", 100, 40)).used).toBe(100);
+  expect((await limits.take("a", 100, 1)).used).toBe(101);
+  world.setAway(true);
+  expect((await limits.take("b", 100, 60)).used).toBeLessThanOrEqual(100);
+  expect((await limits.take("b", 100, 60)).used).toBe(101);
+  expect((await limits.take("b", 100, 40)).used).toBeLessThanOrEqual(100);
+  expect((await limits.take("c", 100, 101)).used).toBe(101);
 });
 
 test("permits that were not used end with their window, also when the store answers late", async () => {

@@ -1,4 +1,4 @@
-import type { Permit, RateLimitPolicy, RateLimits } from "../../ports/rate-limits.ts";
+import type { Permit } from "../../ports/rate-limits.ts";
 
 /** Permits of a window, as the common store gave them. */
 export interface PermitLease {
@@ -14,12 +14,17 @@ export interface PermitLease {
 export type LeasePermits = (bucket: string, wanted: number, most: number) => Promise<PermitLease>;
 
 export interface LeasedLimitsOptions {
-  readonly policy: RateLimitPolicy;
   readonly lease: LeasePermits;
   readonly windowMs: number;
   /** A clock that never goes back, ms. */
   readonly nowMs: () => number;
   readonly onFault: (error: unknown) => void;
+}
+
+/** Permits that all processes together give to a bucket in a window. */
+export interface LeasedLimits {
+  /** Asks for `count` of the `most` permits of the window, all or none. Never throws. */
+  take(bucket: string, most: number, count?: number): Permit | Promise<Permit>;
 }
 
 interface Bucket {
@@ -48,7 +53,7 @@ const MOST_BUCKETS = 50_000;
  * and forgets what is left when the window ends. While the store is away each process counts alone: the money is guarded elsewhere, and a service that refuses
  * everybody because it cannot count would be the worse outage.
  */
-export function leasedLimits(options: LeasedLimitsOptions): RateLimits {
+export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const { lease, nowMs, windowMs } = options;
   const buckets = new Map<string, Bucket>();
   let awayUntilMs = -Infinity;
@@ -88,45 +93,45 @@ export function leasedLimits(options: LeasedLimitsOptions): RateLimits {
     if (isOver) bucket.endsAtMs = atMs + windowMs;
     bucket.left = Math.max(0, most - bucket.spent);
     bucket.used = most;
-    bucket.isExhausted = bucket.left === 0;
+    // Also when a little is left, but less than is asked for.
+    bucket.isExhausted = bucket.left < Math.max(1, bucket.waiting);
   };
 
   /** Undefined: the store must be asked first. */
-  const give = (bucket: Bucket, most: number): Permit | undefined => {
+  const give = (bucket: Bucket, most: number, count: number): Permit | undefined => {
     const endsInMs = bucket.endsAtMs - nowMs();
     if (endsInMs <= 0) {
       Object.assign(bucket, NEW_WINDOW);
       return undefined;
     }
-    if (bucket.left > 0) {
-      bucket.left--;
-      bucket.spent++;
+    if (bucket.left >= count) {
+      bucket.left -= count;
+      bucket.spent += count;
       return { used: Math.min(most, Math.max(1, bucket.used - bucket.left)), endsInMs };
     }
     return bucket.isExhausted ? { used: most + 1, endsInMs } : undefined;
   };
 
-  const wait = async (name: string, bucket: Bucket, most: number): Promise<Permit> => {
-    bucket.waiting++;
+  const wait = async (name: string, bucket: Bucket, most: number, count: number): Promise<Permit> => {
+    bucket.waiting += count;
     try {
       for (;;) {
         bucket.asking ??= ask(name, bucket, most).finally(() => {
           bucket.asking = undefined;
         });
         await bucket.asking;
-        const permit = give(bucket, most);
+        const permit = give(bucket, most, count);
         if (permit !== undefined) return permit;
       }
     } finally {
-      bucket.waiting--;
+      bucket.waiting -= count;
     }
   };
 
   return {
-    policy: options.policy,
-    take(name, most) {
+    take(name, most, count = 1) {
       const bucket = bucketOf(name);
-      return give(bucket, most) ?? wait(name, bucket, most);
+      return give(bucket, most, count) ?? wait(name, bucket, most, count);
     },
   };
 }

@@ -22,14 +22,15 @@ return {granted, used, ends}`;
 
 /** Permits in Redis, one counter for each bucket and window. */
 export interface PermitStore {
-  readonly lease: LeasePermits;
+  /** Of windows of this length: every use of a bucket must ask for the same. */
+  lease(windowMs: number): LeasePermits;
   close(): void;
 }
 
 /** Connects; a Redis that does not answer in time is found out at the first question. */
 export async function connectPermitStore(
   url: string,
-  { prefix, windowMs }: { readonly prefix: string; readonly windowMs: number },
+  { prefix }: { readonly prefix: string },
 ): Promise<PermitStore> {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
@@ -40,7 +41,7 @@ export async function connectPermitStore(
   redis.on("error", () => {});
   await readyOrLate(redis);
   return {
-    async lease(bucket, wanted, most) {
+    lease: (windowMs) => async (bucket, wanted, most) => {
       const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, most, windowMs);
       const [granted, used, endsInMs] = numbersOf(answer);
       if (granted === undefined || used === undefined || endsInMs === undefined)

@@ -9,6 +9,8 @@ import type { AskedCalls } from "./fill-wishes.ts";
 export const MOST_CALLS_GAS = 10_000_000n;
 /** Each costs the fill an event beside itself, and an order more bytes than most have altogether. */
 const MOST_CALLS = 50;
+/** Each costs the fill 25,000 gas. */
+const MAX_AUTHORIZATIONS = 20;
 /** Of all calls together; nodes take four times as much in a transaction. */
 const MOST_BYTES = 32_768;
 
@@ -56,6 +58,12 @@ export function readAskedCalls(
       "txs",
     );
   if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(coin, amount);
+  if (authorizationList.length > MAX_AUTHORIZATIONS)
+    throw refusal(
+      "INVALID_EXTRA_TXS",
+      `authorizationList may hold at most ${MAX_AUTHORIZATIONS} authorizations, got ${authorizationList.length}`,
+      "authorizationList",
+    );
   const consents = authorizationList.map(consentOf);
   const gasLimit = txsGasLimit === undefined || txsGasLimit === 0 ? undefined : BigInt(txsGasLimit);
   if (gasLimit !== undefined && gasLimit > MOST_CALLS_GAS)

@@ -1,0 +1,41 @@
+import { ServiceError } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { FastifyRequest } from "fastify";
+import type { RateLimits } from "../ports/rate-limits.ts";
+import { hasSecretKey } from "./access.ts";
+import { callerOf } from "./rate-limit.ts";
+
+/** Call data of one quote without a secret key. Quotes are stored before anybody pays for them. */
+const MAX_DATA_BYTES = 4_096;
+/** What a call or an authorization takes besides its data. */
+const EACH_BYTES = 128;
+
+/**
+ * Refuses more destination calls than a caller without a secret API key may have stored.
+ * @throws ServiceError INVALID_EXTRA_TXS for one quote, RATE_LIMITED for the bytes of a day
+ */
+export async function boundCalls(
+  limits: RateLimits | undefined,
+  request: Pick<FastifyRequest, "apiKey" | "ip">,
+  { txs = [], authorizationList = [] }: Pick<QuoteInput, "txs" | "authorizationList">,
+): Promise<void> {
+  if (txs.length === 0 || hasSecretKey(request)) return;
+  const dataBytes = txs.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0);
+  if (dataBytes > MAX_DATA_BYTES)
+    throw new ServiceError(
+      "INVALID_EXTRA_TXS",
+      `the data of txs may have at most ${MAX_DATA_BYTES} bytes together without a secret API key, got ${dataBytes}`,
+      { field: "txs", data: { maxBytes: MAX_DATA_BYTES, bytes: dataBytes } },
+    );
+  if (limits === undefined) return;
+  const { callBytesPerDay } = limits.policy;
+  const bytes = dataBytes + EACH_BYTES * (txs.length + authorizationList.length);
+  const { used, endsInMs } = await limits.takeCallBytes(callerOf(request), bytes);
+  if (used <= callBytesPerDay) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));
+  throw new ServiceError(
+    "RATE_LIMITED",
+    `quotes without a secret API key may have ${callBytesPerDay} bytes of txs in 24 hours; try again in ${retryAfterSeconds} s, or send x-api-key`,
+    { field: "txs", retryAfterSeconds },
+  );
+}
