@@ -14,6 +14,7 @@ import { knownKeys } from "../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../apps/api/src/adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { storedKeys } from "../../apps/api/src/adapters/postgres/stored-keys.ts";
+import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { usageCounter, type UsageCounter } from "../../apps/api/src/adapters/postgres/usage-counter.ts";
 import { pooledRandomBytes } from "../../apps/api/src/adapters/random/pooled-bytes.ts";
 import { runKeys } from "../../apps/api/src/keys-command.ts";
@@ -39,7 +40,7 @@ beforeAll(async () => {
   pool = createPool(database.url, { max: 5, statementTimeoutMs: 5_000, applicationName: "test" });
   const sql = sqlOn(pool);
   const read = storedKeys(sql);
-  usage = usageCounter(sql, { clock, onFault: () => undefined });
+  usage = usageCounter(sql, { searches: { sql, turns: searchTurns() }, clock, onFault: () => undefined });
   keeper = keyAdmin({
     register: apiKeyRegister(sql),
     clock,
@@ -296,7 +297,11 @@ test("a contract wallet is asked itself; a node that says nothing is no wrong si
 
 test("usage is counted by minute, hour and day, a key sees its own alone, and counts of two processes add up", async () => {
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
-  const second = usageCounter(sqlOn(pool), { clock, onFault: () => undefined });
+  const second = usageCounter(sqlOn(pool), {
+    searches: { sql: sqlOn(pool), turns: searchTurns() },
+    clock,
+    onFault: () => undefined,
+  });
   const dayMs = 24 * 3600_000;
   // Noon: minutes later it is still the same hour.
   clock.forward(dayMs - (clock.nowMs() % dayMs) + dayMs / 2 + 30 * 60_000);
@@ -357,6 +362,40 @@ test("usage is counted by minute, hour and day, a key sees its own alone, and co
     expect([query, (await ask(query)).status]).toEqual([query, 400]);
 });
 
+test("usage is summed up to hours after two days and to days after sixty, by two processes at once, and loses no call", async () => {
+  const { id, key } = await aKey();
+  const dayMs = 24 * 3600_000;
+  const today = clock.nowMs() - (clock.nowMs() % dayMs);
+  // 25,000 minutes of a key that was called once in each, and the same minutes of the newest day.
+  await pool.query(
+    `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
+     select $1, $2::bigint - n * 60000, 'GET /x', 200, '', 1 from generate_series(1, 25000) n
+     union all select $1, $3::bigint - n * 60000, 'GET /y', 200, '', 1 from generate_series(1, 100) n
+     union all select $1, $4::bigint - n * 60000, 'GET /z', 200, '', 1 from generate_series(1, 30000) n`,
+    [id, today - 70 * dayMs, today, today - 401 * dayMs],
+  );
+  const counters = [1, 2].map(() =>
+    usageCounter(sqlOn(pool), {
+      searches: { sql: sqlOn(pool), turns: searchTurns() },
+      clock,
+      onFault: () => undefined,
+    }),
+  );
+  await Promise.all(counters.map(async (counter) => await counter.flush()));
+  await Promise.all(counters.map(async (counter) => await counter.close()));
+  const { rows } = await pool.query(
+    "select endpoint, count(*)::int as rows, sum(count)::int as calls from api_usage where key_id = $1 group by 1 order by 1",
+    [id],
+  );
+  expect(rows).toEqual([
+    { endpoint: "GET /x", rows: 18, calls: 25_000 },
+    { endpoint: "GET /y", rows: 100, calls: 100 },
+  ]);
+  const asked = `granularity=daily&startTimestamp=${(today - 71 * dayMs) / 1000}&endTimestamp=${(today - 70 * dayMs) / 1000}`;
+  const day = await app.inject({ url: `/metrics/usage?${asked}`, headers: { "x-api-key": key } });
+  expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
+});
+
 test("what could not be written is counted later, once", async () => {
   const { id } = await aKey();
   let away = true;
@@ -366,7 +405,7 @@ test("what could not be written is counted later, once", async () => {
       query: async (statement, values) =>
         away ? Promise.reject(new Error("away")) : await sql.query(statement, values),
     },
-    { clock, onFault: () => undefined },
+    { searches: { sql, turns: searchTurns() }, clock, onFault: () => undefined },
   );
   const call = { keyId: id, endpoint: "GET /x", status: 200, errorCode: "" };
   counter.note(call);
@@ -375,12 +414,10 @@ test("what could not be written is counted later, once", async () => {
   away = false;
   await counter.close();
   const nowMs = clock.nowMs();
-  const counts = await counter.read({
-    keyId: id,
-    fromMs: nowMs - 3600_000,
-    toMs: nowMs + 60_000,
-    bucketMs: 86_400_000,
-  });
+  const counts = await counter.read(
+    { keyId: id, fromMs: nowMs - 3600_000, toMs: nowMs + 60_000, bucketMs: 86_400_000, limit: 10 },
+    { name: id, hasSecretKey: true },
+  );
   expect(counts.map(({ count }) => count)).toEqual([2]);
 });
 

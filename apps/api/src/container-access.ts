@@ -12,6 +12,7 @@ import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { leasedLimits, type LeasedLimits } from "./adapters/redis/leased-limits.ts";
 import { connectPermitStore } from "./adapters/redis/permit-store.ts";
 import type { ApiConfig } from "./config.ts";
+import type { Searches } from "./container-searches.ts";
 import type { ConnectedChain } from "./ports/chains.ts";
 import type { RateLimits } from "./ports/rate-limits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
@@ -26,6 +27,7 @@ const DAY_MS = 24 * 3600 * 1000;
 interface Ground {
   readonly config: ApiConfig;
   readonly sql: Sql;
+  readonly searches: Searches;
   readonly connected: readonly ConnectedChain[];
   readonly lifecycle: Lifecycle;
 }
@@ -38,7 +40,7 @@ type AccessServices = Pick<
 /** What the routes know of their callers: keys, how often they may call, what they have asked before. */
 export async function accessServices(
   services: Pick<Services, "clock" | "events" | "appBalance">,
-  { config, sql, connected, lifecycle }: Ground,
+  { config, sql, searches, connected, lifecycle }: Ground,
 ): Promise<AccessServices> {
   const { clock, events, appBalance } = services;
   const home = connected.find(({ chain }) => chain.id === appBalance.chainId);
@@ -50,6 +52,7 @@ export async function accessServices(
   });
   lifecycle.add("API keys", () => listener.close());
   const usage = usageCounter(sql, {
+    searches,
     clock,
     onFault: (error) => events.fault("usage_fault", error, {}),
   });

@@ -1,7 +1,7 @@
 import type { Logger } from "@causeway/service-kit";
 import type { ServerLimits } from "./adapters/postgres/check-sessions.ts";
 import type { ApiConfig } from "./config.ts";
-import { SEARCHES } from "./container-history.ts";
+import { SEARCHES } from "./container-searches.ts";
 
 /** Connections to Postgres that a process keeps open at most, by what they are for. OPERATIONS.md has the same table. */
 export function connectionsOf(

@@ -45,6 +45,7 @@ import { connectionsOf, logConnections } from "./container-connections.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
 import { appBalanceRouteServices } from "./container-app-balance.ts";
 import { historyRouteServices } from "./container-history.ts";
+import { startSearches } from "./container-searches.ts";
 import { discoveryRoutes, tokenBook } from "./container-discovery.ts";
 import { permitServices } from "./container-permits.ts";
 import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices } from "./container-push.ts";
@@ -247,6 +248,7 @@ export async function createContainer(
         registry: metrics.registry,
       });
       const turnOf = createReportTurns(services.uow);
+      const searches = startSearches(config, lifecycle);
       const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
@@ -280,8 +282,8 @@ export async function createContainer(
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),
-        ...(await historyRouteServices(services, { config, sql, lifecycle })),
-        ...(await accessServices(services, { config, sql, connected, lifecycle })),
+        ...(await historyRouteServices(services, { sql, searches })),
+        ...(await accessServices(services, { config, sql, searches, connected, lifecycle })),
         webhooks: webhookRouteServices(services, { config, sql }),
         push,
       };

@@ -35,6 +35,15 @@ export interface Searcher {
   readonly hasSecretKey: boolean;
 }
 
+/** The places of searches, shared between callers. */
+export interface SearchTurns {
+  /**
+   * Runs a search once it is the caller's turn.
+   * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
+   */
+  run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;
+}
+
 export interface ListQuestion extends HistoryQuestion {
   readonly wantsTotal: boolean;
 }

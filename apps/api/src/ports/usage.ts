@@ -1,3 +1,5 @@
+import type { Searcher } from "./request-history-routes.ts";
+
 /** One answered call. */
 export interface UsageNote {
   readonly keyId: string;
@@ -9,7 +11,7 @@ export interface UsageNote {
 }
 
 export interface UsageCount extends UsageNote {
-  /** Start of the minute, hour or day. */
+  /** Start of the minute, hour or day: of the hour after two days, of the day after sixty. */
   readonly startMs: number;
   readonly count: number;
 }
@@ -21,11 +23,13 @@ export interface UsageQuestion {
   readonly toMs: number;
   /** A minute, an hour or a day. */
   readonly bucketMs: number;
+  /** Counts of the answer at most. */
+  readonly limit: number;
 }
 
 /** How often keys called what. Counts appear some seconds after the calls; those of a process that is killed may be lost. */
 export interface Usage {
   note(call: UsageNote): void;
-  /** Oldest first. */
-  read(question: UsageQuestion): Promise<readonly UsageCount[]>;
+  /** Oldest first. @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */
+  read(question: UsageQuestion, searcher: Searcher): Promise<readonly UsageCount[]>;
 }

@@ -2,6 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { MOST_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { requireSecretKey } from "./access.ts";
+import { searcherOf } from "./requests-v3.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 const MINUTE_MS = 60_000;
@@ -10,6 +11,8 @@ const DAY_MS = 24 * HOUR_MS;
 const bucketMs = { minutely: MINUTE_MS, hourly: HOUR_MS, daily: DAY_MS } as const;
 /** Buckets of one answer. */
 const MOST_BUCKETS = 1_500;
+/** Counts of one answer: of each endpoint, status and error code apart. */
+const MAX_COUNTS = 20_000;
 
 /** `GET /metrics/usage`: how often the key that asks has called what. */
 export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usage" | "clock">): void {
@@ -24,7 +27,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
         response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
     },
-    async ({ apiKey: asker, query }) => {
+    async ({ apiKey: asker, ip, query }) => {
       const { id } = requireSecretKey({ apiKey: asker }, "read", "read usage");
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
@@ -37,7 +40,15 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       if (fromMs > toMs) throw bad("startTimestamp", "must not lie after endTimestamp");
       if (toMs - fromMs > MOST_BUCKETS * width)
         throw bad("startTimestamp", `must lie at most ${MOST_BUCKETS} steps before endTimestamp`);
-      const counts = await services.usage.read({ keyId: id, fromMs, toMs, bucketMs: width });
+      const counts = await services.usage.read(
+        { keyId: id, fromMs, toMs, bucketMs: width, limit: MAX_COUNTS + 1 },
+        searcherOf({ apiKey: asker, ip }),
+      );
+      if (counts.length > MAX_COUNTS)
+        throw bad(
+          "startTimestamp",
+          `and endTimestamp hold more than ${MAX_COUNTS} counts; ask for a shorter time or a coarser granularity`,
+        );
       return {
         metrics: counts.map(({ keyId, startMs, endpoint, status, errorCode, count }) => ({
           apiKey: keyId,

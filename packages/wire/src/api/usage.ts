@@ -10,7 +10,8 @@ const seconds = numberOrDigits("a time in seconds since 1970");
 export const usageQuery = z.object({
   granularity: z
     .enum(["minutely", "hourly", "daily"], because("must be minutely, hourly or daily"))
-    .default("hourly"),
+    .default("hourly")
+    .describe("Minutes are kept for 2 days, hours for 60 days, days for 400 days."),
   startTimestamp: seconds.optional().describe("Seconds; default: a day before the end."),
   endTimestamp: seconds.optional().describe("Seconds; default: now."),
   apiKey: z

@@ -1,5 +1,4 @@
 import type { OrderId, RequestId } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
 import type {
   CurrencyName,
   HistoryQuestion,
@@ -9,6 +8,7 @@ import type {
   RequestHistory,
   RequestType,
 } from "../../ports/request-history.ts";
+import { inTime } from "./in-time.ts";
 import { statement } from "./pool.ts";
 import type { Sql, Statement } from "./pool.ts";
 import { Parameters, blockBound, whereText } from "./request-history-where.ts";
@@ -87,27 +87,6 @@ export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHi
       ]);
     },
   };
-}
-
-const QUERY_CANCELED = "57014";
-
-/** @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or that found no connection for as long */
-async function inTime<T>(search: Promise<T>): Promise<T> {
-  try {
-    return await search;
-  } catch (cause) {
-    const isCanceled = cause instanceof Error && "code" in cause && cause.code === QUERY_CANCELED;
-    const isCrowdedOut =
-      cause instanceof Error && /timeout exceeded when trying to connect/.test(cause.message);
-    if (!isCanceled && !isCrowdedOut) throw cause;
-    throw new ServiceError(
-      "SERVICE_UNAVAILABLE",
-      "The search took too long: ask for less, a range of time say",
-      {
-        cause,
-      },
-    );
-  }
 }
 
 /** The text of one page. The place where the last page ended is compared as a whole, so that the index is entered there. */

@@ -1,13 +1,20 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Usage, UsageCount, UsageNote } from "../../ports/usage.ts";
+import type { SearchTurns } from "../../ports/request-history-routes.ts";
+import { inTime } from "./in-time.ts";
 import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { Sql, Statement } from "./pool.ts";
 
 const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 5_000;
-const PRUNE_EVERY_MS = 3600 * 1000;
-const KEPT_MS = 400 * 24 * 3600 * 1000;
-const PRUNE_BATCH = 10_000;
+const TIDY_EVERY_MS = 3600 * 1000;
+const DAY_MS = 24 * 3600 * 1000;
+const MINUTES_KEPT_MS = 2 * DAY_MS;
+const HOURS_KEPT_MS = 60 * DAY_MS;
+const KEPT_MS = 400 * DAY_MS;
+const BATCH = 10_000;
+/** Of one kind in one go: the rest comes an hour later. */
+const MAX_BATCHES = 100;
 /** Different counts that wait while the database is away. */
 const MOST_WAITING = 20_000;
 
@@ -21,12 +28,35 @@ const read = statement(
   "usage_read",
   `select key_id, minute_ms - minute_ms % $4::bigint as start_ms, endpoint, status, error_code, sum(count)::bigint as count
    from api_usage where key_id = $1 and minute_ms >= $2 - $2 % $4::bigint and minute_ms < $3
-   group by 1, 2, 3, 4, 5 order by 2, 3, 4, 5`,
+   group by 1, 2, 3, 4, 5 order by 2, 3, 4, 5 limit $5`,
 );
+
+const KEY = "key_id, minute_ms, endpoint, status, error_code";
+
+/** Adds counts of before $1 up to those of the hours or days that they belong to. */
+const sumUp = (name: string, widthMs: number): Statement =>
+  statement(
+    name,
+    `with taken as (
+       delete from api_usage where (${KEY}) in (
+         select ${KEY} from api_usage where minute_ms < $1 and minute_ms % ${widthMs} <> 0
+         order by minute_ms limit ${BATCH} for update skip locked)
+       returning *),
+     summed as (
+       insert into api_usage as known (${KEY}, count)
+       select key_id, minute_ms - minute_ms % ${widthMs}, endpoint, status, error_code, sum(count)::bigint from taken
+       -- In one order everywhere: two processes must not wait for each other in a circle.
+       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+       on conflict (${KEY}) do update set count = known.count + excluded.count)
+     select count(*) as done from taken`,
+  );
+const sumUpHours = sumUp("usage_sum_up_hours", 3600 * 1000);
+const sumUpDays = sumUp("usage_sum_up_days", DAY_MS);
 const prune = statement(
   "usage_prune",
-  `delete from api_usage where (key_id, minute_ms, endpoint, status, error_code) in
-     (select key_id, minute_ms, endpoint, status, error_code from api_usage where minute_ms < $1 limit ${PRUNE_BATCH})`,
+  `with gone as (
+     delete from api_usage where (${KEY}) in (select ${KEY} from api_usage where minute_ms < $1 limit ${BATCH}) returning 1)
+   select count(*) as done from gone`,
 );
 
 interface Row {
@@ -53,11 +83,20 @@ export interface UsageCounter extends Usage {
 /** Counts in memory, and adds them to the table every few seconds. */
 export function usageCounter(
   sql: Sql,
-  { clock, onFault }: { readonly clock: Clock; readonly onFault: (error: unknown) => void },
+  {
+    searches,
+    clock,
+    onFault,
+  }: {
+    /** Where counts are read. */
+    readonly searches: { readonly sql: Sql; readonly turns: SearchTurns };
+    readonly clock: Clock;
+    readonly onFault: (error: unknown) => void;
+  },
 ): UsageCounter {
   let waiting = new Map<string, Waiting>();
   let writing: Promise<void> | undefined;
-  let prunedAtMs = -Infinity;
+  let tidiedAtMs = -Infinity;
 
   const write = async (): Promise<void> => {
     const batch = waiting;
@@ -80,9 +119,18 @@ export function usageCounter(
       }
     }
     const nowMs = clock.nowMs();
-    if (nowMs - prunedAtMs < PRUNE_EVERY_MS) return;
-    prunedAtMs = nowMs;
-    await sql.query(prune, [nowMs - KEPT_MS]);
+    if (nowMs - tidiedAtMs < TIDY_EVERY_MS) return;
+    tidiedAtMs = nowMs;
+    await inBatches(prune, nowMs - KEPT_MS);
+    await inBatches(sumUpHours, nowMs - MINUTES_KEPT_MS);
+    await inBatches(sumUpDays, nowMs - HOURS_KEPT_MS);
+  };
+
+  const inBatches = async (removal: Statement, beforeMs: number): Promise<void> => {
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      const [row] = await sql.query<{ done: number }>(removal, [beforeMs]);
+      if ((row?.done ?? 0) < BATCH) return;
+    }
   };
 
   const countUp = (name: string, note: Omit<Waiting, "count">, by: number): void => {
@@ -106,8 +154,12 @@ export function usageCounter(
       const { keyId, endpoint, status, errorCode } = call;
       countUp(`${keyId} ${minuteMs} ${endpoint} ${status} ${errorCode}`, { ...call, minuteMs }, 1);
     },
-    async read({ keyId, fromMs, toMs, bucketMs }): Promise<UsageCount[]> {
-      const rows = await sql.query<Row>(read, [keyId, fromMs, toMs, bucketMs]);
+    async read({ keyId, fromMs, toMs, bucketMs, limit }, searcher): Promise<UsageCount[]> {
+      const values = [keyId, fromMs, toMs, bucketMs, limit];
+      const rows = await searches.turns.run(
+        searcher,
+        async () => await inTime(searches.sql.query<Row>(read, values)),
+      );
       return rows.map((row) => ({
         keyId: row.key_id,
         startMs: row.start_ms,

@@ -5,10 +5,9 @@ import type {
   ListedRequest,
   RequestHistory,
 } from "../../ports/request-history.ts";
-import type { ListQuestion, RequestPage, Searcher } from "../../ports/request-history-routes.ts";
+import type { ListQuestion, RequestPage, Searcher, SearchTurns } from "../../ports/request-history-routes.ts";
 import type { Services } from "../../ports/services.ts";
 import { pastRequest } from "./past-request.ts";
-import type { SearchTurns } from "./search-turns.ts";
 
 /** How far requests are counted. */
 export const COUNTED_UP_TO = 10_000;

@@ -1,13 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { Searcher } from "../../ports/request-history-routes.ts";
-
-export interface SearchTurns {
-  /**
-   * Runs a search once it is the caller's turn.
-   * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
-   */
-  run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;
-}
+import type { SearchTurns } from "../../ports/request-history-routes.ts";
 
 interface Bounds {
   /** Searches at once. */

@@ -1,0 +1,20 @@
+import { ServiceError } from "@causeway/domain";
+
+const QUERY_CANCELED = "57014";
+
+/** @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or that found no connection for as long */
+export async function inTime<T>(search: Promise<T>): Promise<T> {
+  try {
+    return await search;
+  } catch (cause) {
+    const isCanceled = cause instanceof Error && "code" in cause && cause.code === QUERY_CANCELED;
+    const isCrowdedOut =
+      cause instanceof Error && /timeout exceeded when trying to connect/.test(cause.message);
+    if (!isCanceled && !isCrowdedOut) throw cause;
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "The search took too long: ask for less, a range of time say",
+      { cause },
+    );
+  }
+}
