@@ -1,6 +1,9 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkSessions } from "../../apps/api/src/adapters/postgres/check-sessions.ts";
+import { inTransaction } from "../../apps/api/src/adapters/postgres/in-transaction.ts";
+import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { startSwallowingProxy } from "../../scripts/soak/swallowing-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startTransactionPooler } from "../support/transaction-pooler.ts";
 
@@ -53,5 +56,26 @@ test("the pooler of these tests serves ordinary transactions", async () => {
   } finally {
     await client.end();
     await pooler.close();
+  }
+});
+
+test("a transaction over a cut network fails and gives its connection up, and the next one works", async () => {
+  const { hostname, port } = new URL(database.url);
+  const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
+  const url = new URL(database.url);
+  url.port = String(network.port);
+  const pool = createPool(url.href, { max: 1, statementTimeoutMs: 200, applicationName: "test" });
+  const one = async (): Promise<unknown> =>
+    await inTransaction(pool, async (client) => (await client.query("select 1 as n")).rows);
+  try {
+    expect(await one()).toEqual([{ n: 1 }]);
+    network.cut();
+    await expect(one()).rejects.toThrow("timeout");
+    network.heal();
+    expect(await one()).toEqual([{ n: 1 }]);
+  } finally {
+    network.heal();
+    await pool.end();
+    await network.close();
   }
 });
