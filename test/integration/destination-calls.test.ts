@@ -10,10 +10,14 @@ import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { deposit } from "../support/deposits.ts";
 import { aSponsor } from "../support/sponsors.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
+import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { executeCalls, type ExecuteServices } from "../../apps/api/src/usecases/execute-calls.ts";
+import { acceptExecution } from "../../apps/api/src/usecases/execution/accept-execution.ts";
 import { forgiveCosts } from "../../apps/api/src/usecases/execution/settle-execution.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import { judgedFill } from "../support/judged-fill.ts";
+import { someHash } from "../support/terms.ts";
 import {
   approveCall,
   contractOf,
@@ -179,6 +183,34 @@ test("a fill waits while the native token that its calls carry costs more than w
   expect(await world.untilFinal(lost.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
   expect((await world.execution(lost.requestId)).destinationUsd).toBe(0n);
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
+});
+
+test("refuses calls with a fill whose native token was priced differently than the native balance that pays", async () => {
+  const { services, anAddress } = world;
+  const caller = await world.anApp({}, 0n);
+  const wallet = caller.fundingAddress ?? anAddress();
+  const asset = { chainId: world.origin.chain.id, currency: native };
+  await services.uow.run((tx) =>
+    creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: "given" }),
+  );
+  const { call } = await asked({ calls: [{ to: anAddress(), value: "1000000000000000", data: "0x" }] });
+  // The price changes after the fill was priced.
+  const by: ExecuteServices = {
+    ...services,
+    random: { bytes32: someHash },
+    accept: async (acceptable) => {
+      world.prices.set("ethereum", "2600");
+      return await acceptExecution(by, acceptable);
+    },
+  };
+  const { rows: before } = await world.pool.query("select * from ledger_entries");
+  await expect(executeCalls(by, caller, world.body(call), undefined)).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    message: "The price of ETH changed during the request; try again",
+  });
+  expect((await world.pool.query("select * from ledger_entries")).rows).toEqual(before);
+  world.prices.set("ethereum", "2500");
+  await world.execute(call, caller);
 });
 
 test("calls that revert for sure are refused at once with every detail", async () => {

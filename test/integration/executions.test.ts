@@ -2,6 +2,8 @@ import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { executeCalls, type ExecuteServices } from "../../apps/api/src/usecases/execute-calls.ts";
+import { acceptExecution } from "../../apps/api/src/usecases/execution/accept-execution.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import { unbelievable } from "../fakes/adjustable-prices.ts";
@@ -12,6 +14,7 @@ import {
   type ExecutionWorld,
 } from "../support/execution-world.ts";
 import { aSponsor } from "../support/sponsors.ts";
+import { someHash } from "../support/terms.ts";
 
 let world: ExecutionWorld;
 
@@ -396,6 +399,52 @@ test("a balance in native token pays for the value of a call without a fee", asy
   expect((await world.execution(requestId)).costUsd).toBe(
     (value + gasWei) * 2_500n + origin.chain.fees.flatUsd,
   );
+});
+
+test("refuses a call whose native token was priced differently than the native or wrapped balance that pays", async () => {
+  const { origin, services, anAddress } = world;
+  const { native } = origin.chain;
+  const wrapped = { ...native, id: "weth", symbol: "WETH", address: anAddress() };
+  const value = 10n ** 15n;
+  for (const currency of [native, wrapped]) {
+    const caller = await world.anApp({}, 0n);
+    const wallet = caller.fundingAddress ?? anAddress();
+    const asset = { chainId: origin.chain.id, currency: currency.address };
+    await services.uow.run((tx) =>
+      creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: currency.symbol }),
+    );
+    const paid = { ...services, appBalance: { ...services.appBalance, currencies: [currency] } };
+    // The price changes after the call was priced.
+    const acceptAt = (usd: string) => {
+      const by: ExecuteServices = {
+        ...paid,
+        random: { bytes32: someHash },
+        accept: async (acceptable) => {
+          world.prices.set("ethereum", usd);
+          return await acceptExecution(by, acceptable);
+        },
+      };
+      world.prices.set("ethereum", "2500");
+      return executeCalls(by, caller, world.body({ to: anAddress(), value }), undefined);
+    };
+    for (const usd of ["2600", "2400"])
+      await expect(acceptAt(usd)).rejects.toMatchObject({
+        code: "SERVICE_UNAVAILABLE",
+        message: "The price of ETH changed during the request; try again",
+      });
+    const { rows } = await world.pool.query<{ account: string; total: bigint }>(
+      "select account, sum(amount) as total from ledger_entries where wallet = $1 and account <> 'funding' group by 1",
+      [wallet],
+    );
+    expect(rows).toEqual([{ account: "balance", total: 10n ** 17n }]);
+    expect((await world.pool.query("select from price_exposure")).rowCount).toBe(0);
+    expect(await acceptAt("2500")).toMatchObject({ kind: "accepted" });
+    const reserved = await world.pool.query<{ total: bigint }>(
+      "select sum(amount) as total from ledger_entries where wallet = $1 and account = 'pending'",
+      [wallet],
+    );
+    expect(reserved.rows[0]?.total).toBeGreaterThan(value);
+  }
 });
 
 test("calls that carry value share the exposure limit of a minute, and a refused call counts nothing", async () => {

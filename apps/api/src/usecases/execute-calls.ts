@@ -88,7 +88,6 @@ export async function executeCalls(
   const { value: valueWei } = question.call;
   const hasValue = valueWei > 0n || valueOf(question.destination?.calls ?? []) > 0n;
   const paidIn = hasValue ? await payingCurrencies(services, payer) : [];
-  const salePriceUsd = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
   const prices = pulse.gasPrices();
   const signal = AbortSignal.timeout(SIMULATION_DEADLINE_MS);
   const [simulated, beside, dataFeeWei] = await Promise.all([
@@ -112,6 +111,9 @@ export async function executeCalls(
   ]);
   if (simulated.kind === "reverts") return { kind: "reverts", requestId, failure: simulated.failure };
   if (beside?.kind === "reverts") return { kind: "reverts", requestId, failure: beside.failure };
+  // After the simulation, so that a balance in the same asset is seldom converted at another price.
+  const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
+  const salePriceUsd = salePrice?.salePriceUsd;
   const maxFeePerGas = priceCap(prices, chain, services.enginePolicy.bumpBps);
   const flatUsd = wallet === undefined ? 0n : chain.fees.flatUsd;
   const costOf = (gas: bigint): bigint =>
@@ -130,7 +132,7 @@ export async function executeCalls(
     ...asked,
     innerCalls: reachedBy(outcome, caller),
     costUsd: costOf(gasLimit) + (beside?.costUsd ?? 0n),
-    valueUsd: asked.valueUsd + (beside?.valueUsd ?? 0n),
+    valueUsd: asked.valueUsd + (beside?.sold.usd ?? 0n),
   };
   refuseBy(caller, sponsorship);
   // Each of the calls beside the fill is paid for by the same app, under the same rules.
@@ -160,8 +162,10 @@ export async function executeCalls(
       ? {
           paidIn,
           sold: [
-            { native: chain.native, usd: asked.valueUsd },
-            ...(beside === undefined ? [] : [{ native: beside.native, usd: beside.valueUsd }]),
+            ...(salePrice === undefined
+              ? []
+              : [{ native: chain.native, priceUsd: salePrice.priceUsd, usd: asked.valueUsd }]),
+            ...(beside === undefined ? [] : [beside.sold]),
           ],
         }
       : undefined,

@@ -8,7 +8,7 @@ import type { HoldAct } from "./hold-state.ts";
 import { mergeEntries } from "./movement.ts";
 import { splitCredit, splitDebit } from "./owed.ts";
 import { availableFor, balancePurposes, haircutOf, haircutUsd } from "./purposes.ts";
-import { shareOfParts, splitCharge } from "./split-charge.ts";
+import { isConvertedAt, shareOfParts, splitCharge } from "./split-charge.ts";
 
 const USD = 10n ** 18n;
 const amount = fc.bigInt({ min: 0n, max: 1n << 90n });
@@ -56,6 +56,26 @@ test("a charge is covered exactly when the balances are worth it", () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test("a part is recognized by the price at which it was converted, and by no other", () => {
+  fc.assert(
+    fc.property(usd, balances, (charge, have) => {
+      const { parts } = splitCharge(charge, have);
+      for (const part of parts) {
+        const unit = have.find((one) => one.asset === part.asset)?.unit ?? { decimals: 0, priceUsd: 1n };
+        expect(isConvertedAt(part, unit)).toBe(true);
+      }
+    }),
+  );
+  const at = (dollars: bigint) => ({ decimals: 18, priceUsd: dollars * USD });
+  const native = { asset: { chainId: 1, currency: "0x" } as const, amount: 10n ** 17n, unit: at(2_500n) };
+  // A part of the balance, then all of it.
+  for (const charge of [75n * USD, 1_000n * USD])
+    for (const dollars of [2_499n, 2_500n, 2_501n]) {
+      const { parts } = splitCharge(charge, [native]);
+      expect(parts.map((part) => isConvertedAt(part, at(dollars)))).toEqual([dollars === 2_500n]);
+    }
 });
 
 test("an asset is touched only when all before it are emptied", () => {

@@ -18,6 +18,14 @@ export interface ChargePart {
   readonly usd: bigint;
 }
 
+/** Whether {@link splitCharge} can have made the part of a balance with this price. */
+export function isConvertedAt(
+  { amount, usd }: Pick<ChargePart, "amount" | "usd">,
+  unit: PricedUnit,
+): boolean {
+  return amount === usdToAmountUp(usd, unit) || usd === amountToUsdDown(amount, unit);
+}
+
 /** What could be taken, and the part of the charge that no balance covers (USD with 18 decimals, zero when all is covered). */
 export interface SplitCharge {
   readonly parts: readonly ChargePart[];

@@ -17,6 +17,7 @@ import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
 import { salePriceOf } from "./value-sale.ts";
+import type { SoldNative } from "./value-sale.ts";
 
 type Needs = LaneKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
 
@@ -27,9 +28,8 @@ export type PricedDestination =
       readonly destination: DestinationExecution;
       /** The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry is a part of it. */
       readonly costUsd: bigint;
-      /** The native token that they carry, fees not included. */
-      readonly native: Currency;
-      readonly valueUsd: bigint;
+      /** The native token that they carry. */
+      readonly sold: SoldNative;
       /** Every call that they make, they themselves included; undefined where the node does not tell. */
       readonly calls: readonly InnerCall[] | undefined;
     };
@@ -99,7 +99,8 @@ export async function priceDestination(
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const valueWei = valueOf(beside.calls);
-  const salePriceUsd = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
+  const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
+  const salePriceUsd = salePrice?.salePriceUsd;
   const toContract = await isNativeToContract(connected, currency, terms.recipient);
   const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
   const wholeGas = withHeadroom(simulated.outcome.gas);
@@ -130,8 +131,11 @@ export async function priceDestination(
     kind: "priced",
     destination,
     costUsd: madeUsd > burntUsd ? madeUsd : burntUsd,
-    native: chain.native,
-    valueUsd: amountToUsdUp(valueWei, native),
+    sold: {
+      native: chain.native,
+      priceUsd: salePrice?.priceUsd ?? native.priceUsd,
+      usd: amountToUsdUp(valueWei, native),
+    },
     calls:
       reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
   };

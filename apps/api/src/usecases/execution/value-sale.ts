@@ -1,5 +1,6 @@
 import {
   amountToUsdDown,
+  isConvertedAt,
   isOneAsset,
   isSaleBeyondHonour,
   pairClassOf,
@@ -17,8 +18,23 @@ import { spreadBetween, spreadOf } from "../quote-pricing.ts";
 export interface ValueSale {
   /** Currencies of the balance that the sale prices were computed for. */
   readonly paidIn: readonly Currency[];
-  /** By chain; USD with 18 decimals, fees not included. */
-  readonly sold: ReadonlyArray<{ readonly native: Currency; readonly usd: bigint }>;
+  /** By chain. */
+  readonly sold: readonly SoldNative[];
+}
+
+export interface SoldNative {
+  readonly native: Currency;
+  /** What the sale price was computed from, see {@link SalePrice}. */
+  readonly priceUsd: bigint;
+  /** USD with 18 decimals, fees not included. */
+  readonly usd: bigint;
+}
+
+/** USD with 18 decimals per whole native token. */
+export interface SalePrice {
+  readonly priceUsd: bigint;
+  /** The same with the service fee and the spread. */
+  readonly salePriceUsd: bigint;
 }
 
 /**
@@ -37,25 +53,25 @@ export async function payingCurrencies(
 }
 
 /**
- * USD per whole native token that a call carries: its price with the service fee and the spread of a quote between it and the dearest of the currencies that pay.
+ * The price of native token that a call carries, and the price with the service fee and the spread of a quote between it and the dearest of the currencies that pay.
  * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
  */
 export async function salePriceOf(
   services: Pick<Services, "prices" | "quotePolicy">,
   native: Currency,
   paidIn: readonly Currency[],
-): Promise<bigint> {
+): Promise<SalePrice> {
   const priceUsd = await services.prices.usd(native);
   const { serviceBps } = services.quotePolicy;
   const fees = paidIn.map(
     (currency) => serviceBps[pairClassOf(currency, native)] + spreadOf(services, currency, native),
   );
-  return salePrice(priceUsd, Math.max(0, ...fees));
+  return { priceUsd, salePriceUsd: salePrice(priceUsd, Math.max(0, ...fees)) };
 }
 
 /**
  * Counts an accepted sale against the limit of each asset, as the fill of a quote between the two would be.
- * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency pays than it was priced for
+ * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency pays, or at another price, than it was priced for
  */
 export async function countSale(
   services: Pick<Services, "clock" | "enginePolicy">,
@@ -63,20 +79,29 @@ export async function countSale(
   { paidIn, sold }: ValueSale,
   parts: readonly ChargePart[],
 ): Promise<void> {
-  const paid = parts.map(({ asset, usd }) => {
+  const paid = parts.map(({ asset, amount, usd }) => {
     const currency = paidIn.find(({ address }) => address === asset.currency);
     if (currency === undefined)
       throw new ServiceError("SERVICE_UNAVAILABLE", "The app balance changed during the request; try again");
-    return { currency, usd };
+    return { currency, amount, usd };
   });
   const exposed = new Map<string, bigint>();
   const expose = ({ priceId }: Currency, usd: bigint): void => {
     exposed.set(priceId, (exposed.get(priceId) ?? 0n) + usd);
   };
-  for (const { native, usd: soldUsd } of sold) {
+  for (const { native, priceUsd, usd: soldUsd } of sold) {
+    if (soldUsd === 0n) continue;
     let leftUsd = soldUsd;
-    for (const { currency, usd } of paid) {
-      if (leftUsd === 0n || isOneAsset(pairClassOf(currency, native))) continue;
+    for (const { currency, amount, usd } of paid) {
+      if (isOneAsset(pairClassOf(currency, native))) {
+        // Native token pays for native token amount for amount only at one price.
+        if (isConvertedAt({ amount, usd }, { decimals: currency.decimals, priceUsd })) continue;
+        throw new ServiceError(
+          "SERVICE_UNAVAILABLE",
+          `The price of ${native.symbol} changed during the request; try again`,
+        );
+      }
+      if (leftUsd === 0n) continue;
       const partUsd = usd < leftUsd ? usd : leftUsd;
       leftUsd -= partUsd;
       expose(native, partUsd);
@@ -119,7 +144,7 @@ export async function whySaleWaits(
   for (const { currency, amount, reservedUsd } of paid) {
     if (currency === undefined) return "a currency that pays for the calls is not configured any more";
     const pairClass = pairClassOf(currency, native);
-    // Its price cancels out.
+    // Both were priced alike when the call was accepted: what was reserved is the amount of native token that is sold.
     if (isOneAsset(pairClass)) continue;
     const [nativeUnit, unit] = [gasUnitInMemory(services, native), unitInMemory(services, currency)];
     const spreadBps = spreadBetween(services, currency, native);
