@@ -6,7 +6,7 @@ import { localAccount } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { chainProfiles } from "../../apps/api/src/adapters/chains/directory.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
@@ -19,6 +19,8 @@ import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
+import { noChains } from "../fakes/no-chains.ts";
+import { aChain } from "../fakes/quote-world.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
@@ -392,7 +394,7 @@ test("the reconciler closes what is past its deadline and brings back jobs that 
     uow,
     enginePolicy,
     quotePolicy,
-    chains: createChainDirectory([]),
+    chains: { ...noChains, ...chainProfiles([aChain(overdue.origin.chainId)]) },
     signer: rawKeySigner(localAccount("solver").privateKey),
     clock: { nowMs: () => NOW_MS + ms },
   });
@@ -402,12 +404,9 @@ test("the reconciler closes what is past its deadline and brings back jobs that 
       const timestamp = BigInt(Math.ceil(timestampMs / 1000));
       const hash = someHash();
       const { chainId } = overdue.origin;
-      await tx.trail.replace(
-        chainId,
-        0n,
-        [{ number: 1n, hash, parentHash: hash, timestamp, baseFeePerGas: 1n }],
-        10,
-      );
+      const block = { number: 1n, hash, parentHash: hash, timestamp, baseFeePerGas: 1n };
+      await tx.trail.replace(chainId, 0n, [block], 10);
+      await tx.trail.setCursor(chainId, block);
     });
   await readUpTo(lateMs - 5_000);
   await reconcileRequests(later(0));

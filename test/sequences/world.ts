@@ -309,7 +309,10 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     const { services, addressWork } = by;
     for (const one of by.connected.values())
       await guarded(`watching ${one.chain.name}`, async () => await watch(by, one));
+    const faultsBefore = events.of("reconcile_fault").length;
     await guarded("reconciling", async () => await reconcileRequests(services));
+    for (const { error } of events.of("reconcile_fault").slice(faultsBefore))
+      await guarded("a part of reconciling", async () => await Promise.reject(error));
     if (hasAddresses()) await guarded("reconciling sweeps", async () => await reconcileSweeps(addressWork));
     await guarded("reconciling claims", async () => await reconcileClaims(services));
     const again: Waiting[] = [];

@@ -54,6 +54,7 @@ export type EventName =
   | "job_fault"
   | "relay_fault"
   | "reconciled"
+  | "reconcile_fault"
   | "price_fault"
   | "token_list_fault"
   | "token_probe_fault"

@@ -9,7 +9,7 @@ import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } fro
 import type { DepositSighting } from "./unit-of-work.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
-export interface Reads extends RailReads, SendReads, FillBurnReads {
+export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
@@ -47,11 +47,6 @@ export interface Reads extends RailReads, SendReads, FillBurnReads {
   fastFillsDue(limit: number): Promise<RequestId[]>;
   /** Transactions reported for a request before they were mined, oldest first. */
   originTransactions(requestId: RequestId): Promise<TxHash[]>;
-  /** Waiting requests past their deadline with the transactions that were reported for them; when there are more than `limit`, any of them. */
-  overdueReported(
-    deadlineBeforeMs: number,
-    limit: number,
-  ): Promise<{ requestId: RequestId; chainId: number; txHashes: TxHash[] }[]>;
   /** Fast fills beyond recall whose deposit is not there, with a deadline before this and the origin chain read beyond it. */
   overdueFronts(deadlineBeforeMs: number, readBeyondMs: number, limit: number): Promise<RequestId[]>;
   execution(requestId: RequestId): Promise<ExecutionRecord | undefined>;
@@ -83,4 +78,21 @@ export interface SendReads {
   orphanedSends(chainId: number, headNumber: bigint, limit: number): Promise<SendRecord[]>;
   /** Mined up to a final block and not settled. */
   dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
+}
+
+/** Requests of one origin chain with a deadline before that time. */
+export interface DueOnChain {
+  readonly chainId: number;
+  readonly deadlineBeforeMs: number;
+}
+
+/** Requests that wait for a deposit and end when their deadline passes. */
+export interface WaitingReads {
+  /** Chains that such requests wait on, each with the time of the newest block that was read; undefined: none was. */
+  waitingOrigins(): Promise<Array<{ readonly chainId: number; readonly newestBlockMs: number | undefined }>>;
+  /** Of the ones with the oldest deadlines, those with reported transactions; when there are more than `limit`, any of them. */
+  overdueReported(
+    due: DueOnChain,
+    limit: number,
+  ): Promise<Array<{ readonly requestId: RequestId; readonly txHashes: readonly TxHash[] }>>;
 }

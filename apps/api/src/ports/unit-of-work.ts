@@ -31,6 +31,7 @@ import type {
 } from "./records.ts";
 import type { NonceMappingWrites } from "./nonce-mappings.ts";
 import type { RailWrites } from "./rails.ts";
+import type { DueOnChain } from "./reads.ts";
 import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
@@ -99,8 +100,8 @@ export interface RequestWrites {
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
   /** Forgets quotes that nobody ever paid for, closed before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
-  /** Locks waiting requests whose deadline has passed; of those with reported origin transactions only the ones in `looked`. */
-  lockOverdue(nowMs: number, limit: number, looked: readonly RequestId[]): Promise<RequestRecord[]>;
+  /** Locks requests that wait for a deposit past their deadline; of those with reported origin transactions only the ones in `looked`. */
+  lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<RequestRecord[]>;
 }
 
 /** A deposit as it was read from a canonical block: what names it for good, and where it is now. */

@@ -1,39 +1,53 @@
 import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
+import type { DueOnChain } from "../ports/reads.ts";
 import { indexTransaction } from "./index-transaction.ts";
 
 type Needs = Parameters<typeof indexTransaction>[0];
 
-/** Requests looked at in one round; each costs a few calls to a node. */
+/** Requests of one chain looked at in one round; each costs a few calls to a node. */
 const BATCH = 50;
+/** A node that answers more slowly keeps its requests waiting for the next round, not those of other chains. */
+const LOOK_WITHIN_MS = 5_000;
 
 /**
- * Looks at the origin transactions that users reported for requests past their deadline, before these are told that nothing came.
+ * Looks at the origin transactions that users reported for requests of one chain past their deadline, before these expire.
  * @returns the requests whose transactions a node could tell about: a deposit among them is recorded now
  */
-export async function lookAgainAtReports(services: Needs, deadlineBeforeMs: number): Promise<RequestId[]> {
-  const reported = await services.reads.overdueReported(deadlineBeforeMs, BATCH);
-  const looked = await Promise.all(
-    reported.map(async ({ requestId, chainId, txHashes }) => {
-      try {
-        for (const txHash of txHashes) await lookAt(services, { chainId, txHash, requestId });
-        return [requestId];
-      } catch (error) {
-        if (!(error instanceof RpcFault)) throw error;
-        services.events.fault("chain_fault", error, { requestId });
-        return [];
-      }
-    }),
-  );
-  return looked.flat();
+export async function lookAgainAtReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
+  const { chainId } = due;
+  const reported = await services.reads.overdueReported(due, BATCH);
+  const looked: RequestId[] = [];
+  const looks = reported.map(async ({ requestId, txHashes }) => {
+    try {
+      for (const txHash of txHashes) await lookAt(services, { chainId, txHash, requestId });
+      looked.push(requestId);
+    } catch (error) {
+      if (!(error instanceof RpcFault)) throw error;
+      services.events.fault("chain_fault", error, { requestId });
+    }
+  });
+  await withinTime(Promise.all(looks), LOOK_WITHIN_MS);
+  return [...looked];
 }
 
 async function lookAt(services: Needs, report: Parameters<typeof indexTransaction>[1]): Promise<void> {
   try {
     await indexTransaction(services, report);
   } catch (error) {
-    // Not known to the node, or on a chain that was disabled: there is nothing to record.
+    // Not known to the node, or on a chain that is not configured: there is nothing to record.
     if (!(error instanceof ServiceError)) throw error;
+  }
+}
+
+/** Waits for `work`, but no longer than this; it goes on in the background. @throws what `work` throws in time */
+async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, isOver]);
+  } finally {
+    clearTimeout(timer);
   }
 }

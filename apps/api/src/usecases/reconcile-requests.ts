@@ -1,9 +1,10 @@
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
+import type { OutboxEntry } from "../ports/unit-of-work.ts";
 import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
-import { lookAgainAtReports } from "./look-again-at-reports.ts";
-import { rescueJob, transition, executeJob, fillJob, refundJob } from "./transition.ts";
+import { expireRequests } from "./expire-requests.ts";
+import { rescueJob, executeJob, fillJob, refundJob } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
@@ -13,44 +14,69 @@ const OUTBOX_KEPT_MS = 24 * 3600 * 1000;
 /** Quotes that were never paid for are remembered this long after their deadline: a very late deposit is then still sent back by itself. */
 const UNPAID_KEPT_MS = 30 * 24 * 3600 * 1000;
 
+type Needs = Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
+  TransitionServices &
+  Parameters<typeof expireRequests>[0];
+
 /**
- * The net under everything: requests past their deadline are closed, and what stands longer than it should gets its job again. Any number of processes may run it.
+ * Ends requests whose deadline has passed and queues again what lost its job. Each part fails alone: the others go on. Any number of processes may run it.
  */
-export async function reconcileRequests(
-  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
-    TransitionServices &
-    Parameters<typeof lookAgainAtReports>[0],
-): Promise<void> {
-  const nowMs = services.clock.nowMs();
-  const deadlineBeforeMs = nowMs - services.enginePolicy.expiryGraceMs;
-  const looked = await lookAgainAtReports(services, deadlineBeforeMs);
-  const expired = await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(deadlineBeforeMs, BATCH, looked);
-    for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
-    return overdue.length;
-  });
-  const { overdueAfterMs } = services.enginePolicy;
-  const [executions, fills, refunds] = await Promise.all([
-    services.reads.overdueExecutions(nowMs - overdueAfterMs, BATCH),
-    services.reads.overdueFills(nowMs - overdueAfterMs, BATCH),
-    services.reads.overdueRefunds(nowMs - overdueAfterMs, BATCH),
-  ]);
-  const window = Math.floor(nowMs / overdueAfterMs);
-  const jobs = [
-    ...executions.map((requestId) => rescueJob(executeJob(requestId, nowMs), window)),
-    ...fills.map((requestId) => rescueJob(fillJob(requestId, nowMs), window)),
-    ...refunds.map((depositId) => rescueJob(refundJob(depositId, nowMs), window)),
-  ];
-  if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
-  if (expired + jobs.length > 0)
-    services.events.happened("reconciled", {
-      expired,
-      executions: executions.length,
-      fills: fills.length,
-      refunds: refunds.length,
-    });
-  await settleEndedExecutions(services, BATCH);
-  await debitOverdueFronts(services, BATCH);
+export async function reconcileRequests(services: Needs): Promise<void> {
+  const counts: Record<string, number> = {};
+  const part = async (name: string, work: () => Promise<Readonly<Record<string, number>> | void>) => {
+    try {
+      Object.assign(counts, await work());
+    } catch (error) {
+      services.events.fault("reconcile_fault", error, { part: name });
+    }
+  };
+  await part("expiry", async () => ({ expired: await expireRequests(services) }));
+  await part("executions", async () => ({ executions: await rescueExecutions(services) }));
+  await part("fills", async () => ({ fills: await rescueFills(services) }));
+  await part("refunds", async () => ({ refunds: await rescueRefunds(services) }));
+  await part("ended executions", async () => await settleEndedExecutions(services, BATCH));
+  await part("fast fills", async () => await debitOverdueFronts(services, BATCH));
+  if (Object.values(counts).some((count) => count > 0)) services.events.happened("reconciled", counts);
+}
+
+async function rescueExecutions(services: Needs): Promise<number> {
+  const { sinceBeforeMs, nowMs } = overdue(services);
+  const requestIds = await services.reads.overdueExecutions(sinceBeforeMs, BATCH);
+  return await rescue(
+    services,
+    requestIds.map((requestId) => executeJob(requestId, nowMs)),
+  );
+}
+
+async function rescueFills(services: Needs): Promise<number> {
+  const { sinceBeforeMs, nowMs } = overdue(services);
+  const requestIds = await services.reads.overdueFills(sinceBeforeMs, BATCH);
+  return await rescue(
+    services,
+    requestIds.map((requestId) => fillJob(requestId, nowMs)),
+  );
+}
+
+async function rescueRefunds(services: Needs): Promise<number> {
+  const { sinceBeforeMs, nowMs } = overdue(services);
+  const depositIds = await services.reads.overdueRefunds(sinceBeforeMs, BATCH);
+  return await rescue(
+    services,
+    depositIds.map((depositId) => refundJob(depositId, nowMs)),
+  );
+}
+
+function overdue({ clock, enginePolicy }: Needs): { readonly sinceBeforeMs: number; readonly nowMs: number } {
+  const nowMs = clock.nowMs();
+  return { nowMs, sinceBeforeMs: nowMs - enginePolicy.overdueAfterMs };
+}
+
+async function rescue({ uow, clock, enginePolicy }: Needs, lost: readonly OutboxEntry[]): Promise<number> {
+  const nowMs = clock.nowMs();
+  const window = Math.floor(nowMs / enginePolicy.overdueAfterMs);
+  const jobs = lost.map((job) => rescueJob(job, window));
+  if (jobs.length > 0) await uow.run((tx) => tx.outbox.add(jobs, nowMs));
+  return jobs.length;
 }
 
 /** Forgets what has served its time, a bounded batch a commit. */

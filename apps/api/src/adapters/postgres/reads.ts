@@ -22,9 +22,7 @@ import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
 import { fillBurnReads } from "./fill-burns.ts";
 import { sendReads } from "./send-reads.ts";
 import { batchedStatusReads } from "./status-reads.ts";
-
-/** Reported transactions of one request that are looked at, the newest first. */
-const MAX_REPORTED = 10;
+import { NEWEST_BLOCKS, waitingReads } from "./waiting-requests.ts";
 
 const ping = statement("read_ping", "select 1 from requests limit 1");
 const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
@@ -97,22 +95,13 @@ const originTransactions = statement(
   "read_origin_transactions",
   "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
 );
-const overdueReported = statement(
-  "read_overdue_reported",
-  `select r.request_id, r.origin_chain_id, array_agg(o.tx_hash order by o.reported_at_ms desc, o.tx_hash) as tx_hashes
-   from requests r join origin_transactions o on o.request_id = r.request_id
-   where r.state in ('quoted', 'depositing') and r.fill_deadline_ms < $1 and r.superseded_by is null
-   group by r.request_id, r.origin_chain_id
-   -- At random, so that those of a chain that does not answer are not in the way of others.
-   order by random() limit $2`,
-);
 const overdueFronts = statement(
   "read_overdue_fronts",
-  `select r.request_id from requests r join fast_fills f using (request_id)
+  `with newest as materialized (${NEWEST_BLOCKS})
+   select r.request_id from requests r join fast_fills f using (request_id) join newest n on n.chain_id = r.origin_chain_id
    where front = 'held' and state = 'filled' and final and deposit_id is null and not funds_seen and fill_deadline_ms < $1
-     -- A deposit made in time may lie in a block that nobody has read yet.
-     and fill_deadline_ms + $2 < 1000 * coalesce((select max(b.timestamp) from chain_blocks b where b.chain_id = r.origin_chain_id),
-       (select c.block_seconds from rail_cursors c where c.chain_id = r.origin_chain_id))
+     -- A deposit made in time may be in a block that no worker has read yet.
+     and fill_deadline_ms + $2 < n.newest_ms
    order by f.tried_at_ms, fill_deadline_ms limit $3`,
 );
 const execution = statement(
@@ -156,6 +145,7 @@ export function postgresReads(sql: Sql): Reads {
     ...railReads(sql),
     ...sendReads(sql),
     ...fillBurnReads(sql),
+    ...waitingReads(sql),
     async ping() {
       await sql.query(ping, []);
     },
@@ -240,17 +230,6 @@ export function postgresReads(sql: Sql): Reads {
     async originTransactions(requestId) {
       const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
       return rows.map((row) => row.tx_hash as TxHash);
-    },
-    async overdueReported(deadlineBeforeMs, limit) {
-      const rows = await sql.query<{ request_id: string; origin_chain_id: number; tx_hashes: string[] }>(
-        overdueReported,
-        [deadlineBeforeMs, limit],
-      );
-      return rows.map((row) => ({
-        requestId: row.request_id as RequestId,
-        chainId: row.origin_chain_id,
-        txHashes: row.tx_hashes.slice(0, MAX_REPORTED) as TxHash[],
-      }));
     },
     async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
       const rows = await sql.query<{ request_id: string }>(overdueFronts, [

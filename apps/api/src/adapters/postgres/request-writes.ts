@@ -8,6 +8,7 @@ import { saveRequest } from "./request-save.ts";
 import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 import { termsToJson } from "./terms-json.ts";
+import { WAITING } from "./waiting-requests.ts";
 
 const insert = statement(
   "request_insert",
@@ -29,12 +30,10 @@ const lockByOrders = statement(
 );
 const lockOverdue = statement(
   "request_lock_overdue",
-  `select ${REQUEST_COLUMNS} from requests where state in ('quoted', 'depositing') and fill_deadline_ms < $1
-     -- A deposit made in time may lie in a block that nobody has read yet.
-     and superseded_by is null and not funds_seen and fill_deadline_ms < (select max(b.timestamp) * 1000 from chain_blocks b where b.chain_id = requests.origin_chain_id)
-     -- What was reported for it is looked at first.
-     and (request_id = any($3::text[]) or not exists (select from origin_transactions o where o.request_id = requests.request_id))
-   order by fill_deadline_ms limit $2 for update skip locked`,
+  `select ${REQUEST_COLUMNS} from requests where ${WAITING} and origin_chain_id = $1 and fill_deadline_ms < $2
+     -- Its reported transactions are looked at first.
+     and (request_id = any($4::text[]) or not exists (select from origin_transactions o where o.request_id = requests.request_id))
+   order by fill_deadline_ms limit $3 for update skip locked`,
 );
 const note = statement(
   "request_note",
@@ -117,8 +116,10 @@ export function requestWrites(sql: Sql): RequestWrites {
     async prune(beforeMs, limit): Promise<number> {
       return (await sql.query(prune, [beforeMs, limit])).length;
     },
-    async lockOverdue(nowMs, limit, looked): Promise<RequestRecord[]> {
-      return (await sql.query<RequestRow>(lockOverdue, [nowMs, limit, looked])).map(requestOf);
+    async lockOverdue({ chainId, deadlineBeforeMs }, limit, looked): Promise<RequestRecord[]> {
+      return (await sql.query<RequestRow>(lockOverdue, [chainId, deadlineBeforeMs, limit, looked])).map(
+        requestOf,
+      );
     },
   };
 }

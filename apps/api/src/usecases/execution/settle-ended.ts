@@ -10,9 +10,13 @@ export async function settleEndedExecutions(
   limit: number,
 ): Promise<void> {
   for (const requestId of await services.reads.endedExecutions(limit))
-    await services.uow.run(async (tx) => {
-      const request = await tx.requests.lock(requestId);
-      const outputPays = request?.state.name === "filled";
-      await noteCosts(services, tx, requestId, { destinationUsd: 0n, outputPays });
-    });
+    try {
+      await services.uow.run(async (tx) => {
+        const request = await tx.requests.lock(requestId);
+        const outputPays = request?.state.name === "filled";
+        await noteCosts(services, tx, requestId, { destinationUsd: 0n, outputPays });
+      });
+    } catch (error) {
+      services.events.fault("reconcile_fault", error, { part: "ended executions", requestId });
+    }
 }

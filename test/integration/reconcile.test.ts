@@ -1,0 +1,174 @@
+import { rawKeySigner } from "@causeway/attest";
+import { RpcFault } from "@causeway/chains";
+import { UNCONFIGURED_CHAIN_GRACE_MS } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { chainProfiles } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import type { Reads } from "../../apps/api/src/ports/reads.ts";
+import type { UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { noAppBalances } from "../fakes/no-app-balances.ts";
+import { noChains } from "../fakes/no-chains.ts";
+import { aChain } from "../fakes/quote-world.ts";
+import { aRailChain } from "../fakes/rail-chains.ts";
+import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { enginePolicy } from "../support/engine-policy.ts";
+import { someAddress, someHash, someTerms } from "../support/terms.ts";
+
+const NOW_MS = 1_700_000_100_000;
+const LATE_MS = NOW_MS - enginePolicy.expiryGraceMs - 1;
+const [EVM, OTHER_EVM, REMOVED] = [1, 2, 3];
+const rails = (["svm", "bvm", "hypevm"] as const).map((vmType) => aRailChain(vmType));
+const profiles = chainProfiles([aChain(EVM), aChain(OTHER_EVM), ...rails]);
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let uow: UnitOfWork;
+let reads: Reads;
+let events: RecordedEvents;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
+  uow = postgresUnitOfWork(pool);
+  reads = postgresReads(sqlOn(pool));
+});
+beforeEach(async () => {
+  events = recordedEvents();
+  await pool.query(
+    "truncate requests, request_events, status_events, deposits, outbox, chain_blocks, chain_cursors, rail_cursors cascade",
+  );
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const servicesAt = (nowMs: number) => ({
+  ...noAppBalances,
+  enginePolicy,
+  events,
+  reads,
+  uow,
+  chains: { ...noChains, ...profiles },
+  signer: rawKeySigner(localAccount("solver").privateKey),
+  clock: { nowMs: () => nowMs },
+});
+
+/** Unpaid quotes from one chain. */
+async function quotesFrom(chainId: number, fillDeadlineMs: number, count = 1): Promise<RequestTerms[]> {
+  const origin = { chainId, currency: someAddress(), amount: 100n };
+  const all = Array.from({ length: count }, () => someTerms({ origin, fillDeadlineMs }));
+  const insert = groupedQuoteInserts(sqlOn(pool));
+  await Promise.all(all.map(async (terms) => await insert(terms)));
+  return all;
+}
+
+async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<RequestTerms> {
+  const [terms] = await quotesFrom(chainId, fillDeadlineMs);
+  if (terms === undefined) throw new Error("one was asked for");
+  return terms;
+}
+
+/** A watcher has read the chain up to a block of this time. */
+async function readUpTo(chainId: number, timeMs: number): Promise<void> {
+  const block = { number: 7n, hash: someHash(), timestamp: BigInt(Math.ceil(timeMs / 1000)) };
+  await uow.run(async (tx) => {
+    if (rails.some(({ id }) => id === chainId)) return await tx.rails.setCursor(chainId, "cursor", block);
+    const whole = { ...block, parentHash: someHash(), baseFeePerGas: 1n };
+    await tx.trail.replace(chainId, 0n, [whole], 10);
+    await tx.trail.setCursor(chainId, whole);
+  });
+}
+
+const stateOf = async ({ requestId }: RequestTerms) => (await reads.request(requestId))?.state;
+
+test.each(rails.map(({ id, vmType }) => [vmType, id] as const))(
+  "expires an unpaid quote from a %s chain once blocks beyond its deadline are read",
+  async (_vmType, chainId) => {
+    const terms = await aQuoteFrom(chainId, LATE_MS);
+    await reconcileRequests(servicesAt(NOW_MS));
+    expect((await stateOf(terms))?.name, "no block was read yet").toBe("quoted");
+    await readUpTo(chainId, LATE_MS - 5_000);
+    await reconcileRequests(servicesAt(NOW_MS));
+    expect((await stateOf(terms))?.name, "blocks of its time are still unread").toBe("quoted");
+    await readUpTo(chainId, NOW_MS);
+    await reconcileRequests(servicesAt(NOW_MS));
+    expect(await stateOf(terms)).toMatchObject({ name: "expired", failReason: "TTL_EXPIRED" });
+  },
+);
+
+test("expires quotes of other chains while one chain stands still with more quotes than a round takes", async () => {
+  const stalled = await quotesFrom(EVM, LATE_MS, 700);
+  await readUpTo(EVM, LATE_MS - 5_000);
+  const terms = await aQuoteFrom(OTHER_EVM, LATE_MS + 1);
+  await readUpTo(OTHER_EVM, NOW_MS);
+  await reconcileRequests(servicesAt(NOW_MS + 10));
+  expect((await stateOf(terms))?.name).toBe("expired");
+  for (const one of stalled.slice(0, 3)) expect((await stateOf(one))?.name).toBe("quoted");
+});
+
+test("expires a quote from a chain that is not configured a day later, whatever was read of it", async () => {
+  const terms = await aQuoteFrom(REMOVED, LATE_MS);
+  await readUpTo(REMOVED, NOW_MS);
+  await reconcileRequests(servicesAt(NOW_MS));
+  expect((await stateOf(terms))?.name).toBe("quoted");
+  await reconcileRequests(servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS));
+  expect(await stateOf(terms)).toMatchObject({ name: "expired", failReason: "TTL_EXPIRED" });
+});
+
+test("looks at reported transactions before it expires a quote, and expires those of a removed chain", async () => {
+  const [reported, removed] = [await aQuoteFrom(EVM, LATE_MS), await aQuoteFrom(REMOVED, LATE_MS)];
+  for (const { requestId } of [reported, removed])
+    await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, someHash(), NOW_MS));
+  await readUpTo(EVM, NOW_MS);
+  const services = servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
+  const away = new RpcFault({ kind: "network", method: "eth_getTransactionByHash", reason: "refused" });
+  const get = (chainId: number) => {
+    if (chainId === EVM) throw away;
+    return undefined;
+  };
+  await reconcileRequests({ ...services, chains: { ...services.chains, get } });
+  expect((await stateOf(reported))?.name, "its node could not tell").toBe("quoted");
+  expect((await stateOf(removed))?.name).toBe("expired");
+  // Not found on the chain: there is nothing to record.
+  await reconcileRequests(services);
+  expect((await stateOf(reported))?.name).toBe("expired");
+});
+
+test("reports which part failed, and does the others", async () => {
+  const terms = await aQuoteFrom(EVM, LATE_MS);
+  await readUpTo(EVM, NOW_MS);
+  const services = servicesAt(NOW_MS);
+  const broken = async () => await Promise.reject(new Error("canceling statement due to statement timeout"));
+  await reconcileRequests({
+    ...services,
+    reads: { ...reads, overdueFills: broken, endedExecutions: broken },
+  });
+  expect((await stateOf(terms))?.name).toBe("expired");
+  expect(events.of("reconcile_fault").map(({ facts }) => facts)).toEqual([
+    { part: "fills" },
+    { part: "ended executions" },
+  ]);
+  await aQuoteFrom(EVM, LATE_MS);
+  const [deposit] = (
+    await pool.query<{ id: number }>(
+      `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
+         amount, value_usd, disposition, refund_state, seen_at_ms)
+       values (1, 'a', 0, 1, 'b', true, 1, 'c', 'd', 'e', 1, 0, 'refund', 'none', 0) returning id`,
+    )
+  ).rows;
+  await reconcileRequests({ ...services, reads: { ...reads, waitingOrigins: broken } });
+  expect(events.of("reconcile_fault").at(-1)?.facts).toEqual({ part: "expiry" });
+  const { rows } = await pool.query<{ payload: string }>("select payload from outbox");
+  expect(rows.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
+    { depositId: String(deposit?.id), rescue: 1 },
+  ]);
+});
