@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listen } from "../../apps/api/src/adapters/postgres/listen.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { STATUS_CHANNEL, saveRequest } from "../../apps/api/src/adapters/postgres/request-save.ts";
+import { STATUS_CHANNEL, saveRequests } from "../../apps/api/src/adapters/postgres/request-save.ts";
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
 import type { CurrencyAt } from "../../apps/api/src/ports/deposit-addresses.ts";
 import type { MaybePromise } from "../../apps/api/src/ports/liquidity.ts";
@@ -321,7 +321,7 @@ test("a commit announces nothing itself, and what a dead process did not send an
   try {
     await dying.query("begin");
     const state = { name: "fillable", front: "none", final: false } as RequestState;
-    await saveRequest(sqlOn(dying), requestId, { state }, 0);
+    await saveRequests(sqlOn(dying), [requestId], { state }, 0);
     // Nobody sends before the lock is released: it is granted as soon as the change is committed.
     await table.query("begin");
     const locked = table.query("lock table announcements in share mode");

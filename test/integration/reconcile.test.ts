@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
 import { UNCONFIGURED_CHAIN_GRACE_MS } from "@causeway/domain";
-import type { RequestTerms } from "@causeway/domain";
+import type { Address, RequestTerms } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -13,6 +13,7 @@ import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of
 import type { Reads } from "../../apps/api/src/ports/reads.ts";
 import type { UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { aChain } from "../fakes/quote-world.ts";
@@ -88,6 +89,21 @@ async function readUpTo(chainId: number, timeMs: number): Promise<void> {
   });
 }
 
+const NOTHING_PAID = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
+const sponsoredBy = (wallet: Address): NonNullable<RequestTerms["sponsorship"]> => ({
+  wallet,
+  capHit: false,
+  amount: 0n,
+  usd: 0n,
+  components: {
+    execution: NOTHING_PAID,
+    swap: NOTHING_PAID,
+    relay: NOTHING_PAID,
+    app: NOTHING_PAID,
+    rent: NOTHING_PAID,
+  },
+});
+
 const stateOf = async ({ requestId }: RequestTerms) => (await reads.request(requestId))?.state;
 
 test.each(rails.map(({ id, vmType }) => [vmType, id] as const))(
@@ -141,6 +157,75 @@ test("looks at reported transactions before it expires a quote, and expires thos
   // Not found on the chain: there is nothing to record.
   await reconcileRequests(services);
   expect((await stateOf(reported))?.name).toBe("expired");
+});
+
+test("leaves in the database, for many untouched quotes at once, exactly what each would leave by itself", async () => {
+  await pool.query(
+    `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ('00000000000000aa', 'app', '\\xaa', '{read}', '{}', '{}', '{}', 1, 1)`,
+  );
+  await pool.query(
+    `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
+     values ('one', '00000000000000aa', 'https://a', '', '{}', 's', 1, 1), ('two', '00000000000000aa', 'https://b', '', '{}', 's', 1, 1)`,
+  );
+  const change = (at: number): Partial<RequestTerms> => ({
+    kind: (["bridge", "call", "send", "swap"] as const)[at % 4] ?? "bridge",
+    fillDeadlineMs: LATE_MS,
+    ...(at % 3 === 0 && { keyId: "00000000000000aa" }),
+    ...(at % 5 === 0 && { sponsorship: sponsoredBy(someAddress()) }),
+  });
+  const insert = groupedQuoteInserts(sqlOn(pool));
+  const both: RequestTerms[][] = [];
+  for (let at = 0; at < 60; at++) {
+    const pair = [someTerms(change(at)), someTerms(change(at))];
+    for (const terms of pair) await insert(terms);
+    both.push(pair);
+  }
+  const services = servicesAt(NOW_MS);
+  const alone = both.map(([first]) => first?.requestId ?? "0x");
+  for (const requestId of alone)
+    await uow.run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record) await transition(services, tx, record, { kind: "deadlinePassed" });
+    });
+  await readUpTo(EVM, NOW_MS);
+  await reconcileRequests(services);
+  expect(events.of("reconciled").at(-1)?.facts, "the other half ended in the round").toMatchObject({
+    expired: 60,
+  });
+  const tables = [
+    "select request_id, to_jsonb(r) - '{request_id,order_id,terms}'::text[] as row from requests r",
+    "select request_id, to_jsonb(e) - 'request_id' as row from status_events e",
+    "select request_id, to_jsonb(e) - '{id,request_id}'::text[] as row from request_events e order by id",
+    "select request_id, to_jsonb(d) - '{id,request_id}'::text[] as row from webhook_deliveries d order by endpoint_id",
+    "select request_id, to_jsonb(h) - '{n,request_id}'::text[] as row from request_history h",
+  ];
+  for (const table of tables) {
+    const { rows } = await pool.query<{ request_id: string; row: unknown }>(table);
+    const of = Map.groupBy(rows, (row) => row.request_id);
+    const story = (id = "") => (of.get(id) ?? []).map(({ row }) => row);
+    for (const [first, second] of both)
+      expect(story(second?.requestId), table).toEqual(story(first?.requestId));
+  }
+  const { rows } = await pool.query("select 1 from webhook_deliveries");
+  expect(rows, "two endpoints of the key of every third quote").toHaveLength(2 * 40);
+});
+
+test("expires requests with a story one by one: an execution that failed to deposit, and reserved fees", async () => {
+  const [depositing, reserved, superseded] = await quotesFrom(EVM, LATE_MS, 3);
+  await pool.query("update requests set state = 'depositing' where request_id = $1", [depositing?.requestId]);
+  await pool.query("update requests set superseded_by = 'x' where request_id = $1", [superseded?.requestId]);
+  await pool.query("insert into app_wallets (wallet, created_at_ms) values ('w', 1)");
+  await pool.query(
+    `insert into fee_reservations (request_id, wallet, purpose, usd, created_at_ms) values ($1, 'w', 'fees', 1, 1)`,
+    [reserved?.requestId],
+  );
+  await readUpTo(EVM, NOW_MS);
+  await reconcileRequests(servicesAt(NOW_MS));
+  const states = await Promise.all(
+    [depositing, reserved, superseded].map(async (one) => one && (await stateOf(one))?.name),
+  );
+  expect(states).toEqual(["expired", "expired", "quoted"]);
 });
 
 test("reports which part failed, and does the others", async () => {

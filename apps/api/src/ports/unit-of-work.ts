@@ -83,6 +83,8 @@ export interface RequestWrites {
   /** Locks all requests with these orders, in a fixed order (no deadlocks). */
   lockByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void>;
+  /** Saves the same change to many requests that are locked. */
+  saveAll(requestIds: readonly RequestId[], change: RequestChange, atMs: number): Promise<void>;
   /** Appends to the trace. */
   note(
     requestId: RequestId,
@@ -101,7 +103,17 @@ export interface RequestWrites {
   /** Forgets quotes that nobody ever paid for, closed before `beforeMs`; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
   /** Locks requests that wait for a deposit past their deadline; of those with reported origin transactions only the ones in `looked`. */
-  lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<RequestRecord[]>;
+  lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<OverdueRequest[]>;
+  /** Locks a request if it still waits for a deposit. */
+  lockWaiting(requestId: RequestId): Promise<RequestRecord | undefined>;
+}
+
+/** A request past its deadline, without its terms. */
+export interface OverdueRequest {
+  readonly requestId: RequestId;
+  readonly state: RequestState;
+  /** A sponsor's balance is reserved for its fees. */
+  readonly hasReservedFees: boolean;
 }
 
 /** A deposit as it was read from a canonical block: what names it for good, and where it is now. */

@@ -1,16 +1,26 @@
-import { expiresBefore } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
+import { decide, expiresBefore, isUntouched } from "@causeway/domain";
+import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../ports/reads.ts";
 import type { Services } from "../ports/services.ts";
+import type { OverdueRequest, Tx } from "../ports/unit-of-work.ts";
 import { lookAgainAtReports } from "./look-again-at-reports.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
+/** Batches of one chain in a round: quotes must not be made faster than they expire. */
+const MAX_BATCHES = 20;
+const DEADLINE_PASSED: RequestEvent = { kind: "deadlinePassed" };
 
 type Needs = Pick<Services, "reads" | "uow" | "enginePolicy"> &
   TransitionServices &
   Parameters<typeof lookAgainAtReports>[0];
+
+/** Requests of one chain that may expire now. */
+interface Due extends DueOnChain {
+  /** Those with reported transactions that a node could tell about. */
+  readonly looked: readonly RequestId[];
+}
 
 /**
  * Ends requests whose deadline passed without a deposit. Each chain is read by a query of its own, so one that stands still, or fails, holds up no other.
@@ -18,40 +28,93 @@ type Needs = Pick<Services, "reads" | "uow" | "enginePolicy"> &
  */
 export async function expireRequests(services: Needs): Promise<number> {
   const clock = { nowMs: services.clock.nowMs(), graceMs: services.enginePolicy.expiryGraceMs };
-  const due = (await services.reads.waitingOrigins()).flatMap(({ chainId, newestBlockMs }): DueOnChain[] => {
+  const onChains = (await services.reads.waitingOrigins()).flatMap(({ chainId, newestBlockMs }) => {
     const isConfigured = services.chains.profile(chainId) !== undefined;
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
     return deadlineBeforeMs === undefined ? [] : [{ chainId, deadlineBeforeMs }];
   });
   // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all connections.
-  const looked = await Promise.all(due.map(async (one) => await guarded(services, one, lookAgainAtReports)));
+  const looks = onChains.map(async (one): Promise<Due | undefined> => {
+    const looked = await guarded(services, one, async () => await lookAgainAtReports(services, one));
+    return looked && { ...one, looked };
+  });
+  let due = (await Promise.all(looks)).filter((one) => one !== undefined);
   let expired = 0;
-  for (const [at, one] of due.entries()) {
-    const requestIds = looked[at];
-    if (requestIds === undefined) continue;
-    expired += (await guarded(services, one, async () => await expireOn(services, one, requestIds))) ?? 0;
+  // A batch of each chain in turn, so that the backlog of one does not delay the others.
+  for (let batch = 0; batch < MAX_BATCHES && due.length > 0; batch++) {
+    const full: Due[] = [];
+    for (const one of due) {
+      const ended = (await guarded(services, one, async () => await expireBatch(services, one))) ?? 0;
+      expired += ended;
+      if (ended === BATCH) full.push(one);
+    }
+    due = full;
   }
   return expired;
 }
 
-/** @returns undefined when it failed for this chain */
+/** @returns undefined when it failed, which ends the round of this chain alone */
 async function guarded<T>(
   services: Needs,
-  due: DueOnChain,
-  work: (services: Needs, due: DueOnChain) => Promise<T>,
+  { chainId }: DueOnChain,
+  work: () => Promise<T>,
+  facts: { readonly requestId?: RequestId } = {},
 ): Promise<T | undefined> {
   try {
-    return await work(services, due);
+    return await work();
   } catch (error) {
-    services.events.fault("reconcile_fault", error, { part: "expiry", chainId: due.chainId });
+    services.events.fault("reconcile_fault", error, { part: "expiry", chainId, ...facts });
     return undefined;
   }
 }
 
-async function expireOn(services: Needs, due: DueOnChain, looked: readonly RequestId[]): Promise<number> {
+/** Untouched quotes, nearly all there are, end together; what has a story ends by itself. */
+async function expireBatch(services: Needs, due: Due): Promise<number> {
+  const { ended, left } = await services.uow.run(async (tx) => {
+    const overdue = await tx.requests.lockOverdue(due, BATCH, due.looked);
+    const together = overdue.filter(({ state, hasReservedFees }) => isUntouched(state) && !hasReservedFees);
+    const ids = await expireTogether(services, tx, together);
+    return {
+      ended: ids.size,
+      left: overdue.filter(({ requestId }) => !ids.has(requestId)),
+    };
+  });
+  let endedAlone = 0;
+  for (const { requestId } of left)
+    endedAlone +=
+      (await guarded(services, due, async () => await expireAlone(services, requestId), { requestId })) ?? 0;
+  return ended + endedAlone;
+}
+
+/**
+ * Does what `transition` does, for many requests in three statements. They are all in the one state that their kind begins with, so the state machine decides once for each kind.
+ * @returns those that ended
+ */
+async function expireTogether(
+  { clock }: Needs,
+  tx: Tx,
+  untouched: readonly OverdueRequest[],
+): Promise<ReadonlySet<RequestId>> {
+  const atMs = clock.nowMs();
+  const ended = new Set<RequestId>();
+  for (const ofKind of Map.groupBy(untouched, ({ state }) => state.kind).values()) {
+    const state: RequestState | undefined = ofKind[0]?.state;
+    const decision = state && decide(state, DEADLINE_PASSED);
+    if (state === undefined || decision?.kind !== "applied" || decision.effects.length > 0) continue;
+    const requestIds = ofKind.map(({ requestId }) => requestId);
+    await tx.requests.saveAll(requestIds, { state: decision.next }, atMs);
+    const detail = { from: state.name, to: decision.next.name };
+    await tx.requests.noteAll(atMs, DEADLINE_PASSED.kind, new Map(requestIds.map((id) => [id, detail])));
+    for (const requestId of requestIds) ended.add(requestId);
+  }
+  return ended;
+}
+
+async function expireAlone(services: Needs, requestId: RequestId): Promise<number> {
   return await services.uow.run(async (tx) => {
-    const overdue = await tx.requests.lockOverdue(due, BATCH, looked);
-    for (const record of overdue) await transition(services, tx, record, { kind: "deadlinePassed" });
-    return overdue.length;
+    const record = await tx.requests.lockWaiting(requestId);
+    if (record === undefined) return 0;
+    const { decision } = await transition(services, tx, record, DEADLINE_PASSED);
+    return decision.kind === "applied" ? 1 : 0;
   });
 }

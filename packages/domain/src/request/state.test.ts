@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { publicStatus } from "./public-status.ts";
 import { failReasons, refundFailReasons } from "./reasons.ts";
-import { decide, frontStates, quotedState, requestStates } from "./state.ts";
+import { decide, frontStates, isUntouched, quotedState, requestStates } from "./state.ts";
 import type { Effect, RequestEvent, RequestState } from "./state.ts";
 
 const depositId = fc.constantFrom("1", "2", "3");
@@ -688,4 +688,19 @@ test("a released refund is under way again, and only that of the request's own d
   expect(decide(failed, { ...released, depositId: "2" }).kind).toBe("already");
   for (const name of ["filled", "refunded", "refunding", "quoted"] as const)
     expect(decide({ ...failed, name }, released).kind).toBe("already");
+});
+
+test("a request is untouched in the state that its quote begins with, and in no other", () => {
+  const changes: readonly Partial<RequestState>[] = [
+    ...requestStates.filter((name) => name !== "quoted").map((name) => ({ name })),
+    ...frontStates.filter((front) => front !== "none").map((front) => ({ front })),
+    { depositId: "1" },
+    { failReason: "SLIPPAGE" },
+    { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
+    { final: true },
+  ];
+  for (const kind of ["bridge", "call", "send", "swap"] as const) {
+    expect(isUntouched(quotedState(kind))).toBe(true);
+    for (const change of changes) expect(isUntouched({ ...quotedState(kind), ...change })).toBe(false);
+  }
 });

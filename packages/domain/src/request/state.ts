@@ -147,6 +147,19 @@ export function quotedState(kind: RequestKind): RequestState {
   };
 }
 
+/** Whether nothing has happened to it since the quote. Two untouched requests of one kind differ in their terms alone, so an event does the same to both. */
+export function isUntouched(state: RequestState): boolean {
+  const { name, front, depositId, failReason, refundFailReason, final } = quotedState(state.kind);
+  return (
+    state.name === name &&
+    state.front === front &&
+    state.depositId === depositId &&
+    state.failReason === failReason &&
+    state.refundFailReason === refundFailReason &&
+    state.final === final
+  );
+}
+
 /** The whole life of a request: pure, total over states and events. */
 export function decide(state: RequestState, event: RequestEvent): Decision {
   switch (event.kind) {

@@ -33,13 +33,14 @@ const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front 
 const save = announcing(
   "request_save",
   `with before as materialized (
-     select status_seq, ${WORDS_CHANGED} as words_changed, ${ANSWER_CHANGED} as answer_changed from requests where request_id = $1),
+     select request_id, status_seq, ${WORDS_CHANGED} as words_changed, ${ANSWER_CHANGED} as answer_changed
+     from requests where request_id = any($1::text[])),
    saved as (
      update requests set state = $2, fail_reason = $3, refund_fail_reason = $4, final = $5,
        in_tx_hashes = coalesce($6, in_tx_hashes), tx_hashes = coalesce($7, tx_hashes),
        refund_tx_hashes = coalesce($8, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $9), deposit_id = $10, front = $11,
        status_seq = status_seq + case when ${WORDS_CHANGED} or final <> $5 then 1 else 0 end
-     where request_id = $1 returning *),
+     where request_id = any($1::text[]) returning *),
    event as (
      insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
        front, in_tx_hashes, tx_hashes, refund_tx_hashes, funds_seen, funds_held)
@@ -47,12 +48,13 @@ const save = announcing(
        coalesce(substring(s.terms from '"keyId":"([^"]+)"'), (select e.key_id from executions e where e.request_id = s.request_id)),
        s.updated_at_ms, not b.words_changed, s.state, s.deposit_id, s.fail_reason, s.refund_fail_reason, s.final, s.front,
        s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes, s.funds_seen, s.funds_held
-     from saved s, before b where s.status_seq > b.status_seq
+     from saved s join before b on b.request_id = s.request_id where s.status_seq > b.status_seq
      returning request_id, seq, key_id, at_ms, only_final),
    told as (
      ${webhookDeliveries("$9")})`,
   `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event
-   union all select '${STATUS_CHANNEL}', s.request_id from saved s, before b where s.status_seq = b.status_seq and b.answer_changed
+   union all select '${STATUS_CHANNEL}', s.request_id from saved s join before b on b.request_id = s.request_id
+     where s.status_seq = b.status_seq and b.answer_changed
    union all select '${WEBHOOK_CHANNEL}', '' where exists (select from told)`,
 );
 
@@ -63,15 +65,15 @@ const sameWord = new Map<StateName, readonly StateName[]>(
   ]),
 );
 
-/** Saves a request that is locked, and announces the change to clients who follow it. */
-export async function saveRequest(
+/** Saves requests that are locked, all with the same change, and announces it to clients who follow them. */
+export async function saveRequests(
   sql: Sql,
-  requestId: RequestId,
+  requestIds: readonly RequestId[],
   { state, inTxHashes, txHashes, refundTxHashes }: RequestChange,
   atMs: number,
 ): Promise<void> {
   await sql.query(save, [
-    requestId,
+    requestIds,
     state.name,
     state.failReason ?? null,
     state.refundFailReason ?? null,

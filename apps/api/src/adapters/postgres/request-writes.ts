@@ -1,12 +1,12 @@
 import { payBy } from "@causeway/domain";
 import type { OrderId, RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../../ports/records.ts";
-import type { RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
+import type { OverdueRequest, RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
-import { saveRequest } from "./request-save.ts";
-import { REQUEST_COLUMNS, requestOf } from "./rows.ts";
-import type { RequestRow } from "./rows.ts";
+import { saveRequests } from "./request-save.ts";
+import { REQUEST_COLUMNS, requestOf, STATE_COLUMNS, stateOf } from "./rows.ts";
+import type { RequestRow, StateRow } from "./rows.ts";
 import { termsToJson } from "./terms-json.ts";
 import { WAITING } from "./waiting-requests.ts";
 
@@ -28,9 +28,14 @@ const lockByOrders = statement(
   "request_lock_by_orders",
   `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[]) order by request_id for update`,
 );
+const lockWaiting = statement(
+  "request_lock_waiting",
+  `select ${REQUEST_COLUMNS} from requests where request_id = $1 and ${WAITING} for update`,
+);
 const lockOverdue = statement(
   "request_lock_overdue",
-  `select ${REQUEST_COLUMNS} from requests where ${WAITING} and origin_chain_id = $1 and fill_deadline_ms < $2
+  `select ${STATE_COLUMNS}, exists (select from fee_reservations f where f.request_id = requests.request_id and f.state = 'open') as has_reserved_fees
+   from requests where ${WAITING} and origin_chain_id = $1 and fill_deadline_ms < $2
      -- Its reported transactions are looked at first.
      and (request_id = any($4::text[]) or not exists (select from origin_transactions o where o.request_id = requests.request_id))
    order by fill_deadline_ms limit $3 for update skip locked`,
@@ -102,7 +107,10 @@ export function requestWrites(sql: Sql): RequestWrites {
       return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
     },
     async save(requestId: RequestId, change: RequestChange, atMs: number): Promise<void> {
-      await saveRequest(sql, requestId, change, atMs);
+      await saveRequests(sql, [requestId], change, atMs);
+    },
+    async saveAll(requestIds, change, atMs): Promise<void> {
+      await saveRequests(sql, requestIds, change, atMs);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
       await sql.query(note, [requestId, atMs, event, detailText(detail)]);
@@ -116,10 +124,20 @@ export function requestWrites(sql: Sql): RequestWrites {
     async prune(beforeMs, limit): Promise<number> {
       return (await sql.query(prune, [beforeMs, limit])).length;
     },
-    async lockOverdue({ chainId, deadlineBeforeMs }, limit, looked): Promise<RequestRecord[]> {
-      return (await sql.query<RequestRow>(lockOverdue, [chainId, deadlineBeforeMs, limit, looked])).map(
-        requestOf,
+    async lockWaiting(requestId): Promise<RequestRecord | undefined> {
+      const [row] = await sql.query<RequestRow>(lockWaiting, [requestId]);
+      return row && requestOf(row);
+    },
+    async lockOverdue({ chainId, deadlineBeforeMs }, limit, looked): Promise<OverdueRequest[]> {
+      const rows = await sql.query<StateRow & { request_id: string; has_reserved_fees: boolean }>(
+        lockOverdue,
+        [chainId, deadlineBeforeMs, limit, looked],
       );
+      return rows.map((row) => ({
+        requestId: row.request_id as RequestId,
+        state: stateOf(row),
+        hasReservedFees: row.has_reserved_fees,
+      }));
     },
   };
 }

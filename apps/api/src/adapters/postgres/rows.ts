@@ -56,11 +56,12 @@ export interface RequestRow extends StatusRow {
   terms: string;
 }
 
-export const STATUS_COLUMNS =
-  "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes";
+export const STATE_COLUMNS =
+  "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front";
+export const STATUS_COLUMNS = `${STATE_COLUMNS}, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes`;
 export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, superseded_by, funds_seen, funds_held, order_id, terms`;
 
-function stateOf(row: StateRow): RequestState {
+export function stateOf(row: StateRow): RequestState {
   return {
     name: row.state as StateName,
     kind: row.kind as RequestKind,

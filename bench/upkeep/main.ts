@@ -1,0 +1,19 @@
+// Rehearses upkeep of a large database: `node -C source bench/upkeep/main.ts reconcile|prune [rows]`. Storing a million rows takes a minute.
+import { onOwnDatabase } from "./own-database.ts";
+import { measureReconcile } from "./measure-reconcile.ts";
+
+const [what, rows] = process.argv.slice(2);
+
+switch (what) {
+  case "reconcile": {
+    const waiting = Number(rows ?? 1_000_000);
+    report(await onOwnDatabase(process.env, (pool) => measureReconcile(pool, { waiting, expiring: 20_000 })));
+    break;
+  }
+  default:
+    throw new RangeError("expected one of: reconcile, prune");
+}
+
+function report(figures: object): void {
+  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+}

@@ -1,0 +1,86 @@
+import { rawKeySigner } from "@causeway/attest";
+import { localAccount } from "@causeway/localnet";
+import type pg from "pg";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { chainProfiles } from "../../apps/api/src/adapters/chains/directory.ts";
+import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
+import { noChains } from "../../test/fakes/no-chains.ts";
+import { aChain } from "../../test/fakes/quote-world.ts";
+import { recordedEvents } from "../../test/fakes/recorded-events.ts";
+import { enginePolicy } from "../../test/support/engine-policy.ts";
+import { storeQuotes } from "./stored-quotes.ts";
+
+const [HEALTHY, STALLED, REMOVED] = [1, 3, 4];
+const NOW_MS = 1_700_000_000_000;
+const OVERDUE_MS = NOW_MS - 3_600_000;
+/** Blocks kept of a chain with 4,800 blocks to finality. */
+const TRAIL = 9_600;
+
+export interface ReconcileFigures {
+  /** Unpaid quotes past their deadline on the chain that stands still, and as many on the one that was removed. */
+  readonly waiting: number;
+  /** One round that has nothing else to do, ms: the median and the slowest. */
+  readonly quietMs: { readonly p50: number; readonly most: number };
+  readonly expiredPerSecond: number;
+  readonly faults: number;
+}
+
+/** Reconciles beside many quotes that cannot expire, then expires `expiring` quotes of a chain that goes on. */
+export async function measureReconcile(
+  pool: pg.Pool,
+  { waiting, expiring }: { readonly waiting: number; readonly expiring: number },
+): Promise<ReconcileFigures> {
+  const events = recordedEvents();
+  const services = {
+    ...noAppBalances,
+    enginePolicy,
+    events,
+    reads: postgresReads(sqlOn(pool)),
+    uow: postgresUnitOfWork(pool),
+    chains: { ...noChains, ...chainProfiles([aChain(HEALTHY), aChain(2), aChain(STALLED)]) },
+    signer: rawKeySigner(localAccount("solver").privateKey),
+    clock: { nowMs: () => NOW_MS },
+  };
+  for (const chainId of [HEALTHY, STALLED, REMOVED]) {
+    const newest = (chainId === HEALTHY ? NOW_MS : OVERDUE_MS - 1_000) / 1000;
+    await pool.query(
+      `insert into chain_blocks (chain_id, number, hash, parent_hash, timestamp)
+       select $1, n, md5('' || n), md5('p' || n), $2::bigint - $3::bigint + n from generate_series(1, $3::bigint) n`,
+      [chainId, newest, TRAIL],
+    );
+    await pool.query("insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, '')", [
+      chainId,
+      TRAIL,
+    ]);
+  }
+  for (const chainId of [STALLED, REMOVED])
+    await storeQuotes(pool, { chainId, count: waiting, state: "quoted", fillDeadlineMs: OVERDUE_MS });
+  const round = async (): Promise<number> => {
+    const startedMs = performance.now();
+    await reconcileRequests(services);
+    return performance.now() - startedMs;
+  };
+  const took: number[] = [];
+  for (let run = 0; run < 20; run++) took.push(await round());
+  took.sort((a, b) => a - b);
+  await storeQuotes(pool, { chainId: HEALTHY, count: expiring, state: "quoted", fillDeadlineMs: OVERDUE_MS });
+  let tookMs = 0;
+  let left = expiring;
+  while (left > 0 && events.of("reconcile_fault").length === 0) {
+    tookMs += await round();
+    const { rows } = await pool.query<{ count: number }>(
+      "select count(*) as count from requests where origin_chain_id = $1 and state = 'quoted'",
+      [HEALTHY],
+    );
+    left = rows[0]?.count ?? 0;
+  }
+  return {
+    waiting,
+    quietMs: { p50: took[10] ?? Number.NaN, most: took.at(-1) ?? Number.NaN },
+    expiredPerSecond: Math.round((expiring - left) / (tookMs / 1000)),
+    faults: events.of("reconcile_fault").length,
+  };
+}
