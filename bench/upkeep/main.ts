@@ -1,5 +1,6 @@
 // Rehearses upkeep of a large database: `node -C source bench/upkeep/main.ts reconcile|prune [rows]`. Storing a million rows takes a minute.
 import { onOwnDatabase } from "./own-database.ts";
+import { measurePrune } from "./measure-prune.ts";
 import { measureReconcile } from "./measure-reconcile.ts";
 
 const [what, rows] = process.argv.slice(2);
@@ -10,6 +11,9 @@ switch (what) {
     report(await onOwnDatabase(process.env, (pool) => measureReconcile(pool, { waiting, expiring: 20_000 })));
     break;
   }
+  case "prune":
+    report(await onOwnDatabase(process.env, (pool) => measurePrune(pool, Number(rows ?? 4_000_000))));
+    break;
   default:
     throw new RangeError("expected one of: reconcile, prune");
 }

@@ -3,10 +3,11 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempotency-store.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { Idempotency, IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
 import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
-import { pruneHistory } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { pruneHistory } from "../../apps/api/src/usecases/prune-history.ts";
 import { aCall, anAnswer, begun, idempotencyContract } from "../contracts/idempotency.ts";
 import { anApiKey, fakeApiKeys } from "../fakes/api-keys.ts";
 import { fakeIdempotency } from "../fakes/idempotency.ts";
@@ -116,10 +117,15 @@ test("calls of yesterday are forgotten, a bounded number at a time, and those of
   await store.finish(await begun(store, old, NOW_MS), anAnswer);
   await store.finish(await begun(store, young, NOW_MS + MINUTE_MS), anAnswer);
   const events = recordedEvents();
+  const nowMs = () => NOW_MS + 24 * 60 * MINUTE_MS + 1;
   await pruneHistory({
     uow: postgresUnitOfWork(pools[0]),
+    reads: {
+      ...postgresReads(sqlOn(pools[0])),
+      newestBlocksMs: async () => await Promise.resolve([nowMs()]),
+    },
     events,
-    clock: { nowMs: () => NOW_MS + 24 * 60 * MINUTE_MS + 1 },
+    clock: { nowMs },
   });
   const { rows } = await pools[0].query("select key from idempotency_keys where key = any($1)", [
     [old.key, young.key],

@@ -12,6 +12,7 @@ import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { Reads } from "../../apps/api/src/ports/reads.ts";
 import type { UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { KEPT_MS, pruneHistory } from "../../apps/api/src/usecases/prune-history.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
@@ -44,7 +45,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   events = recordedEvents();
   await pool.query(
-    "truncate requests, request_events, status_events, deposits, outbox, chain_blocks, chain_cursors, rail_cursors cascade",
+    "truncate requests, request_events, status_events, deposits, outbox, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
   );
 });
 afterAll(async () => {
@@ -137,6 +138,9 @@ test("expires a quote from a chain that is not configured a day later, whatever 
   await reconcileRequests(servicesAt(NOW_MS));
   expect((await stateOf(terms))?.name).toBe("quoted");
   await reconcileRequests(servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS));
+  expect((await stateOf(terms))?.name, "no chain confirms the clock").toBe("quoted");
+  await readUpTo(EVM, NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
+  await reconcileRequests(servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS));
   expect(await stateOf(terms)).toMatchObject({ name: "expired", failReason: "TTL_EXPIRED" });
 });
 
@@ -144,7 +148,7 @@ test("looks at reported transactions before it expires a quote, and expires thos
   const [reported, removed] = [await aQuoteFrom(EVM, LATE_MS), await aQuoteFrom(REMOVED, LATE_MS)];
   for (const { requestId } of [reported, removed])
     await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, someHash(), NOW_MS));
-  await readUpTo(EVM, NOW_MS);
+  await readUpTo(EVM, NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
   const services = servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
   const away = new RpcFault({ kind: "network", method: "eth_getTransactionByHash", reason: "refused" });
   const get = (chainId: number) => {
@@ -256,4 +260,90 @@ test("reports which part failed, and does the others", async () => {
   expect(rows.map(({ payload }) => JSON.parse(payload) as unknown)).toEqual([
     { depositId: String(deposit?.id), rescue: 1 },
   ]);
+});
+
+const DAY_MS = 24 * 3_600 * 1000;
+
+/** A call with an idempotency key, begun at this time. */
+async function aCallAt(atMs: number): Promise<string> {
+  const key = someHash();
+  await pool.query(
+    `insert into idempotency_keys (scope, endpoint, key, body_hash, lease_token, lease_until_ms, created_at_ms)
+     values ('s', 'POST /quote', $1, 'h', 't', 0, $2)`,
+    [key, atMs],
+  );
+  return key;
+}
+
+const keysLeft = async () =>
+  (await pool.query<{ key: string }>("select key from idempotency_keys")).rows.map(({ key }) => key);
+const requestsLeft = async () =>
+  (
+    await pool.query<{ id: string }>("select request_id as id from requests order by fill_deadline_ms")
+  ).rows.map(({ id }) => id);
+
+test("prunes unpaid quotes a month after their deadline, and looks only once at those it keeps", async () => {
+  const endedMs = NOW_MS - KEPT_MS.requests - 1;
+  const kept = await quotesFrom(EVM, endedMs - 5, 3);
+  const [unpaid] = await quotesFrom(EVM, endedMs, 1);
+  const [young] = await quotesFrom(EVM, NOW_MS - DAY_MS, 1);
+  await pool.query("update requests set state = 'expired'");
+  for (const { requestId } of kept)
+    await pool.query(
+      `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
+         amount, value_usd, disposition, seen_at_ms, request_id)
+       values (1, $1, 0, 1, 'b', true, 1, 'c', 'd', 'e', 1, 0, 'refund', 0, $1)`,
+      [requestId],
+    );
+  await readUpTo(EVM, NOW_MS);
+  const services = servicesAt(NOW_MS);
+  await pruneHistory(services);
+  expect(events.of("pruned").at(-1)?.facts).toMatchObject({ quotes: 1 });
+  const left = await requestsLeft();
+  expect(left).toHaveLength(4);
+  expect(left).not.toContain(unpaid?.requestId);
+  expect(left).toContain(young?.requestId);
+  const seen = await uow.run((tx) => tx.requests.prune(endedMs + 1, 100));
+  expect(seen, "what is kept is not looked at again").toEqual({ deleted: 0, seen: 0 });
+  const oldest = await reads.oldestPrunable();
+  expect(oldest.find(({ table }) => table === "requests")?.sinceMs).toBe(young?.fillDeadlineMs);
+});
+
+test("prunes the other tables when one of them fails, and reports which", async () => {
+  await aCallAt(NOW_MS - KEPT_MS.idempotency_keys - 1);
+  const young = await aCallAt(NOW_MS - 1);
+  await readUpTo(EVM, NOW_MS);
+  const breaking: UnitOfWork = {
+    run: async (work) =>
+      await uow.run(
+        async (tx) =>
+          await work({
+            ...tx,
+            requests: {
+              ...tx.requests,
+              prune: async () => await Promise.reject(new Error("statement timeout")),
+            },
+          }),
+      ),
+  };
+  await pruneHistory({ ...servicesAt(NOW_MS), uow: breaking });
+  expect(await keysLeft()).toEqual([young]);
+  expect(events.of("prune_fault").map(({ facts }) => facts)).toEqual([{ table: "requests" }]);
+});
+
+test("deletes nothing by age while no chain's newest block is within an hour of the clock", async () => {
+  const key = await aCallAt(NOW_MS);
+  const aheadMs = NOW_MS + KEPT_MS.idempotency_keys + 1;
+  await pruneHistory(servicesAt(aheadMs));
+  await readUpTo(EVM, NOW_MS);
+  await readUpTo(rails[0]?.id ?? 0, NOW_MS);
+  await pruneHistory(servicesAt(aheadMs));
+  expect(await keysLeft()).toEqual([key]);
+  expect(events.of("clock_implausible").map(({ level, facts }) => ({ level, ...facts }))).toEqual([
+    { level: "alarm", nowMs: aheadMs, newestBlockMs: undefined },
+    { level: "alarm", nowMs: aheadMs, newestBlockMs: NOW_MS },
+  ]);
+  await readUpTo(rails[0]?.id ?? 0, aheadMs);
+  await pruneHistory(servicesAt(aheadMs));
+  expect(await keysLeft()).toEqual([]);
 });

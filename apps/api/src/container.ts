@@ -30,6 +30,7 @@ import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
 import { snapshotGauges } from "./adapters/telemetry/snapshot-gauges.ts";
+import { pruneGauge } from "./adapters/telemetry/prune-gauge.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
@@ -73,7 +74,9 @@ import { priceIntent } from "./usecases/price-intent.ts";
 import { measuredQuoteGas } from "./usecases/quote-gas.ts";
 import { ledTasks, leaderReport } from "./usecases/leader-report.ts";
 import { readinessCheck, type LeaderReport } from "./usecases/readiness.ts";
-import { pruneHistory, reconcileRequests } from "./usecases/reconcile-requests.ts";
+import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
+import { KEPT_MS, pruneHistory } from "./usecases/prune-history.ts";
+import { reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
 import { createReportTurns } from "./usecases/report-turns.ts";
@@ -350,8 +353,15 @@ export async function createContainer(
       const webhooks = startWebhooks(services, { config, sql, lifecycle, registry: metrics.registry });
       lifecycle.add(
         "pruning of webhooks",
-        every(PRUNE_EVERY_MS, () => webhooks.prune(), services),
+        every(
+          PRUNE_EVERY_MS,
+          async () => {
+            if (await mayDeleteByAge(services)) await webhooks.prune();
+          },
+          services,
+        ),
       );
+      pruneGauge(metrics.registry, services.reads, clock, KEPT_MS);
       lifecycle.add(
         "pruning",
         every(PRUNE_EVERY_MS, () => pruneHistory(services), services),

@@ -35,6 +35,7 @@ export * from "./permit/route-witness.ts";
 export * from "./request/reasons.ts";
 export * from "./request/state.ts";
 export * from "./request/expiry.ts";
+export * from "./request/plausible-clock.ts";
 export * from "./request/public-status.ts";
 export * from "./request/judge-deposit.ts";
 export * from "./request/request-attestation.ts";

@@ -61,6 +61,9 @@ export type EventName =
   | "liquidity_fault"
   | "token_traffic_fault"
   | "pruned"
+  | "prune_fault"
+  /** No chain confirms the clock of this process: nothing is deleted by age. */
+  | "clock_implausible"
   | "log_ignored"
   | "settlement_leads"
   | "settlement_attested"

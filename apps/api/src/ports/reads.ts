@@ -10,6 +10,8 @@ import type { DepositSighting } from "./unit-of-work.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
+  /** Since when each table has its oldest row that pruning will look at; undefined: there is none. */
+  oldestPrunable(): Promise<Array<{ readonly table: PrunableTable; readonly sinceMs: number | undefined }>>;
   /** Settles when the database answers. */
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
@@ -80,6 +82,9 @@ export interface SendReads {
   dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
 }
 
+/** Tables whose rows are deleted by age. */
+export type PrunableTable = "outbox" | "requests" | "idempotency_keys" | "claims";
+
 /** Requests of one origin chain with a deadline before that time. */
 export interface DueOnChain {
   readonly chainId: number;
@@ -90,6 +95,8 @@ export interface DueOnChain {
 export interface WaitingReads {
   /** Chains that such requests wait on, each with the time of the newest block that was read; undefined: none was. */
   waitingOrigins(): Promise<Array<{ readonly chainId: number; readonly newestBlockMs: number | undefined }>>;
+  /** Times of the newest blocks that were read, one per chain. */
+  newestBlocksMs(): Promise<number[]>;
   /** Of the ones with the oldest deadlines, those with reported transactions; when there are more than `limit`, any of them. */
   overdueReported(
     due: DueOnChain,

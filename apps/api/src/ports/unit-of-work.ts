@@ -100,8 +100,8 @@ export interface RequestWrites {
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
-  /** Forgets quotes that nobody ever paid for, closed before `beforeMs`; returns how many. */
-  prune(beforeMs: number, limit: number): Promise<number>;
+  /** Deletes quotes with a deadline before that time which nothing was ever paid for. Of `seen` those that stay are never looked at again. */
+  prune(beforeMs: number, limit: number): Promise<{ readonly deleted: number; readonly seen: number }>;
   /** Locks requests that wait for a deposit past their deadline; of those with reported origin transactions only the ones in `looked`. */
   lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<OverdueRequest[]>;
   /** Locks a request if it still waits for a deposit. */

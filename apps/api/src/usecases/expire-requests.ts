@@ -1,4 +1,4 @@
-import { decide, expiresBefore, isUntouched } from "@causeway/domain";
+import { decide, expiresBefore, isClockPlausible, isUntouched } from "@causeway/domain";
 import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../ports/reads.ts";
 import type { Services } from "../ports/services.ts";
@@ -28,8 +28,16 @@ interface Due extends DueOnChain {
  */
 export async function expireRequests(services: Needs): Promise<number> {
   const clock = { nowMs: services.clock.nowMs(), graceMs: services.enginePolicy.expiryGraceMs };
-  const onChains = (await services.reads.waitingOrigins()).flatMap(({ chainId, newestBlockMs }) => {
-    const isConfigured = services.chains.profile(chainId) !== undefined;
+  const origins = (await services.reads.waitingOrigins()).map((origin) => ({
+    ...origin,
+    isConfigured: services.chains.profile(origin.chainId) !== undefined,
+  }));
+  // Requests from a chain that is not configured end by the clock alone, so a chain has to confirm it.
+  const isClockTrusted =
+    origins.every(({ isConfigured }) => isConfigured) ||
+    isClockPlausible(clock.nowMs, await services.reads.newestBlocksMs());
+  const onChains = origins.flatMap(({ chainId, newestBlockMs, isConfigured }) => {
+    if (!isConfigured && !isClockTrusted) return [];
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
     return deadlineBeforeMs === undefined ? [] : [{ chainId, deadlineBeforeMs }];
   });

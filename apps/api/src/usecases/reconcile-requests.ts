@@ -1,4 +1,3 @@
-import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { Services } from "../ports/services.ts";
 import type { OutboxEntry } from "../ports/unit-of-work.ts";
 import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
@@ -8,11 +7,6 @@ import { rescueJob, executeJob, fillJob, refundJob } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
-const PRUNE_BATCH = 5_000;
-/** Queued jobs are remembered this long, for whoever looks into what happened. */
-const OUTBOX_KEPT_MS = 24 * 3600 * 1000;
-/** Quotes that were never paid for are remembered this long after their deadline: a very late deposit is then still sent back by itself. */
-const UNPAID_KEPT_MS = 30 * 24 * 3600 * 1000;
 
 type Needs = Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
   TransitionServices &
@@ -77,25 +71,4 @@ async function rescue({ uow, clock, enginePolicy }: Needs, lost: readonly Outbox
   const jobs = lost.map((job) => rescueJob(job, window));
   if (jobs.length > 0) await uow.run((tx) => tx.outbox.add(jobs, nowMs));
   return jobs.length;
-}
-
-/** Forgets what has served its time, a bounded batch a commit. */
-export async function pruneHistory(services: Pick<Services, "uow" | "events" | "clock">): Promise<void> {
-  const nowMs = services.clock.nowMs();
-  const jobs = await drain(() =>
-    services.uow.run((tx) => tx.outbox.prune(nowMs - OUTBOX_KEPT_MS, PRUNE_BATCH)),
-  );
-  const quotes = await drain(() =>
-    services.uow.run((tx) => tx.requests.prune(nowMs - UNPAID_KEPT_MS, PRUNE_BATCH)),
-  );
-  const calls = await drain(() =>
-    services.uow.run((tx) => tx.idempotency.prune(nowMs - IDEMPOTENCY_KEPT_MS, PRUNE_BATCH)),
-  );
-  if (jobs + quotes + calls > 0) services.events.happened("pruned", { jobs, quotes, calls });
-}
-
-async function drain(batch: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (let done = PRUNE_BATCH; done === PRUNE_BATCH; total += done) done = await batch();
-  return total;
 }

@@ -1,7 +1,7 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
-import type { Reads } from "../../ports/reads.ts";
+import type { PrunableTable, Reads } from "../../ports/reads.ts";
 import { unrecordedDeposits } from "./deposit-writes.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
@@ -131,6 +131,13 @@ const routeTimings = statement(
   "read_route_timings",
   "select origin_chain_id, destination_chain_id, average_ms, samples from route_timings",
 );
+const oldestPrunable = statement(
+  "read_oldest_prunable",
+  `select 'outbox' as name, min(published_at_ms) as since_ms from outbox where published_at_ms is not null
+   union all select 'requests', min(fill_deadline_ms) from requests where state = 'expired' and not kept
+   union all select 'idempotency_keys', min(created_at_ms) from idempotency_keys
+   union all select 'claims', min(expires_at) * 1000 from claims where state = 'offered'`,
+);
 
 /** Reads on a Postgres pool. */
 export function postgresReads(sql: Sql): Reads {
@@ -254,6 +261,10 @@ export function postgresReads(sql: Sql): Reads {
     async endedExecutions(limit) {
       const rows = await sql.query<{ request_id: string }>(endedExecutions, [limit]);
       return rows.map((row) => row.request_id as RequestId);
+    },
+    async oldestPrunable() {
+      const rows = await sql.query<{ name: PrunableTable; since_ms: number | null }>(oldestPrunable, []);
+      return rows.map((row) => ({ table: row.name, sinceMs: row.since_ms ?? undefined }));
     },
     async routeTimings() {
       const rows = await sql.query<{

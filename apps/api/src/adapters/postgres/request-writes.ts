@@ -60,21 +60,23 @@ const measured = statement(
 // A request that any deposit or payment names is kept: its story may be asked for. So is one whose deposit address anything came to, or was given out to an API key.
 const prune = statement(
   "request_prune",
-  `with gone as (delete from requests where request_id in (
-     select request_id from requests r where state = 'expired' and fill_deadline_ms < $1
-       and (deposit_address is null or exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
+  `with seen as materialized (
+     select request_id,
+       (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
          and not exists (select from deposit_address_funds f where f.address = a.address)
          and not exists (select from deposit_sweeps s where s.address = a.address)))
-       and not exists (select from deposits d where d.request_id = r.request_id)
-       and not exists (select from sends s where s.request_id = r.request_id)
-       and not exists (select from send_reports s where s.request_id = r.request_id)
-       and not exists (select from executions e where e.request_id = r.request_id)
-     order by fill_deadline_ms limit $2)
-   returning request_id),
+       or exists (select from deposits d where d.request_id = r.request_id)
+       or exists (select from sends s where s.request_id = r.request_id)
+       or exists (select from send_reports s where s.request_id = r.request_id)
+       or exists (select from executions e where e.request_id = r.request_id) as is_kept
+     from requests r where state = 'expired' and not kept and fill_deadline_ms < $1
+     order by fill_deadline_ms limit $2 for update skip locked),
+   kept as (update requests set kept = true where request_id in (select request_id from seen where is_kept)),
+   gone as (delete from requests where request_id in (select request_id from seen where not is_kept) returning request_id),
    addresses as (delete from deposit_addresses where request_id in (select request_id from gone)),
    events as (delete from request_events where request_id in (select request_id from gone)),
    statuses as (delete from status_events where request_id in (select request_id from gone))
-   select request_id from gone`,
+   select count(*) filter (where not is_kept) as deleted, count(*) as seen from seen`,
 );
 
 /** Requests inside one transaction. */
@@ -121,8 +123,9 @@ export function requestWrites(sql: Sql): RequestWrites {
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
       await sql.query(measured, [originChainId, destinationChainId, tookMs]);
     },
-    async prune(beforeMs, limit): Promise<number> {
-      return (await sql.query(prune, [beforeMs, limit])).length;
+    async prune(beforeMs, limit) {
+      const [row] = await sql.query<{ deleted: number; seen: number }>(prune, [beforeMs, limit]);
+      return row ?? { deleted: 0, seen: 0 };
     },
     async lockWaiting(requestId): Promise<RequestRecord | undefined> {
       const [row] = await sql.query<RequestRow>(lockWaiting, [requestId]);

@@ -27,6 +27,10 @@ const origins = statement(
    newest as materialized (${NEWEST_BLOCKS})
    select o.chain_id, n.newest_ms from origins o left join newest n on n.chain_id = o.chain_id where o.chain_id is not null`,
 );
+const newestBlocks = statement(
+  "read_newest_blocks",
+  `select newest_ms from (${NEWEST_BLOCKS}) n where newest_ms is not null`,
+);
 const overdueReported = statement(
   "read_overdue_reported",
   `select r.request_id, array_agg(o.tx_hash order by o.reported_at_ms desc, o.tx_hash) as tx_hashes
@@ -44,6 +48,9 @@ export function waitingReads(sql: Sql): WaitingReads {
     async waitingOrigins() {
       const rows = await sql.query<{ chain_id: number; newest_ms: number | null }>(origins, []);
       return rows.map((row) => ({ chainId: row.chain_id, newestBlockMs: row.newest_ms ?? undefined }));
+    },
+    async newestBlocksMs() {
+      return (await sql.query<{ newest_ms: number }>(newestBlocks, [])).map((row) => row.newest_ms);
     },
     async overdueReported({ chainId, deadlineBeforeMs }, limit) {
       const rows = await sql.query<{ request_id: string; tx_hashes: string[] }>(overdueReported, [

@@ -1,0 +1,28 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { Clock } from "../../ports/clock.ts";
+import type { PrunableTable, Reads } from "../../ports/reads.ts";
+
+/** Publishes how long the oldest row of each table that pruning may delete, or has still to look at, is past its time. */
+export function pruneGauge(
+  registry: Registry,
+  reads: Pick<Reads, "oldestPrunable">,
+  clock: Clock,
+  keptMs: Readonly<Record<PrunableTable, number>>,
+): void {
+  void new Gauge({
+    name: "causeway_prune_overdue_seconds",
+    help: "How long the oldest row of a table should have been pruned already; 0: nothing is overdue",
+    labelNames: ["table"],
+    registers: [registry],
+    async collect(): Promise<void> {
+      const oldest = await reads.oldestPrunable().catch(() => undefined);
+      // Unknown is not zero: the last known value stands.
+      if (oldest === undefined) return;
+      for (const { table, sinceMs } of oldest) {
+        const overdueMs = sinceMs === undefined ? 0 : clock.nowMs() - keptMs[table] - sinceMs;
+        this.set({ table }, Math.max(0, overdueMs / 1000));
+      }
+    },
+  });
+}
