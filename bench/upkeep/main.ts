@@ -1,5 +1,6 @@
-// Rehearses upkeep of a large database: `node -C source bench/upkeep/main.ts reconcile|prune [rows]`. Storing a million rows takes a minute.
+// Rehearses upkeep of a large database: `node -C source bench/upkeep/main.ts reconcile|prune|dead-node [rows]`. Storing a million rows takes a minute.
 import { onOwnDatabase } from "./own-database.ts";
+import { measureDeadNode } from "./measure-dead-node.ts";
 import { measurePrune } from "./measure-prune.ts";
 import { measureReconcile } from "./measure-reconcile.ts";
 
@@ -14,8 +15,11 @@ switch (what) {
   case "prune":
     report(await onOwnDatabase(process.env, (pool) => measurePrune(pool, Number(rows ?? 4_000_000))));
     break;
+  case "dead-node":
+    report(await onOwnDatabase(process.env, (pool, url) => measureDeadNode(pool, url, Number(rows ?? 200))));
+    break;
   default:
-    throw new RangeError("expected one of: reconcile, prune");
+    throw new RangeError("expected one of: reconcile, prune, dead-node");
 }
 
 function report(figures: object): void {

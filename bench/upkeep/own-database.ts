@@ -6,7 +6,7 @@ import { migrate } from "../../apps/api/src/migrate.ts";
 /** Runs `work` on a database of its own with all tables, and drops it afterwards. */
 export async function onOwnDatabase<T>(
   env: Readonly<Record<string, string | undefined>>,
-  work: (pool: pg.Pool) => Promise<T>,
+  work: (pool: pg.Pool, url: string) => Promise<T>,
 ): Promise<T> {
   const services = await chooseServices(env);
   const name = `causeway_upkeep_bench_${process.pid}`;
@@ -16,7 +16,7 @@ export async function onOwnDatabase<T>(
     await migrate(url);
     const pool = createPool(url, { max: 8, statementTimeoutMs: 600_000, applicationName: "bench" });
     try {
-      return await work(pool);
+      return await work(pool, url);
     } finally {
       await pool.end();
       await onServer(services.databaseUrl, `drop database ${name} with (force)`);

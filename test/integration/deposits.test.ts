@@ -631,7 +631,8 @@ test("deposits that cannot pay for their own refund are one row each, and are sh
     agreed.requestId,
   ]);
   expect(trace.rows).toEqual([]);
-  expect(await world.services.reads.overdueRefunds(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+  const ever = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
+  expect(await world.services.reads.overdueRefunds(ever, 100)).toEqual([]);
   const shown = (await strandedFunds(sqlOn(world.pool))).filter(
     (row) => "depositor" in row && row.depositor === depositor,
   );

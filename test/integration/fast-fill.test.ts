@@ -755,7 +755,9 @@ test("deposits that name the order of a fast fill that waits for funds prolong n
     await mineOrigin();
   }
   const { nowMs } = services.clock;
-  expect(await services.reads.overdueFills(nowMs() - inventoryWaitMs, 500)).toContain(agreed.requestId);
+  expect(
+    await services.reads.overdueFills({ sinceBeforeMs: nowMs() - inventoryWaitMs, nowMs: nowMs() }, 500),
+  ).toContain(agreed.requestId);
   await world.work();
   expect(await sponsor.holdState(agreed)).toBe("released");
   await destination.client.setBalance({ address, value: whole });

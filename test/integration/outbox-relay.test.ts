@@ -2,9 +2,11 @@ import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { producerConnection } from "../../apps/api/src/adapters/bullmq/connections.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../apps/api/src/adapters/bullmq/outbox-relay.ts";
 import { startWorkers, type WorkerHost } from "../../apps/api/src/adapters/bullmq/worker-host.ts";
-import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { jobRuns } from "../../apps/api/src/adapters/postgres/job-runs.ts";
+import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { BadPayload, type Catalog } from "../../apps/api/src/jobs/define-job.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
@@ -26,7 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   prefix = testRedis().prefix;
-  await pool.query("truncate outbox");
+  await pool.query("truncate outbox, job_runs");
 });
 afterEach(async () => {
   for (const part of parts.toReversed()) await part.close();
@@ -67,7 +69,7 @@ async function relay(catalog: Catalog, redisUrl: string): Promise<OutboxRelay> {
 }
 
 function workers(catalog: Catalog, redisUrl: string): WorkerHost {
-  const started = startWorkers(services, catalog, { redisUrl, prefix });
+  const started = startWorkers(services, catalog, { redisUrl, prefix, runs: jobRuns(sqlOn(pool)) });
   parts.push(started);
   return started;
 }
@@ -264,4 +266,106 @@ test("the relay comes back when its connection for announcements is cut", async 
   );
   await add(jobs(0, 3));
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+});
+
+/** Asks Redis about the queue `fill`, by the keys that BullMQ keeps it under. */
+async function askRedis<T>(
+  url: string,
+  ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
+): Promise<T> {
+  const redis = producerConnection(url);
+  try {
+    await expect.poll(() => redis.status).toBe("ready");
+    return await ask(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Starts relay and workers, and waits until the relay has found the new queue empty. */
+async function workOn(catalog: Catalog, url: string): Promise<void> {
+  await relay(catalog, url);
+  workers(catalog, url);
+  const isMarked = async () =>
+    await askRedis(url, async (redis) => await redis.exists(`${prefix}:causeway-queue`));
+  await expect.poll(isMarked, { timeout: 5_000 }).toBe(1);
+}
+
+const idsOf = async (url: string, kind: "failed" | "delayed"): Promise<string[]> =>
+  await askRedis(url, async (redis) => await redis.zrange(`${prefix}:fill:${kind}`, "0", "-1"));
+
+const runRows = async () =>
+  (
+    await pool.query<{ job_id: string; lost_after_ms: number; ran_at_ms: number; rescues: number }>(
+      "select job_id, lost_after_ms, ran_at_ms, rescues from job_runs",
+    )
+  ).rows;
+
+const rescue = async (n: number): Promise<number> =>
+  await postgresUnitOfWork(pool).run(
+    async (tx) =>
+      await tx.outbox.rescue([{ job: "fill", legId: String(n), payload: { n } }], clock.nowMs(), 5_000),
+  );
+
+test("a job that fails every time leaves one stack on the queue, and counts as lost at once", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
+  await workOn(quick, url);
+  await add(jobs(1, 2));
+  await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(async () => await idsOf(url, "failed"), { timeout: 5_000 }).toEqual(["job-1"]);
+  const stacks = await askRedis(url, async (redis) => await redis.hget(`${prefix}:fill:job-1`, "stacktrace"));
+  expect(JSON.parse(stacks ?? "")).toHaveLength(1);
+  const [run] = await runRows();
+  expect(run?.lost_after_ms).toBeLessThanOrEqual(clock.nowMs());
+});
+
+test("a job that was queued again runs once and leaves nothing on the queue when it fails", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  await workOn(catalog, url);
+  expect(await rescue(1)).toBe(1);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+  await sleep(600);
+  expect(ran, "it is not tried again by the queue").toHaveLength(1);
+  expect([await idsOf(url, "failed"), await idsOf(url, "delayed")]).toEqual([[], []]);
+  const [run] = await runRows();
+  expect(run, "its next turn is up to the reconciler").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
+});
+
+test("a job that waits is noted as waiting; one that was queued again beside it ends", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await add([{ job: "fill", jobId: "fill-1-0", payload: { n: 1 } }]);
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(1);
+  const [run] = await runRows();
+  expect(run?.job_id).toBe("fill-1-0");
+  expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait and a minute").toBe(120_000);
+  await add([{ job: "fill", jobId: "rescue-fill-1", payload: { n: 1, rescue: 1 } }]);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(2);
+  await sleep(200);
+  expect(await idsOf(url, "delayed")).toEqual(["fill-1-0"]);
+});
+
+test("a job that was queued again goes on waiting for a leg whose first job is lost", async () => {
+  const { url } = testRedis();
+  const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await rescue(1);
+  await expect.poll(async () => await idsOf(url, "delayed"), { timeout: 5_000 }).toEqual(["rescue-fill-1"]);
+  expect(await runRows()).toMatchObject([{ job_id: "rescue-fill-1", rescues: 0 }]);
+});
+
+test("what waited on a Redis that lost its data no longer counts as waiting", async () => {
+  const { url } = testRedis();
+  const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await add(jobs(1, 3));
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(2);
+  await sleep(1_500);
+  expect(await runRows(), "the queue is as it was").toHaveLength(2);
+  await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(0);
 });

@@ -6,6 +6,7 @@ import { localAccount } from "@causeway/localnet";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { chainProfiles } from "../../apps/api/src/adapters/chains/directory.ts";
+import { jobRuns } from "../../apps/api/src/adapters/postgres/job-runs.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
@@ -45,7 +46,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   events = recordedEvents();
   await pool.query(
-    "truncate requests, request_events, status_events, deposits, outbox, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
+    "truncate requests, request_events, status_events, deposits, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
   );
 });
 afterAll(async () => {
@@ -346,4 +347,96 @@ test("deletes nothing by age while no chain's newest block is within an hour of 
   await readUpTo(rails[0]?.id ?? 0, aheadMs);
   await pruneHistory(servicesAt(aheadMs));
   expect(await keysLeft()).toEqual([]);
+});
+
+/** A deposit whose refund is due. Its job was queued once, and is lost unless the test says otherwise. */
+async function aRefundDue(seenAtMs: number): Promise<string> {
+  const { rows } = await pool.query<{ id: number }>(
+    `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
+       amount, value_usd, disposition, refund_state, seen_at_ms)
+     values (1, $1, 0, 1, 'b', true, 1, 'c', 'd', 'e', 1, 0, 'refund', 'none', $2) returning id`,
+    [someHash(), seenAtMs],
+  );
+  return String(rows[0]?.id);
+}
+
+/** The relay takes what was queued. */
+async function takeJobs(): Promise<string[]> {
+  const { rows } = await pool.query<{ payload: string }>(
+    `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
+     select payload from taken order by id`,
+  );
+  return rows.map(({ payload }) => (JSON.parse(payload) as { depositId: string }).depositId);
+}
+
+const { overdueAfterMs } = enginePolicy;
+
+test("leaves a leg alone while its job waits, and queues it again when the job did not come back", async () => {
+  const depositId = await aRefundDue(NOW_MS);
+  const leg = { job: "refund", legId: depositId, jobId: `refund-${depositId}-1` } as const;
+  await jobRuns(sqlOn(pool)).noteWaiting(leg, NOW_MS + 1_000, NOW_MS + 61_000);
+  await reconcileRequests(servicesAt(NOW_MS + 60_999));
+  expect(await takeJobs()).toEqual([]);
+  await reconcileRequests(servicesAt(NOW_MS + 61_000));
+  expect(await takeJobs()).toEqual([depositId]);
+});
+
+test("queues a lost job after OVERDUE_AFTER_MS, and what does not move after pauses that grow to half a minute", async () => {
+  await aRefundDue(NOW_MS);
+  const at: number[] = [];
+  for (let atMs = 0; atMs <= 150_000; atMs += 1_000) {
+    await reconcileRequests(servicesAt(NOW_MS + atMs));
+    if ((await takeJobs()).length > 0) at.push(atMs);
+  }
+  const first = overdueAfterMs + 1_000;
+  expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
+});
+
+test("keeps one open job per leg while nothing is published, however many reconcile", async () => {
+  await aRefundDue(NOW_MS);
+  for (let round = 1; round <= 20; round++)
+    await Promise.all(
+      [1, 2, 3].map(async () => await reconcileRequests(servicesAt(NOW_MS + round * 60_000))),
+    );
+  expect((await pool.query("select 1 from outbox")).rows).toHaveLength(1);
+});
+
+test("queues every lost job in turn, although more legs than a round takes cannot go on", async () => {
+  const stuck = await Promise.all(Array.from({ length: 510 }, async () => await aRefundDue(NOW_MS)));
+  const lost = await aRefundDue(NOW_MS + 1);
+  const queued = new Set<string>();
+  for (let round = 1; round <= 2; round++) {
+    await reconcileRequests(servicesAt(NOW_MS + 10_000 + round * overdueAfterMs));
+    for (const depositId of await takeJobs()) queued.add(depositId);
+  }
+  expect(queued.size).toBe(stuck.length + 1);
+  expect(queued).toContain(lost);
+});
+
+test("what ran before a request got into its state does not keep a lost job from being queued", async () => {
+  const terms = await aQuoteFrom(EVM, NOW_MS + DAY_MS);
+  await pool.query("update requests set state = 'fillable', updated_at_ms = $2 where request_id = $1", [
+    terms.requestId,
+    NOW_MS,
+  ]);
+  const leg = { job: "fill", legId: terms.requestId, jobId: "fill-before" } as const;
+  await jobRuns(sqlOn(pool)).noteWaiting(leg, NOW_MS - 1, NOW_MS + 60_000);
+  await reconcileRequests(servicesAt(NOW_MS + overdueAfterMs + 1));
+  const { rows } = await pool.query("select job_name, job_id, payload from outbox");
+  expect(rows).toEqual([
+    {
+      job_name: "fill",
+      job_id: `rescue-fill-${terms.requestId}`,
+      payload: JSON.stringify({ requestId: terms.requestId, rescue: 1 }),
+    },
+  ]);
+});
+
+test("a job that was queued again yields to one that waits, and takes over from one that is lost", async () => {
+  const runs = jobRuns(sqlOn(pool));
+  const leg = { job: "refund", legId: "7" } as const;
+  await runs.noteWaiting({ ...leg, jobId: "first" }, 0, 60_000);
+  expect(await runs.takeOver({ ...leg, jobId: "again" }, 59_999, 119_999)).toBe(false);
+  expect(await runs.takeOver({ ...leg, jobId: "again" }, 60_000, 120_000)).toBe(true);
+  expect(await runs.takeOver({ ...leg, jobId: "again" }, 61_000, 121_000), "its own place").toBe(true);
 });

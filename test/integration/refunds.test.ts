@@ -307,7 +307,12 @@ test("a refund that its receiver refuses is not tried again and again: somebody 
     nextAction: "contact_operator",
   });
   expect(world.events.of("refund_impossible").at(-1)?.facts).toMatchObject({ requestId: agreed.requestId });
-  expect(await world.services.reads.overdueRefunds(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+  expect(
+    await world.services.reads.overdueRefunds(
+      { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER },
+      100,
+    ),
+  ).toEqual([]);
 });
 
 test("lists deposits of one transaction that no request knows as one row", async () => {

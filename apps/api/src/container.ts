@@ -2,6 +2,7 @@ import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/att
 import { RpcFault, connectEvmChain, type EvmConnection } from "@causeway/chains";
 import type { Address, AttestationHub, Chain, Hex32, OrderId } from "@causeway/domain";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
+import { watchRedisMemory } from "./adapters/bullmq/redis-memory.ts";
 import { startOutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import { startWorkers } from "./adapters/bullmq/worker-host.ts";
@@ -12,6 +13,7 @@ import { balanceReads } from "./adapters/postgres/balance-reads.ts";
 import { checkSessions } from "./adapters/postgres/check-sessions.ts";
 import { leaderReads } from "./adapters/postgres/leader-reads.ts";
 import { leaderLocks } from "./adapters/postgres/leader-locks.ts";
+import { jobRuns } from "./adapters/postgres/job-runs.ts";
 import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
@@ -90,6 +92,7 @@ import { requestStatus } from "./usecases/request-status.ts";
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
+const REDIS_MEMORY_EVERY_MS = 15_000;
 /** About two kilobytes each. */
 const STATUSES_KEPT = 50_000;
 /** Reports of one transaction within this time are one report. */
@@ -296,8 +299,13 @@ export async function createContainer(
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
+      const memory = watchRedisMemory(metrics.registry, () => relay.memory(), events);
+      lifecycle.add(
+        "memory of Redis",
+        every(REDIS_MEMORY_EVERY_MS, () => memory.look(), services),
+      );
       const working = { ...services, ...executionPace(services) };
-      const workers = startWorkers(working, catalog, queue);
+      const workers = startWorkers(working, catalog, { ...queue, runs: jobRuns(sql) });
       lifecycle.add("workers", () => workers.close());
       const addresses = await startDepositAddresses(services, {
         connected,

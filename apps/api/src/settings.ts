@@ -586,7 +586,8 @@ export const engineSettings = {
   }),
   overdueAfterMs: millis({
     name: "OVERDUE_AFTER_MS",
-    describe: "A fill or refund that stood so long without moving may have lost its job, and gets another.",
+    describe:
+      "A fill, refund, execution, claim or sweep that stood so long without a job that waits for it gets another job. One that still does not move gets the next after 5 to 30 seconds.",
     default: 5_000,
   }),
   maxScanBlocks: integer(

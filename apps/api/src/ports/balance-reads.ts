@@ -1,6 +1,7 @@
 import type { Address, Hex32, MovementContext, RequestId, WalletAccount } from "@causeway/domain";
 import type { ClaimRecord } from "./claims.ts";
 import type { HoldRecord, WalletBook } from "./ledger.ts";
+import type { Overdue } from "./job-runs.ts";
 
 /** One line of a wallet's ledger. */
 export interface BalanceEvent {
@@ -53,7 +54,7 @@ export interface BalanceReads {
   /** Those that were signed. */
   claims(wallet: Address, page: Page<PlaceInTime>): Promise<ClaimRecord[]>;
   claim(claimId: Hex32): Promise<ClaimRecord | undefined>;
-  /** Claims being paid that have stood without a nonce since before this. */
-  overdueClaims(updatedBeforeMs: number, limit: number): Promise<Hex32[]>;
+  /** Claims being paid that stand without a nonce and without a job. */
+  overdueClaims(overdue: Overdue, limit: number): Promise<Hex32[]>;
   totals(): Promise<BalanceTotals>;
 }

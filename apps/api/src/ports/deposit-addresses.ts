@@ -9,6 +9,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
+import type { Overdue } from "./job-runs.ts";
 
 /** What a quote for another sum is asked with. */
 export type RouteQuestion = Omit<QuoteInput, "amount" | "tradeType">;
@@ -181,8 +182,8 @@ export interface DepositAddressReads {
   isUsed(requestId: RequestId): Promise<boolean>;
   /** Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep, the oldest first. */
   frontedAt(address: Address): Promise<readonly RequestId[]>;
-  /** Planned sweeps that stand so for longer than they should. */
-  overdue(createdBeforeMs: number, limit: number): Promise<readonly string[]>;
+  /** Planned sweeps that stand without a job. */
+  overdue(overdue: Overdue, limit: number): Promise<readonly string[]>;
   unswept(): Promise<readonly UnsweptTotal[]>;
 }
 

@@ -32,7 +32,7 @@ export interface EnginePolicy {
   readonly nudgeIntervalMs: number;
   /** How often stored state is gone through for what stands too long, and lanes are compared with their chains. */
   readonly reconcileIntervalMs: number;
-  /** A fill or refund that stood so long without moving may have lost its job, and gets another. */
+  /** A leg that stood so long without a job that waits for it has lost its job, and gets another. */
   readonly overdueAfterMs: number;
   /** Blocks read in one step while catching up. */
   readonly maxScanBlocks: number;

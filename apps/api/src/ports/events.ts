@@ -53,6 +53,9 @@ export type EventName =
   | "chain_fault"
   | "job_fault"
   | "relay_fault"
+  | "redis_memory_high"
+  /** Redis came back without its jobs: those that waited are queued again. */
+  | "queue_lost"
   | "reconciled"
   | "reconcile_fault"
   | "price_fault"

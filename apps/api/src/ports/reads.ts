@@ -7,6 +7,7 @@ import type { LegKind } from "./leg.ts";
 import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 import type { DepositSighting } from "./unit-of-work.ts";
+import type { Overdue } from "./job-runs.ts";
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
@@ -38,11 +39,11 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   trail(chainId: number): Promise<BlockRef[]>;
   /** Sum of what open payments of the solver take out per currency of one chain. What executions spend is not the solver's. */
   reservedOn(chainId: number): Promise<Map<Address, bigint>>;
-  /** Requests and deposits that stand longer than `olderThanMs` without the job that should move them; fills that are final and have not credited their apps are among them. */
-  overdueFills(sinceBeforeMs: number, limit: number): Promise<RequestId[]>;
+  /** Fills that stand without a job; those that are final and have not credited their apps are among them. The ones queued again longest ago come first, here as below. */
+  overdueFills(overdue: Overdue, limit: number): Promise<RequestId[]>;
   /** When the request entered its present state, ms since epoch. Further deposits do not change it, unlike `updatedAtMs`. */
   stateSinceMs(requestId: RequestId): Promise<number | undefined>;
-  overdueRefunds(seenBeforeMs: number, limit: number): Promise<DepositId[]>;
+  overdueRefunds(overdue: Overdue, limit: number): Promise<DepositId[]>;
   /** What was promised when an app vouched for the request's deposit. */
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;
   /** Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet. */
@@ -57,8 +58,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
     chainId: number,
     call: { readonly to: Address; readonly data: Hex; readonly value: bigint },
   ): Promise<RequestId | undefined>;
-  /** Accepted calls without a nonce that stand so for longer than they should. */
-  overdueExecutions(createdBeforeMs: number, limit: number): Promise<RequestId[]>;
+  /** Accepted calls that stand without a nonce and without a job. */
+  overdueExecutions(overdue: Overdue, limit: number): Promise<RequestId[]>;
   /** Executions of known cost whose request has ended, and whose reservation is open. */
   endedExecutions(limit: number): Promise<RequestId[]>;
   routeTimings(): Promise<

@@ -292,9 +292,22 @@ export interface OutboxEntry {
   readonly payload: Readonly<Record<string, string | number>>;
 }
 
+/** A leg that stands without a job. */
+export interface LostJob {
+  readonly job: JobName;
+  readonly legId: string;
+  readonly payload: OutboxEntry["payload"];
+}
+
 export interface Outbox {
+  /** An entry whose id is there and not on the queue yet changes nothing. */
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
-  /** Forgets jobs that were queued before `beforeMs`; returns how many. */
+  /**
+   * Queues jobs again, one per leg. A leg that does not move is queued again after `pauseMs`, then after pauses that grow.
+   * @returns how many were queued by this call
+   */
+  rescue(lost: readonly LostJob[], atMs: number, pauseMs: number): Promise<number>;
+  /** Forgets jobs that were queued before `beforeMs`, and what was noted of their runs; returns how many. */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 

@@ -1,9 +1,8 @@
 import type { Services } from "../ports/services.ts";
-import type { OutboxEntry } from "../ports/unit-of-work.ts";
 import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
-import { rescueJob, executeJob, fillJob, refundJob } from "./transition.ts";
+import { overdueNow, rescue } from "./rescue-lost.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;
@@ -34,41 +33,25 @@ export async function reconcileRequests(services: Needs): Promise<void> {
 }
 
 async function rescueExecutions(services: Needs): Promise<number> {
-  const { sinceBeforeMs, nowMs } = overdue(services);
-  const requestIds = await services.reads.overdueExecutions(sinceBeforeMs, BATCH);
+  const requestIds = await services.reads.overdueExecutions(overdueNow(services), BATCH);
   return await rescue(
     services,
-    requestIds.map((requestId) => executeJob(requestId, nowMs)),
+    requestIds.map((requestId) => ({ job: "execute", legId: requestId, payload: { requestId } })),
   );
 }
 
 async function rescueFills(services: Needs): Promise<number> {
-  const { sinceBeforeMs, nowMs } = overdue(services);
-  const requestIds = await services.reads.overdueFills(sinceBeforeMs, BATCH);
+  const requestIds = await services.reads.overdueFills(overdueNow(services), BATCH);
   return await rescue(
     services,
-    requestIds.map((requestId) => fillJob(requestId, nowMs)),
+    requestIds.map((requestId) => ({ job: "fill", legId: requestId, payload: { requestId } })),
   );
 }
 
 async function rescueRefunds(services: Needs): Promise<number> {
-  const { sinceBeforeMs, nowMs } = overdue(services);
-  const depositIds = await services.reads.overdueRefunds(sinceBeforeMs, BATCH);
+  const depositIds = await services.reads.overdueRefunds(overdueNow(services), BATCH);
   return await rescue(
     services,
-    depositIds.map((depositId) => refundJob(depositId, nowMs)),
+    depositIds.map((depositId) => ({ job: "refund", legId: depositId, payload: { depositId } })),
   );
-}
-
-function overdue({ clock, enginePolicy }: Needs): { readonly sinceBeforeMs: number; readonly nowMs: number } {
-  const nowMs = clock.nowMs();
-  return { nowMs, sinceBeforeMs: nowMs - enginePolicy.overdueAfterMs };
-}
-
-async function rescue({ uow, clock, enginePolicy }: Needs, lost: readonly OutboxEntry[]): Promise<number> {
-  const nowMs = clock.nowMs();
-  const window = Math.floor(nowMs / enginePolicy.overdueAfterMs);
-  const jobs = lost.map((job) => rescueJob(job, window));
-  if (jobs.length > 0) await uow.run((tx) => tx.outbox.add(jobs, nowMs));
-  return jobs.length;
 }

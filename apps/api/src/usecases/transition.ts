@@ -111,15 +111,6 @@ async function carryOut(
   }
 }
 
-/**
- * A second job for what may have lost its first: it looks once and never waits, so rescues do not pile up; one for each `window` at most.
- * The window is part of the id, because the queue ignores an id that it still holds, as it does while a dead process's job waits to be taken over.
- */
-export function rescueJob(job: OutboxEntry, window: number): OutboxEntry {
-  const [id] = Object.values(job.payload);
-  return { job: job.job, jobId: `rescue-${job.job}-${id}-${window}`, payload: { ...job.payload, rescue: 1 } };
-}
-
 /** The moment is part of the id: the queue ignores an id it still remembers, and a later run must not be ignored. */
 export function fillJob(requestId: string, atMs: number): OutboxEntry {
   return { job: "fill", jobId: `fill-${requestId}-${atMs}`, payload: { requestId } };

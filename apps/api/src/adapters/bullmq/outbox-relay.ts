@@ -5,13 +5,19 @@ import type { Catalog } from "../../jobs/define-job.ts";
 import type { Services } from "../../ports/services.ts";
 import type { JobName } from "../../ports/unit-of-work.ts";
 import { inTransaction } from "../postgres/in-transaction.ts";
+import { jobRuns } from "../postgres/job-runs.ts";
 import { listen } from "../postgres/listen.ts";
 import { OUTBOX_CHANNEL } from "../postgres/outbox.ts";
+import { sqlOn } from "../postgres/pool.ts";
 import { producerConnection } from "./connections.ts";
+import { redisMemoryOf } from "./redis-memory.ts";
+import type { RedisMemory } from "./redis-memory.ts";
+import { isRescue } from "./worker-host.ts";
 
 export interface OutboxRelay {
   /** Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits, so give it a deadline. */
   ping(): Promise<void>;
+  memory(): Promise<RedisMemory>;
   close(): Promise<void>;
 }
 
@@ -19,8 +25,11 @@ export interface OutboxRelay {
 const POLL_MS = 1_000;
 /** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
 const CONNECT_WITHIN_MS = 2_000;
-/** Failed jobs are put on the queue again by the reconciler under new ids; the queue need not keep them. */
 const RETRY = { type: "exponential", delay: 250 } as const;
+/** What failed is queued again by the reconciler: of the newest failures some are kept, each with one stack, for whoever looks. */
+const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
+/** A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the same id. */
+const RESCUE = { attempts: 1, removeOnFail: true } as const;
 
 interface Row {
   id: number;
@@ -53,7 +62,7 @@ export async function startOutboxRelay(
         attempts: definition.attempts,
         backoff: RETRY,
         removeOnComplete: true,
-        removeOnFail: { age: 24 * 3600, count: 10_000 },
+        ...KEPT_FAILURES,
       },
     });
     queue.on("error", (error) => {
@@ -83,11 +92,10 @@ export async function startOutboxRelay(
         const queue = queues.get(name);
         if (queue === undefined) throw new Error(`no queue is called ${name}`);
         await queue.addBulk(
-          jobs.map((job) => ({
-            name,
-            data: JSON.parse(job.payload) as unknown,
-            opts: { jobId: job.job_id },
-          })),
+          jobs.map((job) => {
+            const data: unknown = JSON.parse(job.payload);
+            return { name, data, opts: { jobId: job.job_id, ...(isRescue(data) && RESCUE) } };
+          }),
         );
       }
       await client.query({
@@ -97,6 +105,20 @@ export async function startOutboxRelay(
       });
       return rows.length;
     });
+
+  // Kept beside the jobs: when it is gone, so are they.
+  const mark = `${options.prefix}:causeway-queue`;
+  const runs = jobRuns(sqlOn(options.pool));
+  let checkedAtMs = -Infinity;
+  const checkQueue = async (): Promise<void> => {
+    if (performance.now() - checkedAtMs < POLL_MS) return;
+    if ((await connection.exists(mark)) === 0) {
+      await runs.forgetAll();
+      await connection.set(mark, "1");
+      services.events.happened("queue_lost", {});
+    }
+    checkedAtMs = performance.now();
+  };
 
   const listener = listen(options.databaseUrl, OUTBOX_CHANNEL, {
     onNotice: poke,
@@ -109,6 +131,9 @@ export async function startOutboxRelay(
       try {
         // A queue waits for its connection as long as it takes: no transaction may be held meanwhile.
         await Promise.race([readyWithin(connection, CONNECT_WITHIN_MS), closing.promise]);
+        if (stopped) break;
+        // A Redis that is silent must not keep this process from ending.
+        await Promise.race([checkQueue(), closing.promise]);
         if (stopped) break;
         while ((await publish()) === 100);
       } catch (error) {
@@ -123,6 +148,9 @@ export async function startOutboxRelay(
   return {
     async ping(): Promise<void> {
       await connection.ping();
+    },
+    async memory(): Promise<RedisMemory> {
+      return redisMemoryOf(await connection.info("memory"));
     },
     async close(): Promise<void> {
       stopped = true;

@@ -2,8 +2,12 @@ import { DelayedError, UnrecoverableError, Worker } from "bullmq";
 import type { Job } from "bullmq";
 import { BadPayload } from "../../jobs/define-job.ts";
 import type { Catalog, JobDefinition } from "../../jobs/define-job.ts";
+import type { JobRuns, LegJob } from "../../ports/job-runs.ts";
 import type { Services } from "../../ports/services.ts";
 import { workerConnection } from "./connections.ts";
+
+/** A job counts as lost when it has not run again so long after its time. */
+const SILENT_MS = 60_000;
 
 export interface WorkerHost {
   /** Stops taking jobs and waits for those under way. */
@@ -17,19 +21,23 @@ export interface WorkerHost {
 export function startWorkers(
   services: Services,
   catalog: Catalog,
-  options: { readonly redisUrl: string; readonly prefix: string },
+  options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const running = Object.values(catalog).map((definition) => {
     const connection = workerConnection(options.redisUrl);
-    const worker = new Worker(definition.name, (job, token) => run(services, definition, job, token), {
-      connection,
-      prefix: options.prefix,
-      concurrency: definition.concurrency,
-      // A killed process must not keep its jobs for long; the use cases bear it when two processes do the same.
-      lockDuration: 5_000,
-      stalledInterval: 2_500,
-      maxStalledCount: 100,
-    });
+    const worker = new Worker(
+      definition.name,
+      (job, token) => run(services, definition, options.runs, job, token),
+      {
+        connection,
+        prefix: options.prefix,
+        concurrency: definition.concurrency,
+        // A killed process must not keep its jobs for long; the use cases bear it when two processes do the same.
+        lockDuration: 5_000,
+        stalledInterval: 2_500,
+        maxStalledCount: 100,
+      },
+    );
     worker.on("error", (error) => {
       services.events.fault("job_fault", error, { job: definition.name });
     });
@@ -50,20 +58,49 @@ export function startWorkers(
 async function run(
   services: Services,
   definition: JobDefinition,
+  runs: JobRuns,
   job: Job<unknown>,
   token: string | undefined,
 ): Promise<void> {
-  const progress = await definition.run(services, job.data).catch((error: unknown) => {
+  const leg = legOf(definition, job);
+  const noted = async (note: (nowMs: number) => Promise<boolean>): Promise<boolean> => {
+    try {
+      return await note(services.clock.nowMs());
+    } catch (error) {
+      // At worst the leg gets a second job, which changes nothing.
+      services.events.fault("job_fault", error, { job: leg.job, jobId: leg.jobId });
+      return true;
+    }
+  };
+  const { waitMs } = await definition.run(services, job.data).catch(async (error: unknown) => {
     if (error instanceof BadPayload) throw new UnrecoverableError(error.message);
+    const isTriedAgain = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
+    await noted(async (nowMs) => {
+      if (isTriedAgain) await runs.noteWaiting(leg, nowMs, nowMs + SILENT_MS);
+      else await runs.noteFailed(leg, nowMs);
+      return true;
+    });
     throw error;
   });
-  // A rescue looks once: whoever rescues looks again later.
-  if (progress.waitMs > 0 && !isRescue(job.data)) {
-    await job.moveToDelayed(services.clock.nowMs() + progress.waitMs, token);
-    throw new DelayedError();
-  }
+  if (waitMs === 0) return;
+  const isKept = await noted(async (nowMs) => {
+    const lostAfterMs = nowMs + waitMs + SILENT_MS;
+    // One that was queued again ends when another one waits for the leg.
+    if (isRescue(job.data)) return await runs.takeOver(leg, nowMs, lostAfterMs);
+    await runs.noteWaiting(leg, nowMs, lostAfterMs);
+    return true;
+  });
+  if (!isKept) return;
+  await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
+  throw new DelayedError();
 }
 
-function isRescue(data: unknown): boolean {
+function legOf({ name }: JobDefinition, { id, data }: Job<unknown>): LegJob {
+  const [legId] = typeof data === "object" && data !== null ? Object.values(data) : [];
+  return { job: name, legId: String(legId), jobId: id ?? "" };
+}
+
+/** Whether the reconciler queued the job again. */
+export function isRescue(data: unknown): boolean {
   return typeof data === "object" && data !== null && "rescue" in data;
 }

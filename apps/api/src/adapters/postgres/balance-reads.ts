@@ -6,6 +6,7 @@ import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
 import type { BookRow, HeldRow } from "./ledger-rows.ts";
 import { HOLD_COLUMNS, holdOf } from "./ledger-writes.ts";
 import type { HoldRow } from "./ledger-writes.ts";
+import { withoutJob } from "./job-runs.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -30,11 +31,12 @@ const claims = statement(
    order by created_at_ms desc, claim_id desc limit $4`,
 );
 const claim = statement("balance_claim", `select ${CLAIM_COLUMNS} from claims where claim_id = $1`);
+const lostClaim = withoutJob("claim", "c.claim_id", "c.updated_at_ms");
 const overdueClaims = statement(
   "balance_overdue_claims",
-  `select claim_id from claims c where state = 'paying' and updated_at_ms < $1
+  `select claim_id from claims c ${lostClaim.join} where state = 'paying' and updated_at_ms < $1 and ${lostClaim.isLost}
      and not exists (select 1 from slots s where s.leg_kind = 'claim' and s.leg_id = c.claim_id and s.state <> 'dead')
-   order by updated_at_ms limit $2`,
+   order by ${lostClaim.order} limit $2`,
 );
 
 const totals = statement(
@@ -104,8 +106,8 @@ export function balanceReads(sql: Sql): BalanceReads {
       const [row] = await sql.query<ClaimRow>(claim, [claimId]);
       return row && claimOf(row);
     },
-    async overdueClaims(updatedBeforeMs, limit) {
-      const rows = await sql.query<{ claim_id: string }>(overdueClaims, [updatedBeforeMs, limit]);
+    async overdueClaims({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ claim_id: string }>(overdueClaims, [sinceBeforeMs, limit, nowMs]);
       return rows.map(({ claim_id }) => claim_id as Hex32);
     },
     async totals() {

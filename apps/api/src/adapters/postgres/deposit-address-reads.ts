@@ -10,6 +10,7 @@ import {
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
+import { withoutJob } from "./job-runs.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
@@ -78,9 +79,11 @@ const frontedAt = statement(
      and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')
    order by created_at_ms, request_id`,
 );
+const lostSweep = withoutJob("sweep", "s.id::text", "s.created_at_ms");
 const overdue = statement(
   "deposit_sweeps_overdue",
-  "select id from deposit_sweeps where state = 'planned' and created_at_ms < $1 order by created_at_ms limit $2",
+  `select id from deposit_sweeps s ${lostSweep.join} where state = 'planned' and created_at_ms < $1 and ${lostSweep.isLost}
+   order by ${lostSweep.order} limit $2`,
 );
 const unswept = statement(
   "deposit_address_unswept",
@@ -132,8 +135,8 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       const rows = await sql.query<{ request_id: string }>(frontedAt, [address]);
       return rows.map(({ request_id }) => request_id as RequestId);
     },
-    async overdue(createdBeforeMs, limit) {
-      const rows = await sql.query<{ id: number }>(overdue, [createdBeforeMs, limit]);
+    async overdue({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ id: number }>(overdue, [sinceBeforeMs, limit, nowMs]);
       return rows.map(({ id }) => String(id));
     },
     async unswept() {

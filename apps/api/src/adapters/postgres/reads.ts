@@ -8,6 +8,7 @@ import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { withoutJob } from "./job-runs.ts";
 import { railReads } from "./rail-rows.ts";
 import {
   ATTEMPT_COLUMNS,
@@ -74,22 +75,27 @@ const reservedOn = statement(
   "read_reserved_on",
   "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' and leg_kind <> 'execution' group by 1",
 );
+const lostFill = withoutJob("fill", "r.request_id", "coalesce(r.state_since_ms, r.updated_at_ms)");
+const lostFees = withoutJob("fill", "f.request_id", "f.since_ms");
 const overdueFills = statement(
   "read_overdue_fills",
-  `(select request_id, coalesce(state_since_ms, updated_at_ms) as since_ms from requests
-     where state in ('fillable', 'filling') and coalesce(state_since_ms, updated_at_ms) < $1
-     order by coalesce(state_since_ms, updated_at_ms) limit $2)
-   union all (select request_id, since_ms from app_fees_due where since_ms < $1 order by since_ms limit $2)`,
+  `(select request_id from requests r ${lostFill.join}
+     where state in ('fillable', 'filling') and coalesce(state_since_ms, updated_at_ms) < $1 and ${lostFill.isLost}
+     order by ${lostFill.order} limit $2)
+   union all
+   (select request_id from app_fees_due f ${lostFees.join} where since_ms < $1 and ${lostFees.isLost} order by ${lostFees.order} limit $2)`,
 );
 const stateSince = statement(
   "read_state_since",
   "select coalesce(state_since_ms, updated_at_ms) as since_ms from requests where request_id = $1",
 );
+const lostRefund = withoutJob("refund", "d.id::text", "d.seen_at_ms");
 const overdueRefunds = statement(
   "read_overdue_refunds",
   // Those that wait for room in the daily limit come last: they must not keep others from being retried.
-  `select id from deposits where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1
-   order by refund_waits is not null, id limit $2`,
+  `select id from deposits d ${lostRefund.join}
+   where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 and ${lostRefund.isLost}
+   order by refund_waits is not null, ${lostRefund.order}, id limit $2`,
 );
 const originTransactions = statement(
   "read_origin_transactions",
@@ -113,11 +119,13 @@ const unsettledExecutionOf = statement(
   `select request_id from executions where not settled and chain_id = $1 and call_to = $2 and call_data = $3 and call_value = $4
    order by created_at_ms limit 1`,
 );
+const lostExecution = withoutJob("execute", "e.request_id", "e.created_at_ms");
 const overdueExecutions = statement(
   "read_overdue_executions",
-  `select e.request_id from executions e where not e.settled and e.origin_usd is null and e.created_at_ms < $1
+  `select e.request_id from executions e ${lostExecution.join}
+   where not e.settled and e.origin_usd is null and e.created_at_ms < $1 and ${lostExecution.isLost}
      and not exists (select from slots s where s.leg_kind = 'execution' and s.leg_id = e.request_id and s.state <> 'dead')
-   order by e.created_at_ms limit $2`,
+   order by ${lostExecution.order} limit $2`,
 );
 // Whatever else was to happen because of it will not happen any more.
 const endedExecutions = statement(
@@ -220,15 +228,15 @@ export function postgresReads(sql: Sql): Reads {
       const rows = await sql.query<{ outflow_currency: string; amount: bigint }>(reservedOn, [chainId]);
       return new Map(rows.map((row) => [row.outflow_currency as Address, row.amount]));
     },
-    async overdueFills(sinceBeforeMs, limit) {
-      const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit]);
+    async overdueFills({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit, nowMs]);
       return rows.map((row) => row.request_id as RequestId);
     },
     async stateSinceMs(requestId) {
       return (await sql.query<{ since_ms: number }>(stateSince, [requestId]))[0]?.since_ms;
     },
-    async overdueRefunds(seenBeforeMs, limit) {
-      return (await sql.query<{ id: number }>(overdueRefunds, [seenBeforeMs, limit])).map((row) =>
+    async overdueRefunds({ sinceBeforeMs, nowMs }, limit) {
+      return (await sql.query<{ id: number }>(overdueRefunds, [sinceBeforeMs, limit, nowMs])).map((row) =>
         String(row.id),
       );
     },
@@ -254,8 +262,8 @@ export function postgresReads(sql: Sql): Reads {
       const [row] = await sql.query<{ request_id: string }>(unsettledExecutionOf, [chainId, to, data, value]);
       return row && (row.request_id as RequestId);
     },
-    async overdueExecutions(createdBeforeMs, limit) {
-      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [createdBeforeMs, limit]);
+    async overdueExecutions({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [sinceBeforeMs, limit, nowMs]);
       return rows.map((row) => row.request_id as RequestId);
     },
     async endedExecutions(limit) {

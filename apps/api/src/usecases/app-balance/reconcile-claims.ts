@@ -1,6 +1,5 @@
 import type { Services } from "../../ports/services.ts";
-import { rescueJob } from "../transition.ts";
-import { claimJob } from "./accept-claim.ts";
+import { overdueNow, rescue } from "../rescue-lost.ts";
 
 const BATCH = 500;
 
@@ -8,10 +7,9 @@ const BATCH = 500;
 export async function reconcileClaims(
   services: Pick<Services, "balances" | "uow" | "clock" | "enginePolicy">,
 ): Promise<void> {
-  const nowMs = services.clock.nowMs();
-  const { overdueAfterMs } = services.enginePolicy;
-  const overdue = await services.balances.overdueClaims(nowMs - overdueAfterMs, BATCH);
-  const window = Math.floor(nowMs / overdueAfterMs);
-  const jobs = overdue.map((claimId) => rescueJob(claimJob(claimId, 0), window));
-  if (jobs.length > 0) await services.uow.run((tx) => tx.outbox.add(jobs, nowMs));
+  const claimIds = await services.balances.overdueClaims(overdueNow(services), BATCH);
+  await rescue(
+    services,
+    claimIds.map((claimId) => ({ job: "claim", legId: claimId, payload: { claimId } })),
+  );
 }
