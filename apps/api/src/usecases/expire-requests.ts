@@ -36,15 +36,19 @@ export async function expireRequests(services: Needs): Promise<number> {
   const isClockTrusted =
     origins.every(({ isConfigured }) => isConfigured) ||
     isClockPlausible(clock.nowMs, await services.reads.newestBlocksMs());
-  const onChains = origins.flatMap(({ chainId, newestBlockMs, isConfigured }) => {
-    if (!isConfigured && !isClockTrusted) return [];
-    const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
-    return deadlineBeforeMs === undefined ? [] : [{ chainId, deadlineBeforeMs }];
-  });
   // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all connections.
-  const looks = onChains.map(async (one): Promise<Due | undefined> => {
-    const looked = await guarded(services, one, async () => await lookAgainAtReports(services, one));
-    return looked && { ...one, looked };
+  const looks = origins.map(async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
+    if (!isConfigured && !isClockTrusted) return undefined;
+    // What was reported may be in a block that the watcher missed, or has yet to read: it is looked at as soon as the clock says so.
+    const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
+    const looked = await guarded(
+      services,
+      reported,
+      async () => await lookAgainAtReports(services, reported),
+    );
+    const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
+    if (looked === undefined || deadlineBeforeMs === undefined) return undefined;
+    return { chainId, deadlineBeforeMs, looked };
   });
   let due = (await Promise.all(looks)).filter((one) => one !== undefined);
   let expired = 0;

@@ -9,7 +9,7 @@ type Needs = Parameters<typeof indexTransaction>[0];
 /** Requests of one chain looked at in one round; each costs a few calls to a node. */
 const BATCH = 50;
 /** A node that answers more slowly keeps its requests waiting for the next round, not those of other chains. */
-const LOOK_WITHIN_MS = 5_000;
+const LOOK_WITHIN_MS = 2_000;
 
 /**
  * Looks at the origin transactions that users reported for requests of one chain past their deadline, before these expire.
@@ -19,9 +19,13 @@ export async function lookAgainAtReports(services: Needs, due: DueOnChain): Prom
   const { chainId } = due;
   const reported = await services.reads.overdueReported(due, BATCH);
   const looked: RequestId[] = [];
+  let isOver = false;
   const looks = reported.map(async ({ requestId, txHashes }) => {
     try {
-      for (const txHash of txHashes) await lookAt(services, { chainId, txHash, requestId });
+      for (const txHash of txHashes) {
+        if (isOver) return;
+        await lookAt(services, { chainId, txHash, requestId });
+      }
       looked.push(requestId);
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
@@ -29,6 +33,7 @@ export async function lookAgainAtReports(services: Needs, due: DueOnChain): Prom
     }
   });
   await withinTime(Promise.all(looks), LOOK_WITHIN_MS);
+  isOver = true;
   return [...looked];
 }
 
