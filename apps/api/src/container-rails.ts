@@ -13,6 +13,8 @@ const MAX_AGE_BLOCKS = 3;
 const MIN_MAX_AGE_MS = 60_000;
 const REFRESH_MS = 10_000;
 const LEAST_PAUSE_MS = 2_000;
+/** Between two readings of what the solver holds, at an endpoint with a rate limit. */
+const LIMITED_PAUSE_MS = 10_000;
 
 /**
  * Reaches every configured chain without account nonces. The libraries of a family are loaded when a chain of it is configured. A node that does not answer now is waited for later.
@@ -23,7 +25,7 @@ export async function connectRails(
   services: Pick<Services, "clock" | "events">,
   lifecycle: Lifecycle,
   nonceMappings?: NonceMappings,
-  create: typeof createRail = createRail,
+  { answersClients = false, create = createRail }: RailProcess = {},
 ): Promise<ConnectedRail[]> {
   return await Promise.all(
     config.rails.map((one) =>
@@ -32,21 +34,27 @@ export async function connectRails(
         lifecycle,
         nonceMappings,
         create,
+        answersClients,
       }),
     ),
   );
 }
 
-interface Surroundings extends Pick<Services, "clock" | "events"> {
+export interface RailProcess {
+  /** Whether this process answers clients. */
+  readonly answersClients?: boolean;
+  readonly create?: typeof createRail;
+}
+
+interface Surroundings extends Pick<Services, "clock" | "events">, Required<RailProcess> {
   readonly lifecycle: Lifecycle;
   readonly nonceMappings: NonceMappings | undefined;
-  readonly create: typeof createRail;
 }
 
 async function connect(
   { chain, attestation }: RailConfig,
   privateKey: Hex32,
-  { clock, events, lifecycle, nonceMappings, create }: Surroundings,
+  { clock, events, lifecycle, nonceMappings, create, answersClients }: Surroundings,
 ): Promise<ConnectedRail> {
   const facts = { chain: chain.name };
   const options: RailOptions = {
@@ -54,6 +62,7 @@ async function connect(
     attestation,
     privateKey,
     nonceMappings,
+    answersClients,
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
   };
@@ -65,7 +74,7 @@ async function connect(
     clock,
     maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
     refreshMs: REFRESH_MS,
-    leastPauseMs: LEAST_PAUSE_MS,
+    leastPauseMs: attestation.hyperliquid?.weightPerMinute === undefined ? LEAST_PAUSE_MS : LIMITED_PAUSE_MS,
     onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
   });
   lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());

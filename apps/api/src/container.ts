@@ -55,7 +55,7 @@ import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { MAX_DIVERGENCE_BPS, priceSource } from "./container-prices.ts";
-import { connectRails } from "./container-rails.ts";
+import { connectRails, type RailProcess } from "./container-rails.ts";
 import { nonces } from "./container-nonces.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { tokenQuirks } from "./container-token-quirks.ts";
@@ -127,7 +127,7 @@ export interface Work {
  */
 export async function createContainer(
   config: ApiConfig,
-  { log, metrics }: HttpServices,
+  { log, metrics, answersClients }: HttpServices & Pick<RailProcess, "answersClients">,
   lifecycle: Lifecycle,
   overrides: Partial<Services> = {},
 ): Promise<Container> {
@@ -160,7 +160,9 @@ export async function createContainer(
     connected.map((one) => checkFactoryAtStart({ signer, executor, depositAddressOperator }, one, events)),
   );
   const saidNonces = nonces(config, { clock, sql, lifecycle });
-  const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub);
+  const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub, {
+    ...(answersClients !== undefined && { answersClients }),
+  });
   const book = createPriceBook({
     source: priceSource(config, clock, (error) => events.fault("price_fault", error, {})),
     clock,

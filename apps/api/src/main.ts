@@ -4,6 +4,7 @@ import { buildServer } from "./server.ts";
 
 await runProcess(process.env, {
   name: "causeway-api",
+  answersClients: true,
   serve: async (container, { http, access }, services) =>
     buildServer(
       { ...services, ...(await container.routes()) },

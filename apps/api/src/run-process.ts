@@ -10,6 +10,8 @@ import type { Container } from "./container.ts";
 /** What makes one process differ from the other: its name, what it serves, and where it listens. */
 export interface ProcessPlan {
   readonly name: string;
+  /** Whether clients can ask it. */
+  readonly answersClients: boolean;
   serve(container: Container, config: ApiConfig, services: HttpServices): Promise<FastifyInstance>;
   port(config: ApiConfig): number;
 }
@@ -26,7 +28,11 @@ export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Pro
     lifecycle,
     start: async () => {
       for (const warning of config.warnings) log.warn({ event: "configuration", warning });
-      const container = await createContainer(config, { log, metrics }, lifecycle);
+      const container = await createContainer(
+        config,
+        { log, metrics, answersClients: plan.answersClients },
+        lifecycle,
+      );
       const server = await plan.serve(container, config, { log, metrics });
       lifecycle.add("http", () => server.close());
       const url = await server.listen({ host: config.http.host, port: plan.port(config) });

@@ -5,6 +5,7 @@ import { readinessCheck } from "./usecases/readiness.ts";
 
 await runProcess(process.env, {
   name: "causeway-worker",
+  answersClients: false,
   serve: async (container, { access }, services) => {
     const work = await container.work();
     return buildHealthServer(

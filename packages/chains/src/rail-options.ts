@@ -11,6 +11,8 @@ export interface RailOptions {
   readonly privateKey: Hex32;
   /** What the hub says of nonces, where a transfer cannot name its order. */
   readonly nonceMappings?: NonceMappings | undefined;
+  /** Whether this process answers clients (the API). Each kind of process has shares of its own of an endpoint's rate limit. */
+  readonly answersClients?: boolean;
   /** ms since epoch. */
   now(): number;
   /** Told of every fault that nobody waits for. */

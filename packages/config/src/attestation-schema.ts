@@ -72,6 +72,8 @@ export const attestationChainEntry = z.object({
         .string()
         .regex(/^0x(?!0{32}$)[0-9a-f]{32}$/, "must be 16 bytes of lower-case hex, not zero")
         .optional(),
+      /** Perpetuals exchange: what the endpoint allows each IP per minute. */
+      weightPerMinute: z.int().min(1_200, "must be at least 1200").optional(),
       /** Exchanges: base URL of the explorer's API. */
       explorerApiUrl: rpcUrl.optional(),
       /** Order-book exchange: the number that stands for it in what its users sign. */

@@ -34,6 +34,16 @@ test("the real exchange's explorer stands beside its API, that of each endpoint 
   ]);
 });
 
+test("the exchange's own endpoints have its documented limit, others the one that is configured, or none", () => {
+  const limitOf = (httpRpcUrl: string, additionalData = {}) =>
+    factsOf({ httpRpcUrl, additionalData })?.weightPerMinute;
+  expect(limitOf("https://api.hyperliquid.xyz")).toBe(1_200);
+  expect(limitOf("https://api.hyperliquid-testnet.xyz")).toBe(1_200);
+  expect(limitOf("https://api.hyperliquid.xyz", { weightPerMinute: 6_000 })).toBe(6_000);
+  expect(limitOf("https://own.example", { weightPerMinute: 6_000 })).toBe(6_000);
+  expect(limitOf("https://own.example")).toBeUndefined();
+});
+
 test("everything can be said: depositories, explorer, names, network and dollars", () => {
   const { chains } = load(
     {
@@ -72,6 +82,7 @@ test("what would be believed alone, or is no account, no name, no network or no 
     },
     { additionalData: { signingProfile: "exchange" } },
     { additionalData: { exchangeNetwork: "mainnet" } },
+    { additionalData: { weightPerMinute: 1_199 } },
     { additionalData: { usdcTokenId: `0x${"00".repeat(16)}` } },
     { additionalData: { usdcTokenId: `0x${"AB".repeat(16)}` } },
   ];

@@ -13,7 +13,7 @@ export function hyperliquidFacts(
   place: string,
   problems: string[],
 ): HyperliquidAttestationFacts {
-  const { explorerApiUrl, signingProfile, exchangeNetwork, usdcTokenId } = additionalData;
+  const { explorerApiUrl, signingProfile, exchangeNetwork, usdcTokenId, weightPerMinute } = additionalData;
   // The family's addresses are its currencies, too, which are of other lengths.
   for (const account of [depository, ...additionalDepositories])
     if (account !== undefined && parseAddress(account) === undefined)
@@ -26,7 +26,16 @@ export function hyperliquidFacts(
     profile: signingProfile,
     network: exchangeNetwork,
     usdcTokenId: (usdcTokenId ?? MAINNET_USDC_TOKEN_ID) as Hex,
+    weightPerMinute: weightPerMinute ?? (rpcUrls[0] === undefined ? undefined : publicLimitOf(rpcUrls[0])),
   };
+}
+
+/** The documented limit of the exchange's own endpoints. */
+const PUBLIC_WEIGHT_PER_MINUTE = 1_200;
+const PUBLIC_HOSTS = new Set(["api.hyperliquid.xyz", "api.hyperliquid-testnet.xyz"]);
+
+function publicLimitOf(apiUrl: string): number | undefined {
+  return PUBLIC_HOSTS.has(new URL(apiUrl).hostname) ? PUBLIC_WEIGHT_PER_MINUTE : undefined;
 }
 
 /** The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host serves both at one. */

@@ -69,15 +69,22 @@ test("the payment waits for its word, which was committed with its bytes, and le
   world = await startRailWorld();
   const agreed = await deposited();
   const seen: WordRow[][] = [];
-  let asked = 0;
+  let [asked, outcomes] = [0, 0];
   const services = speaking((wallet, nonce) => {
     expect(sent()).toEqual([]);
     asked += 1;
+    // The chain is not asked what became of bytes that cannot have left.
+    expect(outcomes).toBe(asked > 3 ? 1 : 0);
     return asked < 3 || nonce === 0n ? undefined : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
   const before = world.destination.rail.send.bind(world.destination.rail);
+  const outcomeOf = world.destination.rail.outcome.bind(world.destination.rail);
   for (const { rail } of services.chains.rails)
     Object.assign(rail, {
+      outcome: async (attempt: Parameters<typeof before>[0]) => {
+        outcomes += 1;
+        return await outcomeOf(attempt);
+      },
       send: async (attempt: Parameters<typeof before>[0]) => {
         seen.push(await words());
         return await before(attempt);
@@ -90,7 +97,8 @@ test("the payment waits for its word, which was committed with its bytes, and le
     world.clock.forward(6_000);
     await world.track(world.destination, services);
   }
-  expect(asked).toBe(3);
+  // Held back by two answers; then asked before the outcome, and before it is sent.
+  expect(asked).toBe(4);
   expect(seen[0]).toHaveLength(1);
   const [word] = seen[0] ?? [];
   const solver = world.destination.rail.solver;

@@ -17,6 +17,8 @@ export interface RailReading {
 
 export interface RailReadingOptions {
   readonly rpc: ExchangeRpc;
+  /** Maximum number of transactions in one reading. Default 100. */
+  readonly maxTransactions?: number;
   /** The primary one first. */
   readonly depositories: readonly [Address, ...Address[]];
   /** The deposit of a transaction by the oracles' own judgement. */
@@ -72,7 +74,7 @@ const MAX_OVERLAP_REQUESTS = 16;
 const OVERLAP_SETTLED_MS = 600_000n;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
-  const { rpc, depositories } = options;
+  const { rpc, depositories, maxTransactions: mostRead = MOST_READ } = options;
 
   async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
     const deposit = await options.judge(transaction);
@@ -132,8 +134,8 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     const failed: LedgerTransfer[] = [];
     let fault: RpcFault | undefined;
     let next = 0;
-    while (next < Math.min(fresh.length, MOST_READ) && fault === undefined) {
-      const batch = fresh.slice(next, Math.min(next + AT_ONCE, MOST_READ));
+    while (next < Math.min(fresh.length, mostRead) && fault === undefined) {
+      const batch = fresh.slice(next, Math.min(next + AT_ONCE, mostRead));
       next += batch.length;
       const results = await Promise.all(
         batch.map(async (transfer) => ({ transfer, told: await toldOf(transfer).catch(faultOrThrow) })),
@@ -223,7 +225,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     const isRead = new Set(seen);
     const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
     const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
-      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > MOST_READ;
+      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > mostRead;
     const ledgers = await Promise.all(
       depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
     );

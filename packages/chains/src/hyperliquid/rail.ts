@@ -12,13 +12,17 @@ import type { RailOptions } from "../rail-options.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { meaningOf } from "./nonce-meaning.ts";
-import { createRailPayments } from "./rail-payments.ts";
-import { createRailReading } from "./rail-reading.ts";
-import { createExchangeRpc } from "./rpc.ts";
+import { createRailPayments, type RailPaymentsOptions } from "./rail-payments.ts";
+import { createRailReading, type RailReadingOptions } from "./rail-reading.ts";
+import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
+import { withAllowance, withRecentAnswers } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
+import { createWeightShares } from "./weight-shares.ts";
 
 /** Milliseconds between two looks for something new. The exchange counts questions. */
 const LOOK_AGAIN_MS = 2_000;
+/** Maximum number of transactions in one reading of a rate-limited endpoint: what was read is recorded at its end. */
+const LIMITED_READING = 16;
 
 /**
  * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged as oracles do, payments are the solver's own transfers. Opens nothing
@@ -42,21 +46,24 @@ export function createExchangeRail(options: RailOptions): ChainRail {
   ];
 
   const [explorerUrl] = hyperliquid.explorerUrls;
-  const rpc = createExchangeRpc({
+  const endpoint = createExchangeRpc({
     apiUrl: chain.rpcUrl,
     profile: hyperliquid.profile,
     ...(explorerUrl !== undefined && { explorerUrl }),
   });
+  const { weightPerMinute } = hyperliquid;
+  const shared = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
   const solver = privateKeyToAddress(options.privateKey).toLowerCase() as Address;
   const network = exchange.isTestnet ? "Testnet" : "Mainnet";
 
-  const reading = createRailReading({
-    rpc,
+  const readingOptions: RailReadingOptions = {
+    rpc: shared.deposits,
+    ...(weightPerMinute !== undefined && { maxTransactions: LIMITED_READING }),
     depositories,
     judge: async (transaction: ExchangeTransaction) => {
       const { action } = transaction;
       const tokenId = action?.type === "SendAsset" ? parseExchangeToken(action.token)?.tokenId : undefined;
-      const token = tokenId === undefined ? undefined : await rpc.token(tokenId);
+      const token = tokenId === undefined ? undefined : await shared.tokens.token(tokenId);
       const decimalsOf = (asked: Hex): number | undefined =>
         asked === token?.tokenId ? token.decimals : undefined;
       const rules = { network, usdcTokenId: hyperliquid.usdcTokenId, decimalsOf, depositories };
@@ -84,11 +91,12 @@ export function createExchangeRail(options: RailOptions): ChainRail {
             "some deposits of that moment may be missing; report each one with POST /transactions/index",
         ),
       ),
-  });
+  };
+  const reading = createRailReading(readingOptions);
   const incomplete = new Set<bigint>();
   const unclear = new Set<Hex>();
-  const payments = createRailPayments({
-    rpc,
+  const paymentOptions: RailPaymentsOptions = {
+    rpc: shared.payments,
     solver,
     privateKey: options.privateKey,
     depositories,
@@ -114,7 +122,11 @@ export function createExchangeRail(options: RailOptions): ChainRail {
         ),
       );
     },
-  });
+  };
+  const payments = createRailPayments(paymentOptions);
+  const quoted = createRailPayments({ ...paymentOptions, rpc: shared.questions });
+  const reported = createRailReading({ ...readingOptions, rpc: shared.questions });
+  const pulsed = createRailPayments({ ...paymentOptions, rpc: shared.pulse });
   const timers = new Set<NodeJS.Timeout>();
 
   return {
@@ -124,8 +136,12 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     // Another action uses up its nonce.
     takesBack: true,
     idsComeLater: true,
-    ...reading,
     ...payments,
+    arrivals: reading.arrivals,
+    arrivalsOf: reported.arrivalsOf,
+    balances: pulsed.balances,
+    paymentCost: quoted.paymentCost,
+    refusalOf: quoted.refusalOf,
     speak: async ({ raw }, id) => {
       const nonce = nonceOfSigned(raw);
       const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
@@ -144,11 +160,28 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     },
     close: async () => {
       for (const timer of timers) clearInterval(timer);
-      await rpc.close();
+      await endpoint.close();
     },
   };
 }
 
 function inIso(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
+}
+
+/**
+ * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond their share are refused at
+ * once; in the worker they belong to payments, which wait.
+ */
+function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
+  const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;
+  if (weightPerMinute === undefined)
+    return { deposits: endpoint, payments: endpoint, questions: asked, pulse: endpoint, tokens: endpoint };
+  const shares = createWeightShares(weightPerMinute);
+  const payments = withAllowance(endpoint, shares.payments.wait);
+  const deposits = withAllowance(endpoint, shares.deposits.wait);
+  if (!answersClients) return { deposits, payments, questions: payments, pulse: payments, tokens: deposits };
+  const refused = withAllowance(endpoint, shares.clients.takeNow);
+  const patient = withAllowance(endpoint, shares.clients.wait);
+  return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };
 }

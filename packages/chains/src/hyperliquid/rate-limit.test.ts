@@ -8,14 +8,16 @@ import {
   type Hex32,
 } from "@causeway/domain";
 import { privateKeyToAccount } from "viem/accounts";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { RpcFault } from "../nodes/rpc-fault.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import { writeCursor } from "./rail-cursor.ts";
 import { createRailPayments, type RailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
+import { withAllowance } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
+import { createWeightShares, ShareUsedUp } from "./weight-shares.ts";
 
 const privateKey: Hex32 = `0x${"11".repeat(32)}`;
 const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
@@ -104,6 +106,7 @@ function publicEndpoint(
   };
   return {
     rpc: answers as ExchangeRpc,
+    setNow: (ms: number): void => void (nowMs = ms),
     /** Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes until it is done. */
     minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
       for (let pauseMs = 500; nowMs < 12 * 60 * MINUTE_MS; nowMs += 2_000)
@@ -285,4 +288,122 @@ test("sees a payment behind 900 transfers as final at once by the solver's own t
 
 test("sees a payment behind 900 transfers as final within a minute when the explorer no longer lists it", async () => {
   expect(await minutesToFinal(false)).toBeLessThan(1);
+});
+
+afterEach(() => void vi.useRealTimers());
+
+/**
+ * The minutes until a deposit behind 100 transfers is judged, while payments that nobody sees are tracked, and clients report a random
+ * transaction every second. All of it repeats as the worker does it, with pauses that double after faults and end with a success.
+ */
+async function minutesBeside(unseen: number, clients: boolean) {
+  vi.useFakeTimers();
+  const startedAt = performance.now();
+  const endpoint = publicEndpoint([...specks(100, depository, (at) => START + BigInt(at) * 300n), deposit]);
+  const isLimit = (error: unknown): boolean => error instanceof RpcFault && !(error instanceof ShareUsedUp);
+  let limits = 0;
+  const counted = async <T>(ask: () => Promise<T>): Promise<T> => {
+    endpoint.setNow(performance.now() - startedAt);
+    try {
+      return await ask();
+    } catch (error) {
+      if (isLimit(error)) limits += 1;
+      throw error;
+    }
+  };
+  const { clock, ledger, transaction, transactionsOf } = endpoint.rpc;
+  const rpc: ExchangeRpc = {
+    ...endpoint.rpc,
+    clock: (user) => counted(() => clock(user)),
+    ledger: (user, from, to) => counted(() => ledger(user, from, to)),
+    transaction: (hash) => counted(() => transaction(hash)),
+    transactionsOf: (user) => counted(() => transactionsOf(user)),
+  };
+  const worker = createWeightShares(WEIGHT.perMinute);
+  const api = createWeightShares(WEIGHT.perMinute);
+  const judged = new Set<Hex32>();
+  const readingOf = (of: ExchangeRpc) =>
+    createRailReading({
+      rpc: of,
+      maxTransactions: 16,
+      depositories: [depository],
+      judge: async ({ hash }) => {
+        judged.add(hash);
+        return await Promise.resolve(undefined);
+      },
+      meaning: async () => await Promise.resolve(undefined),
+      onStranded: () => undefined,
+      onLeftAside: () => undefined,
+      onCrowdedMoment: () => undefined,
+    });
+  const reading = readingOf(withAllowance(rpc, worker.deposits.wait));
+  const reports = readingOf(withAllowance(rpc, api.clients.takeNow));
+  const payments = paymentsOn(withAllowance(rpc, worker.payments.wait));
+  let isOver = false;
+  const again = async (act: () => Promise<void>): Promise<void> => {
+    let pauseMs = 500;
+    while (!isOver) {
+      try {
+        await act();
+        pauseMs = 500;
+      } catch (error) {
+        if (!(error instanceof RpcFault)) throw error;
+        const pause = pauseMs;
+        await new Promise((resolve) => void setTimeout(resolve, pause));
+        pauseMs = Math.min(pauseMs * 2, MINUTE_MS);
+      }
+      await new Promise((resolve) => void setTimeout(resolve, 1_000));
+    }
+  };
+  let cursor = writeCursor({ time: START - 1_000n, block: 0n, seen: [] });
+  let rounds = 0;
+  const refusals: ShareUsedUp[] = [];
+  let reported = 0;
+  const loops = [
+    again(async () => {
+      const arrivals = await reading.arrivals(cursor);
+      ({ cursor } = arrivals);
+      if (arrivals.fault !== undefined) throw arrivals.fault;
+    }),
+    again(async () => {
+      await Promise.all(Array.from({ length: unseen }, async () => payments.outcome(attempt)));
+      rounds += 1;
+    }),
+    again(async () => {
+      if (!clients) return;
+      reported += 1;
+      try {
+        await reports.arrivalsOf(`0x${(0xff0000 + reported).toString(16).padStart(64, "0")}`);
+      } catch (error) {
+        if (!(error instanceof ShareUsedUp)) throw error;
+        refusals.push(error);
+      }
+    }),
+  ];
+  let minutes = 0;
+  for (; minutes < 60 && !judged.has(deposit.hash); minutes++) await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  isOver = true;
+  await vi.advanceTimersByTimeAsync(5 * MINUTE_MS);
+  await Promise.all(loops);
+  return { minutes, rounds, limits, refusals };
+}
+
+test.each([2, 3])(
+  "reads a deposit behind 100 transfers within 16 minutes beside %i unseen payments",
+  async (unseen) => {
+    const { minutes, rounds, limits } = await minutesBeside(unseen, false);
+    expect(minutes).toBeLessThanOrEqual(16);
+    expect(rounds).toBeGreaterThan(2 * minutes);
+    expect(limits).toBe(0);
+  },
+);
+
+test("reads a deposit within 16 minutes while a client reports random transactions, and tells the client when to try again", async () => {
+  const { minutes, rounds, limits, refusals } = await minutesBeside(2, true);
+  expect(minutes).toBeLessThanOrEqual(16);
+  expect(rounds).toBeGreaterThan(2 * minutes);
+  expect(limits).toBe(0);
+  expect(refusals.length).toBeGreaterThan(0);
+  expect(refusals[0]?.retryAfterSeconds).toBeGreaterThan(0);
+  expect(refusals[0]?.message).toContain("a weight of 300 per minute");
 });

@@ -1,12 +1,16 @@
 import { parseAddress, type Hex, type HyperliquidAttestationFacts } from "@causeway/domain";
 import { heldBy, holdingOf } from "./holdings.ts";
 import { createExchangeRpc } from "./rpc.ts";
+import { withAllowance } from "./shared-rpc.ts";
+import { createWeightShares } from "./weight-shares.ts";
 
 export interface ExchangeUsersOptions {
   /** Base URL of the exchange's API. */
   readonly apiUrl: string;
   readonly profile: HyperliquidAttestationFacts["profile"];
   readonly usdcTokenId: Hex;
+  /** The endpoint's rate limit, if it has one. */
+  readonly weightPerMinute?: number | undefined;
 }
 
 /** What users of the perpetuals exchange hold; what their wallets sign needs nothing of the exchange. */
@@ -18,8 +22,13 @@ export interface ExchangeUsers {
   close(): Promise<void>;
 }
 
-export function createExchangeUsers({ apiUrl, profile, usdcTokenId }: ExchangeUsersOptions): ExchangeUsers {
-  const rpc = createExchangeRpc({ apiUrl, profile });
+export function createExchangeUsers(options: ExchangeUsersOptions): ExchangeUsers {
+  const { apiUrl, profile, usdcTokenId, weightPerMinute } = options;
+  const endpoint = createExchangeRpc({ apiUrl, profile });
+  const rpc =
+    weightPerMinute === undefined
+      ? endpoint
+      : withAllowance(endpoint, createWeightShares(weightPerMinute).wallets.takeNow);
   return {
     balance: async (user, currency) => {
       const account = parseAddress(user);

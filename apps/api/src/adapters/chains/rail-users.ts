@@ -49,9 +49,10 @@ async function bitcoinUsers({ chain, attestation, now }: Needs): Promise<OwnedRa
   };
 }
 
-async function exchangeUsers({ chain }: Needs): Promise<OwnedRailUsers | undefined> {
+async function exchangeUsers({ chain, attestation }: Needs): Promise<OwnedRailUsers | undefined> {
   if (chain.exchange === undefined) return undefined;
   const { createExchangeUsers } = await import("@causeway/chains/hyperliquid");
   const { profile, usdcTokenId } = chain.exchange;
-  return createExchangeUsers({ apiUrl: chain.rpcUrl, profile, usdcTokenId });
+  const weightPerMinute = attestation.hyperliquid?.weightPerMinute;
+  return createExchangeUsers({ apiUrl: chain.rpcUrl, profile, usdcTokenId, weightPerMinute });
 }

@@ -2,6 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { RequestEnd } from "../../ports/chains.ts";
 import { isRail } from "../request-end.ts";
+import { withinShare } from "./within-share.ts";
 
 /**
  * What paying this very account costs the solver, where that may be more than paying anybody: the exchange takes a dollar for the first that an account ever gets. Never less than what paying
@@ -19,7 +20,7 @@ export async function costOfPaying(
   return his > usual ? his : usual;
 }
 
-/** The same for a quote. @throws ServiceError RPC_HTTP_ERROR */
+/** The same for a quote. @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE beyond the share of the rate limit */
 export async function quotedCostOfPaying(
   end: RequestEnd,
   currency: Hex,
@@ -27,7 +28,8 @@ export async function quotedCostOfPaying(
   field: "originChainId" | "destinationChainId",
 ): Promise<bigint | undefined> {
   try {
-    return await costOfPaying(end, currency, account);
+    if (!isRail(end)) return undefined;
+    return await withinShare(end.chain, field, () => costOfPaying(end, currency, account));
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
     throw new ServiceError("RPC_HTTP_ERROR", `${end.chain.displayName} did not tell what a payment costs`, {

@@ -4,6 +4,7 @@ import type { Services } from "../../ports/services.ts";
 import { notSeen } from "../not-seen.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
+import { withinShare } from "./within-share.ts";
 
 type Needs = RecordingServices & Pick<Services, "uow" | "nonceMappings">;
 
@@ -11,14 +12,14 @@ const MOST_DEPOSITS = 20;
 
 /**
  * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is recorded now instead of when the watcher comes to it.
- * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it. @throws RpcFault
+ * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it, SERVICE_UNAVAILABLE beyond the share of the rate limit. @throws RpcFault
  */
 export async function indexOnRail(
   services: Needs,
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
   txHash: TxHash,
 ): Promise<{ message: string }> {
-  const found = await rail.arrivalsOf(txHash);
+  const found = await withinShare(chain, "txHash", () => rail.arrivalsOf(txHash));
   if (found.kind === "absent") throw notSeen(txHash);
   if (found.kind === "notFinal") return { message: "Transaction seen, waiting to be final" };
   const { deposits, upTo } = found;

@@ -6,6 +6,7 @@ import { isBeyondCap } from "../quote-limits.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
+import { withinShare } from "./within-share.ts";
 
 /** Satoshis below which the network's nodes pass on no output to the dearest kind of address. */
 const BITCOIN_DUST = 546n;
@@ -97,8 +98,10 @@ export async function refuseUnpayable(
   const { chain, rail } = destination;
   const refusalOf = async (of: bigint): Promise<string | undefined> => {
     try {
-      return await rail.refusalOf({ recipient, currency: currency.address, amount: of });
+      const payment = { recipient, currency: currency.address, amount: of };
+      return await withinShare(chain, "destinationChainId", () => rail.refusalOf(payment));
     } catch (cause) {
+      if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
         "RPC_HTTP_ERROR",
         `${chain.displayName} did not tell whether the recipient can be paid`,

@@ -4,12 +4,13 @@ import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Attempt, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
+import { isUnderstood } from "../exchange/own-word.ts";
 import { legOf } from "../legs/leg-of.ts";
 import type { LegMoment, LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";
 import { makeAttempt, sendAttempt, sendRailSlot } from "./send-rail-slot.ts";
 
-type Needs = LegServices & Pick<Services, "reads">;
+type Needs = LegServices & Pick<Services, "reads" | "nonceMappings">;
 
 type Block = Extract<RailOutcome, { kind: "mined" }>["block"];
 
@@ -42,6 +43,8 @@ export async function trackRail(services: Needs, connected: ConnectedRail): Prom
 async function trackSlot(services: Needs, connected: ConnectedRail, slot: Slot): Promise<void> {
   const { rail } = connected;
   if (slot.attempts.length === 0) return careForUnsigned(services, connected, slot);
+  // Such bytes never left, and may not leave yet: there is nothing to ask the chain.
+  if (services.clock.nowMs() <= slot.cancelAfterMs && (await isHeldBack(services, connected, slot))) return;
   const asked = await Promise.all(
     slot.attempts.map(async (attempt) => ({
       attempt,
@@ -61,6 +64,19 @@ async function trackSlot(services: Needs, connected: ConnectedRail, slot: Slot):
     last: last.attempt,
     isOffered: living.some(({ outcome }) => outcome.kind === "pending"),
   });
+}
+
+/**
+ * Whether no oracle can learn of any of a slot's payments yet. Nothing is sent before that, and what the hub has learnt it keeps; so
+ * none of these bytes can have been sent, even by a process that died before it noted that.
+ */
+async function isHeldBack(services: Needs, { rail }: ConnectedRail, slot: Slot): Promise<boolean> {
+  if (rail.speak === undefined || services.nonceMappings === undefined || slot.state !== "open") return false;
+  for (const attempt of slot.attempts) {
+    if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
+    if (await isUnderstood(services, { rail }, slot, railAttemptOf(attempt))) return false;
+  }
+  return true;
 }
 
 function reasonOf({ outcome }: { readonly outcome: RailOutcome }): string {

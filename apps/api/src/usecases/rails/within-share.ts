@@ -1,0 +1,21 @@
+import { ShareUsedUp } from "@causeway/chains";
+import type { RailChain } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+
+/**
+ * Asks a chain something for a client.
+ * @throws ServiceError SERVICE_UNAVAILABLE, saying when to try again, while clients' share of the endpoint's rate limit is used up
+ */
+export async function withinShare<T>(chain: RailChain, field: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (!(cause instanceof ShareUsedUp)) throw cause;
+    const { reason, retryAfterSeconds } = cause;
+    throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} cannot be asked now: ${reason}`, {
+      field,
+      retryAfterSeconds,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import type { Hex, Hex32 } from "@causeway/domain";
+import type { ExchangeRpc } from "./rpc.ts";
+
+/** Asked before each request; a request that it throws for is not sent. */
+export type Allow = (method: string, weight: number) => Promise<void> | void;
+
+/** What the exchange charges for each request. */
+const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
+const MAX_REMEMBERED = 500;
+
+/** The same endpoint, asked only as its rate limit allows. What the endpoint's client remembers is not charged again. */
+export function withAllowance(rpc: ExchangeRpc, allow: Allow): ExchangeRpc {
+  const transactions = new Set<Hex32>();
+  const tokens = new Set<Hex>();
+  return {
+    profile: rpc.profile,
+    transaction: async (hash) => {
+      if (transactions.has(hash)) return await rpc.transaction(hash);
+      await allow("txDetails", WEIGHT.explorer);
+      const found = await rpc.transaction(hash);
+      if (found !== undefined) remember(transactions, hash);
+      return found;
+    },
+    transactionsOf: async (user) => {
+      await allow("userDetails", WEIGHT.explorer);
+      return await rpc.transactionsOf(user);
+    },
+    ledger: async (user, from, to) => {
+      await allow("userNonFundingLedgerUpdates", WEIGHT.info);
+      return await rpc.ledger(user, from, to);
+    },
+    clock: async (user) => {
+      await allow("clearinghouseState", WEIGHT.account);
+      return await rpc.clock(user);
+    },
+    token: async (tokenId) => {
+      if (!tokens.has(tokenId)) await allow("spotMeta", WEIGHT.info);
+      const found = await rpc.token(tokenId);
+      if (found !== undefined) remember(tokens, tokenId);
+      return found;
+    },
+    withdrawable: async (user, dex) => {
+      await allow("clearinghouseState", WEIGHT.account);
+      return await rpc.withdrawable(user, dex);
+    },
+    spotBalances: async (user) => {
+      await allow("spotClearinghouseState", WEIGHT.account);
+      return await rpc.spotBalances(user);
+    },
+    transferCheck: async (user, source) => {
+      await allow("preTransferCheck", WEIGHT.info);
+      return await rpc.transferCheck(user, source);
+    },
+    post: async (body) => {
+      await allow("exchange", WEIGHT.post);
+      return await rpc.post(body);
+    },
+    close: () => rpc.close(),
+  };
+}
+
+function remember<T>(set: Set<T>, value: T): void {
+  const [oldest] = set;
+  if (set.size >= MAX_REMEMBERED && oldest !== undefined) set.delete(oldest);
+  set.add(value);
+}
+
+/** Answers to clients' questions may be so old, ms. */
+const KEPT_MS = 5_000;
+const MAX_KEPT = 1_000;
+
+/**
+ * Answers the same question of clients once in some seconds: whether an account can be paid, and that a transaction is absent. Only for
+ * answers to clients: for anything else, absence must be read anew.
+ */
+export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
+  const absent = recent<undefined>();
+  const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
+  return {
+    ...rpc,
+    transaction: async (hash) => {
+      if (absent.get(hash) !== undefined) return undefined;
+      const found = await rpc.transaction(hash);
+      if (found === undefined) absent.set(hash, undefined);
+      return found;
+    },
+    transferCheck: async (user, source) => {
+      const key = `${user} ${source}`;
+      const kept = checks.get(key);
+      if (kept !== undefined) return await kept.answer;
+      const asked = rpc.transferCheck(user, source);
+      checks.set(key, asked);
+      try {
+        return await asked;
+      } catch (error) {
+        checks.forget(key);
+        throw error;
+      }
+    },
+  };
+}
+
+function recent<T>() {
+  const kept = new Map<string, { readonly answer: T | Promise<T>; readonly untilMs: number }>();
+  return {
+    get: (key: string) => {
+      const found = kept.get(key);
+      return found === undefined || found.untilMs < performance.now() ? undefined : found;
+    },
+    set: (key: string, answer: T | Promise<T>): void => {
+      kept.delete(key);
+      const [oldest] = kept.keys();
+      if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+      kept.set(key, { answer, untilMs: performance.now() + KEPT_MS });
+    },
+    forget: (key: string): void => void kept.delete(key),
+  };
+}

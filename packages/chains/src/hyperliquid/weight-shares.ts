@@ -1,0 +1,139 @@
+import { RpcFault } from "../nodes/rpc-fault.ts";
+
+/** What may be asked of a rate-limited endpoint, by purpose. */
+export interface WeightShares {
+  /** Reading deposits, in the worker. Lends what it does not use to `payments`, and borrows from it. */
+  readonly deposits: WeightShare;
+  /** Making and tracking payments, in the worker. */
+  readonly payments: WeightShare;
+  /** Questions that clients cause, in the API: reports of transactions, and quotes. */
+  readonly clients: WeightShare;
+  /** What wallets hold, asked by the API. */
+  readonly wallets: WeightShare;
+}
+
+export interface WeightShare {
+  /** Waits in turn until the share allows a request. @throws ShareUsedUp when that takes longer than two minutes */
+  wait(method: string, weight: number): Promise<void>;
+  /** @throws ShareUsedUp when the share does not allow a request now */
+  takeNow(method: string, weight: number): void;
+}
+
+/** The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is known from it. */
+export class ShareUsedUp extends RpcFault {
+  readonly retryAfterSeconds: number;
+
+  constructor(
+    method: string,
+    { perMinute, waitMs }: { readonly perMinute: number; readonly waitMs: number },
+  ) {
+    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    super({
+      kind: "http",
+      method,
+      reason: `its share of the rate limit, a weight of ${Math.floor(perMinute)} per minute, is used up; try again in ${seconds} s`,
+    });
+    this.retryAfterSeconds = seconds;
+  }
+}
+
+/**
+ * Parts of the limit: what refills continuously, and what may be spent at once. Together they are the whole limit, so that no minute
+ * exceeds it.
+ */
+const PARTS = {
+  deposits: { refill: 0.3, burst: 0.05 },
+  payments: { refill: 0.25, burst: 0.04 },
+  clients: { refill: 0.25, burst: 0.04 },
+  wallets: { refill: 0.05, burst: 0.02 },
+} as const;
+
+const MINUTE_MS = 60_000;
+const MAX_WAIT_MS = 120_000;
+/** While a request waits, another share may lend. */
+const LOOK_AGAIN_MS = 250;
+
+interface Bucket {
+  readonly perMinute: number;
+  readonly burst: number;
+  held: number;
+}
+
+/**
+ * Divides an endpoint's rate limit, so that no purpose can starve another. The API and the worker are processes of their own behind
+ * one IP: each uses only its own shares.
+ * @param perMinute the endpoint's limit for one IP
+ */
+export function createWeightShares(perMinute: number): WeightShares {
+  const bucket = ({ refill, burst }: { readonly refill: number; readonly burst: number }): Bucket => ({
+    perMinute: perMinute * refill,
+    burst: perMinute * burst,
+    held: perMinute * burst,
+  });
+  const [deposits, payments] = [bucket(PARTS.deposits), bucket(PARTS.payments)];
+  const work = refilling([deposits, payments]);
+  const clients = bucket(PARTS.clients);
+  const wallets = bucket(PARTS.wallets);
+  return {
+    deposits: shareOf(deposits, work),
+    payments: shareOf(payments, work),
+    clients: shareOf(clients, refilling([clients])),
+    wallets: shareOf(wallets, refilling([wallets])),
+  };
+}
+
+/** Refills buckets by the time that has passed. What one cannot hold, the others get. */
+function refilling(buckets: readonly Bucket[]): () => void {
+  let atMs = performance.now();
+  return () => {
+    const nowMs = performance.now();
+    const passed = (nowMs - atMs) / MINUTE_MS;
+    atMs = nowMs;
+    let spare = 0;
+    for (const one of buckets) {
+      const held = one.held + one.perMinute * passed;
+      one.held = Math.min(held, one.burst);
+      spare += held - one.held;
+    }
+    for (const one of buckets) {
+      const lent = Math.min(spare, one.burst - one.held);
+      one.held += lent;
+      spare -= lent;
+    }
+  };
+}
+
+function shareOf(bucket: Bucket, refill: () => void): WeightShare {
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  const untilMs = (weight: number): number => ((weight - bucket.held) / bucket.perMinute) * MINUTE_MS;
+  const usedUp = (method: string, weight: number): ShareUsedUp =>
+    new ShareUsedUp(method, { perMinute: bucket.perMinute, waitMs: untilMs(weight) });
+
+  async function inTurn(method: string, weight: number, deadline: number): Promise<void> {
+    for (;;) {
+      refill();
+      if (bucket.held >= weight) break;
+      if (performance.now() >= deadline) throw usedUp(method, weight);
+      const ms = Math.max(1, Math.min(untilMs(weight), LOOK_AGAIN_MS));
+      await new Promise<void>((resolve) => void setTimeout(resolve, ms));
+    }
+    bucket.held -= weight;
+  }
+
+  return {
+    wait: async (method, weight) => {
+      const deadline = performance.now() + MAX_WAIT_MS;
+      waiting += 1;
+      const mine = last.then(async () => inTurn(method, weight, deadline));
+      last = mine.catch(() => undefined);
+      await mine.finally(() => (waiting -= 1));
+    },
+    takeNow: (method, weight) => {
+      refill();
+      // Whoever waits came first.
+      if (waiting > 0 || bucket.held < weight) throw usedUp(method, weight);
+      bucket.held -= weight;
+    },
+  };
+}
