@@ -7,7 +7,8 @@ import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-rea
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { depositKey, factKey } from "../../apps/api/src/usecases/record-deposits.ts";
-import { createReportTurns, REPORT_LIMITS } from "../../apps/api/src/usecases/report-turns.ts";
+import type { UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "../../apps/api/src/usecases/report-turns.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { deposit } from "../support/deposits.ts";
 import { pileDeposits } from "../support/piled-deposits.ts";
@@ -756,4 +757,22 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
   const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
   expect(logged).toHaveLength(24);
   expect(stored).toEqual(logged);
+});
+
+test("a report that the scan overtakes while it waits is answered as recorded", async () => {
+  const { origin, services } = world;
+  const chainId = origin.chain.id;
+  const agreed = await agree();
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  const uow: UnitOfWork = {
+    run: async () => {
+      await world.watch(origin);
+      throw new ReportsBusy(chainId);
+    },
+  };
+  expect(await indexTransaction({ ...services, uow }, { chainId, txHash })).toEqual({
+    message: "Transaction indexed",
+  });
+  await filledOnce(agreed);
 });

@@ -16,6 +16,7 @@ import { tooSmallOn } from "./too-small-deposits.ts";
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
 const MOST_DEPOSITS = 20;
+const INDEXED = { message: "Transaction indexed" };
 const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
 
 /**
@@ -51,9 +52,10 @@ export async function indexTransaction(
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
   if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
+  const isRecorded = async (): Promise<boolean> =>
+    topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
   // Reports are repeated: what is recorded needs no lock, and no turn.
-  if (topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf))))
-    return { message: "Transaction indexed" };
+  if (await isRecorded()) return INDEXED;
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
   const recorded = services.uow.run(async (tx) => {
@@ -70,11 +72,12 @@ export async function indexTransaction(
   try {
     await recorded;
   } catch (error) {
-    if (error instanceof ReportsBusy && (await isStillToScan(services, chain.id, blockNumber)))
-      return WITH_ITS_BLOCK;
-    throw error;
+    if (!(error instanceof ReportsBusy)) throw error;
+    if (await isStillToScan(services, chain.id, blockNumber)) return WITH_ITS_BLOCK;
+    // The scan may have come to the block meanwhile.
+    if (!(await isRecorded())) throw error;
   }
-  return { message: "Transaction indexed" };
+  return INDEXED;
 }
 
 /** Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a report brings their deposits in. */
