@@ -4,7 +4,6 @@ import {
   createLocalClient,
   fundLocal,
   startSystem,
-  type LocalClient,
   type QuoteBody,
   type System,
 } from "@causeway/localnet";
@@ -17,7 +16,7 @@ import { pilingCode } from "../../test/support/piled-deposits.ts";
 import { chooseCores, pin } from "../cores.ts";
 import { median } from "../median.ts";
 
-// Whether quotes of one chain stay fast while blocks of another one hold 2,000 deposits of one wei and 24 reports wait for their scan.
+// Whether quotes of one chain stay fast while blocks of another one hold 2,000 deposits of one wei and 24 reports of deposits in them wait for their scan.
 // `node -C source bench/deposits/piled-deposits.ts`; PORT_BASE, ROUNDS and SECONDS change where and how long.
 
 const PORT_BASE = Number(process.env["PORT_BASE"] ?? 27_400);
@@ -26,16 +25,13 @@ const SECONDS = Number(process.env["SECONDS"] ?? 6);
 const DEPOSITS = 2_000;
 const REPORTERS = 24;
 const QUOTERS = 2;
-/** Equal reports within two seconds are answered once. */
-const REPORT_EVERY_MS = 2_100;
 const MAX_RATIO = 2;
 
 interface Stage {
   readonly url: string;
-  readonly origin: LocalClient;
   readonly quoteOther: object;
-  readonly pile: () => Promise<void>;
-  readonly smallDeposits: readonly Hex[];
+  /** A block with the deposits of one wei, mined; returns deposits in it for which a transaction each was sent. */
+  readonly pile: () => Promise<readonly Hex[]>;
   readonly originId: number;
 }
 
@@ -105,49 +101,41 @@ async function prepare({ chains, apis }: System): Promise<Stage> {
   let nonce = await client.getTransactionCount({ address: account.address });
   const send = async (to: Address, data: Hex, value: bigint, gas: bigint): Promise<Hex> =>
     await client.sendTransaction({ account, to, data, value, gas, nonce: nonce++ });
-  const smallDeposits: Hex[] = [];
-  for (let n = 0; n < REPORTERS; n++)
-    smallDeposits.push(await send(depository, depositNativeCalldata(anAddress(), orderId), 1n, 200_000n));
-  const pile = async (): Promise<void> => {
+  const pile = async (): Promise<readonly Hex[]> => {
     const contract = anAddress();
     const bytecode = pilingCode(depository, depositNativeCalldata(anAddress(), orderId), DEPOSITS);
     await client.setCode({ address: contract, bytecode });
     await client.setBalance({ address: contract, value: 10n ** 18n });
     const hash = await send(contract, "0x", 0n, 22_000_000n);
-    const { status } = await client.waitForTransactionReceipt({ hash });
-    if (status !== "success") throw new Error("the deposits were not made");
+    const single: Hex[] = [];
+    for (let n = 0; n < REPORTERS; n++)
+      single.push(await send(depository, depositNativeCalldata(anAddress(), orderId), 1n, 200_000n));
+    const receipts = await Promise.all(
+      [hash, ...single].map(async (one) => await client.waitForTransactionReceipt({ hash: one })),
+    );
+    if (receipts.some(({ status }) => status !== "success")) throw new Error("the deposits were not made");
+    return single;
   };
-  await client.waitForTransactionReceipt({ hash: smallDeposits.at(-1) ?? "0x" });
-  return {
-    url,
-    origin: client,
-    originId: origin.id,
-    quoteOther: quoteOf(other.id, origin.id),
-    pile,
-    smallDeposits,
-  };
+  return { url, originId: origin.id, quoteOther: quoteOf(other.id, origin.id), pile };
 }
 
 async function withPiles(stage: Stage): Promise<{ quotes: number[]; reports: number[]; piles: number }> {
   const stopped = new AbortController();
   const reports: number[] = [];
   let piles = 0;
+  const report = async (txHash: Hex): Promise<void> => {
+    const body = { chainId: String(stage.originId), txHash };
+    reports.push(await timed(async () => await post(stage.url, "/transactions/index", body)));
+  };
   const piling = (async () => {
     while (!stopped.signal.aborted) {
-      await stage.pile();
+      await Promise.all((await stage.pile()).map(report));
       piles += 1;
     }
   })();
-  const reporting = stage.smallDeposits.map(async (txHash) => {
-    while (!stopped.signal.aborted) {
-      const body = { chainId: String(stage.originId), txHash };
-      reports.push(await timed(async () => await post(stage.url, "/transactions/index", body)));
-      await sleep(REPORT_EVERY_MS);
-    }
-  });
   const quotes = await quotesFor(stage);
   stopped.abort();
-  await Promise.all([piling, ...reporting]);
+  await piling;
   return { quotes, reports, piles };
 }
 
