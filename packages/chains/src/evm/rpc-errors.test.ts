@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import {
   broadcastOutcomeOf,
   isRangeTooLarge,
+  isRateLimit,
+  isTracingRefused,
   isUnknownBlock,
   nodeRefusalIn,
   simulationOutcomeOf,
@@ -127,8 +129,41 @@ test.each([
   expect(isRangeTooLarge(refusal(text))).toBe(true);
 });
 
-test("a rate limit is no reason to ask twice as often", () => {
-  expect(isRangeTooLarge(refusal("rate limit exceeded: too many requests", -32_005))).toBe(false);
+test.each([
+  ["rate limit exceeded: too many requests", -32_005],
+  ["Your app has exceeded its compute units per second capacity.", 429],
+  ["Monthly capacity limit exceeded. Visit the dashboard to upgrade your scaling policy", 429],
+  ["project ID request rate exceeded", -32_005],
+  ["daily request count exceeded, request rate limited", -32_005],
+  ["50/second request limit reached - reduce calls per second or upgrade your account", -32_007],
+  ["15000/minute request limit reached - reduce calls per minute or upgrade your account", -32_008],
+  ["daily request limit reached - upgrade your account to continue requests", -32_003],
+  ["You've exceeded the RPS limit available on the current plan.", -32_005],
+  ["Too many request, try again later", 15],
+  ["You've reached the usage limit for your current plan. Please upgrade your tier", 21],
+  ["Too Many Requests", -32_029],
+  ["over rate limit", -32_016],
+  ["Cannot fulfill request", -32_046],
+  ["request rate exceeds limit", -32_000],
+] as const)(
+  "%s is a rate limit: neither a range that is too large nor tracing that is switched off",
+  (text, code) => {
+    const told = refusal(text, code);
+    expect(isRateLimit(told)).toBe(true);
+    expect(isRangeTooLarge(told)).toBe(false);
+    expect(isTracingRefused(told)).toBe(false);
+  },
+);
+
+test.each([
+  ["query returned more than 10000 results", -32_005],
+  ["Too many logs requested. Max logs per response is 20000", -32_005],
+  ["requested too many blocks from 1 to 5000, maximum is set to 2048", -32_000],
+  ["limit exceeded", -32_005],
+  ["Response size limit exceeded", -32_008],
+  ["transaction gas limit too high (cap: 16777216, tx: 30000000)", -32_000],
+] as const)("%s is no rate limit", (text, code) => {
+  expect(isRateLimit(refusal(text, code))).toBe(false);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { decodeErrorResult } from "viem";
 import type { Hex } from "@causeway/domain";
 import type { BroadcastOutcome, SimulationOutcome } from "../family.ts";
+import { saysRateLimit } from "../nodes/rate-limit.ts";
 import { NO_REVERT_DATA, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 
 /**
@@ -120,13 +121,8 @@ export function isBelowIntrinsicGas(refusal: NodeRefusal): boolean {
 }
 
 /** True when the node refuses for the number of our calls. */
-export function isRateLimit(refusal: NodeRefusal): boolean {
-  return (
-    refusal.nodeCode === 429 ||
-    /rate.?limit|too many requests|requests? per second|compute units|capacity exceeded|throttl/i.test(
-      refusal.nodeText,
-    )
-  );
+export function isRateLimit({ nodeCode: code, nodeText: message, nodeData: data }: NodeRefusal): boolean {
+  return saysRateLimit({ code, message, data });
 }
 
 /**

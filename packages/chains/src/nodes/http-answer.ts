@@ -1,37 +1,72 @@
-/** One HTTP answer, before anything is known of the calls in it. */
+import { pauseAskedBy, saysRateLimit, type NodeErrorFacts } from "./rate-limit.ts";
+
+/** One HTTP answer, before its calls are looked at. */
 export type HttpAnswer =
-  | { readonly kind: "tooLarge"; readonly refusesBatch?: undefined; readonly document?: undefined }
+  | {
+      readonly kind: "tooLarge";
+      readonly refusesBatch?: undefined;
+      readonly document?: undefined;
+      readonly pause?: undefined;
+    }
   | {
       readonly kind: "read";
       readonly status: number;
       readonly bytes: number;
       /** The JSON, undefined when there is none or it is no JSON-RPC answer. */
       readonly document: object | undefined;
-      /** Set when the answer could be read as "no batches, please". */
+      /** Set when the endpoint may take the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;
+      /** Set when the endpoint wants fewer calls for a while. */
+      readonly pause: { readonly askedMs: number | undefined } | undefined;
     };
 
-/** What an answer of this status and body can be; an undefined body exceeded its bound. */
-export function readAnswer(status: number, body: string | undefined): HttpAnswer {
-  if (body === undefined) return { kind: "tooLarge" };
-  const document = parseJson(body);
-  const looksLikeRpc = Array.isArray(document) || errorIn(document) !== undefined || hasResult(document);
-  let refusesBatch: "tooMany" | "never" | undefined;
+export interface ReceivedAnswer {
+  readonly status: number;
+  /** Undefined: it exceeded its bound. */
+  readonly text: string | undefined;
+  /** The header of this name. */
+  readonly retryAfter?: string | undefined;
+}
+
+/** What an HTTP answer can be. @param nowMs milliseconds since epoch, for a Retry-After that names a date */
+export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: number): HttpAnswer {
+  if (text === undefined) return { kind: "tooLarge" };
+  const document = parseJson(text);
   const error = errorIn(document);
-  if (error !== undefined && !/rate.?limit|too many requests/i.test(String(error["message"]))) {
-    refusesBatch = batchRefusal(String(error["message"]));
-  } else if (status === 413) {
-    refusesBatch = "tooMany";
-  } else if (status === 400 || status === 415 || status === 422 || status === 501) {
-    refusesBatch = "never";
-  }
+  const looksLikeRpc = Array.isArray(document) || error !== undefined || hasResult(document);
+  // An overloaded or limited endpoint refuses whatever is sent: more requests would make it worse.
+  const isOverloaded = status === 429 || status >= 500;
+  const limit = rateLimitIn(document);
+  const pauses =
+    limit !== undefined ||
+    status === 429 ||
+    (status === 503 && !looksLikeRpc) ||
+    (isOverloaded && retryAfter !== undefined);
   return {
     kind: "read",
     status,
-    bytes: body.length,
+    bytes: text.length,
     document: looksLikeRpc ? document : undefined,
-    refusesBatch,
+    refusesBatch: isOverloaded || limit !== undefined ? undefined : batchRefusalOf(status, error),
+    pause: pauses
+      ? { askedMs: pauseAskedBy(retryAfter, limit ?? (error && factsOf(error)), nowMs) }
+      : undefined,
   };
+}
+
+/** The first error of an answer that is a rate limit. */
+function rateLimitIn(document: object | undefined): NodeErrorFacts | undefined {
+  for (const entry of Array.isArray(document) ? (document as readonly unknown[]) : [document]) {
+    const error = errorIn(entry);
+    if (error === undefined) continue;
+    const facts = factsOf(error);
+    if (saysRateLimit(facts)) return facts;
+  }
+  return undefined;
+}
+
+function factsOf({ code, message, data }: Record<string, unknown>): NodeErrorFacts {
+  return { code: typeof code === "number" ? code : 0, message: String(message), data };
 }
 
 /** The JSON-RPC error object in an answer, if any. */
@@ -56,7 +91,15 @@ function parseJson(body: string): object | undefined {
   }
 }
 
-/** How a node refuses a whole batch: never, or only one of this many calls. */
-function batchRefusal(text: string): "tooMany" | "never" {
-  return /too (?:large|many|big)|limit|size|maximum|max |exceed/i.test(text) ? "tooMany" : "never";
+/** How an endpoint refuses a whole batch: never, or only one of this many calls. */
+function batchRefusalOf(
+  status: number,
+  error: Record<string, unknown> | undefined,
+): "tooMany" | "never" | undefined {
+  if (error !== undefined) {
+    const isAboutSize = /too (?:large|many|big)|limit|size|maximum|max |exceed|more than \d/i;
+    return isAboutSize.test(String(error["message"])) ? "tooMany" : "never";
+  }
+  if (status === 413) return "tooMany";
+  return status === 400 || status === 415 || status === 422 ? "never" : undefined;
 }

@@ -1,4 +1,5 @@
 import { Pool, type Dispatcher } from "undici";
+import type { ReceivedAnswer } from "./http-answer.ts";
 import { largeAnswers, type LargeAnswers } from "./large-answers.ts";
 
 /** Where texts are posted, and how much may come back. */
@@ -18,9 +19,8 @@ const LARGE_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Parsed, an answer takes several times its bytes in memory: {@link PostTarget.maxAnswerBytes} must hold for few at once. */
 const LARGE_AT_ONCE = 2;
 
-/** How a POST ended; `text` is undefined when the body exceeded its bound. */
-export type PostEnd =
-  { readonly status: number; readonly text: string | undefined } | { readonly error: unknown };
+/** How a POST ended. */
+export type PostEnd = ReceivedAnswer | { readonly error: unknown };
 
 export interface Poster {
   /** Posts a text; `done` is told once how it ended, at once when nothing can be posted. What is returned gives up: whatever still comes is not read. */
@@ -70,6 +70,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
   private attempt = 0;
   private status = 0;
+  private retryAfter: string | undefined;
   private chunks: Buffer[] = [];
   private bytes = 0;
   private hasEnded = false;
@@ -104,8 +105,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.controller = controller;
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void {
     this.status = status;
+    const retryAfter = headers["retry-after"];
+    this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -134,7 +141,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const [only] = this.chunks;
     const whole =
       this.chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.chunks, this.bytes);
-    this.end({ status: this.status, text: whole.toString("utf8") });
+    this.end({ status: this.status, text: whole.toString("utf8"), retryAfter: this.retryAfter });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

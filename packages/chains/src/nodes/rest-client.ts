@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
+import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { networkCode } from "./http-post.ts";
+import { pauseAskedBy } from "./rate-limit.ts";
 import type { ObserveCall } from "./rpc-call.ts";
 import { redact, RpcFault } from "./rpc-fault.ts";
 
@@ -37,7 +40,7 @@ export interface RestClient {
   close(): Promise<void>;
 }
 
-/** Opens nothing until the first call. @throws TypeError when `url` is none */
+/** Opens nothing until the first call. Waits as an answer with status 429, or a Retry-After, asks. @throws TypeError when `url` is none */
 export function createRestClient(options: RestClientOptions): RestClient {
   if (!URL.canParse(options.url)) throw new TypeError("the URL of the node is not a URL");
   const url = new URL(options.url);
@@ -49,6 +52,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
     headers["authorization"] =
       `Basic ${Buffer.from(`${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`).toString("base64")}`;
   const pool = new Pool(url.origin, { connections: options.connections ?? 8 });
+  const pause = createEndpointPause();
 
   async function ask(
     method: "GET" | "POST",
@@ -60,6 +64,11 @@ export function createRestClient(options: RestClientOptions): RestClient {
     const startedAtMs = performance.now();
     const late = AbortSignal.timeout(deadlineMs);
     try {
+      const leftMs = pause.leftMs();
+      if (leftMs > MAX_WAIT_MS)
+        throw new RpcFault({ kind: "http", method: name, reason: pauseReason(leftMs) });
+      if (leftMs > 0) await sleep(leftMs, undefined, signal === undefined ? {} : { signal });
+      const sentAtMs = performance.now();
       const answer = await pool.request({
         method,
         path: `${base}${path}`,
@@ -67,10 +76,16 @@ export function createRestClient(options: RestClientOptions): RestClient {
         body: body === undefined ? null : JSON.stringify(body),
         signal: signal === undefined ? late : AbortSignal.any([late, signal]),
       });
+      const { statusCode, headers: received } = answer;
+      const header = received["retry-after"];
+      const askedMs = pauseAskedBy(Array.isArray(header) ? header[0] : header, undefined, Date.now());
+      if (statusCode === 429 || (statusCode >= 500 && askedMs !== undefined))
+        pause.refused(sentAtMs, askedMs);
+      else if (statusCode < 500) pause.served(sentAtMs);
       const text = await bounded(name, answer.body, maxAnswerBytes);
       options.onCall?.(name, "ok", performance.now() - startedAtMs);
       return {
-        status: answer.statusCode,
+        status: statusCode,
         json: parse(text),
         text,
         excerpt: redact(text.slice(0, 1_000), options.url),

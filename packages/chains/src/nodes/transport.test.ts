@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { createPublicClient } from "viem";
 import { afterEach, expect, test } from "vitest";
 import { json, startAnsweringNode, startLyingNode, type LyingNode } from "../../test/lying-node.ts";
@@ -405,4 +406,139 @@ test("an observer learns each call's method, how it ended and how long it took, 
   expect(Math.max(...took("silent"))).toBeGreaterThanOrEqual(140);
   expect(seen.every((facts) => facts.length === 3)).toBe(true);
   expect(JSON.stringify(seen)).not.toContain(new URL(node.url).port);
+});
+
+/** Messages of rate limits as providers document them or as clients reported them: Alchemy, QuickNode, Infura, Chainstack, dRPC, Base. */
+const rateLimits: [number, number, string][] = [
+  [
+    429,
+    429,
+    "Your app has exceeded its compute units per second capacity. If you have retries enabled, ignore this.",
+  ],
+  [429, -32_007, "50/second request limit reached - reduce calls per second or upgrade your account"],
+  [429, -32_005, "project ID request rate exceeded"],
+  [429, -32_005, "You've exceeded the RPS limit available on the current plan"],
+  [429, 15, "Too many request, try again later"],
+  [429, -32_000, "the batch is too large"],
+  [503, -32_011, "no backends available for method"],
+  [502, -32_603, "upstream connection error: maximum retries"],
+  [500, -32_603, "internal error"],
+  [200, -32_016, "over rate limit"],
+  [200, -32_007, "50/second request limit reached - reduce calls per second or upgrade your account"],
+];
+
+test.each(rateLimits)(
+  "a batch answered with status %i and error %i (%s) is not split",
+  async (status, code, message) => {
+    const { node, rpc } = await over(
+      startLyingNode((_, response) =>
+        json(response, { jsonrpc: "2.0", id: null, error: { code, message } }, status),
+      ),
+    );
+    const calls = await Promise.allSettled(Array.from({ length: 64 }, (_, at) => rpc.request("echo", [at])));
+    expect(new Set(calls.map(({ status: end }) => end))).toEqual(new Set(["rejected"]));
+    expect(node.requests.map((batch) => batch.length)).toEqual([64]);
+  },
+);
+
+test.each([
+  "Batch of more than 3 requests are not allowed on free tier",
+  "batch requests are limited to 3 calls",
+  "batch limit 3 exceeded (can increase by --rpc.batch.limit). Requested batch of size: 8",
+  "too many requests in batch",
+])("a batch refused with status 200 and %s is halved", async (message) => {
+  const { node, rpc } = await over(
+    startLyingNode((calls, response, isBatch) => {
+      const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
+      if (calls.length > 3) json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message } });
+      else json(response, isBatch ? answers : answers[0]);
+    }),
+  );
+  const values = Array.from({ length: 8 }, (_, at) => at);
+  expect(await Promise.all(values.map((value) => rpc.request("echo", [value])))).toEqual(values);
+  expect(node.requests.map((batch) => batch.length)).toEqual([8, 4, 4, 2, 2, 2, 2]);
+});
+
+/** A node that refuses its first request in the given way and answers the others; and when each request came. */
+async function refusingFirst(
+  refuse: Refuse,
+): Promise<{ node: LyingNode; rpc: RpcTransport; cameAtMs: readonly number[] }> {
+  const cameAtMs: number[] = [];
+  const over429 = await over(
+    startLyingNode((calls, response, isBatch) => {
+      cameAtMs.push(performance.now());
+      if (cameAtMs.length === 1) {
+        refuse(response);
+        return;
+      }
+      const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
+      json(response, isBatch ? answers : answers[0]);
+    }),
+  );
+  return { ...over429, cameAtMs };
+}
+
+type Refuse = (response: ServerResponse) => void;
+
+const tooMany =
+  (data?: unknown): Refuse =>
+  (response) => {
+    const error = { code: -32_005, message: "request rate exceeded", data };
+    json(response, { jsonrpc: "2.0", id: null, error }, 429);
+  };
+
+const withHeader =
+  (status: number, seconds: string): Refuse =>
+  (response) => {
+    response.writeHead(status, { "retry-after": seconds }).end();
+  };
+
+test.each([
+  ["the header Retry-After", 1_000, withHeader(429, "1")],
+  ["the header Retry-After of a 503", 1_000, withHeader(503, "1")],
+  ["backoff_seconds in the error", 1_000, tooMany({ rate: { backoff_seconds: 1, allowed_rps: 1 } })],
+  ["try_again_in in the error", 700, tooMany({ try_again_in: "700ms" })],
+  ["nothing: a default", 250, tooMany()],
+] as const)(
+  "calls after a rate limit wait as long as the endpoint asked by %s",
+  async (_, waitMs, refuse) => {
+    const { node, rpc, cameAtMs } = await refusingFirst(refuse);
+    await expect(rpc.request("echo", [0])).rejects.toBeInstanceOf(RpcFault);
+    const answers = Promise.all([rpc.request("echo", [1]), rpc.request("echo", [2])]);
+    expect(await rpc.requestTogether([echoed(3), echoed(4)])).toEqual([3, 4]);
+    expect(await answers).toEqual([1, 2]);
+    const [first = 0, second = 0] = cameAtMs;
+    expect(second - first).toBeGreaterThanOrEqual(waitMs);
+    expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([1, 2, 2]);
+  },
+);
+
+test("calls fail at once while the endpoint asked for a longer pause than a caller waits", async () => {
+  const { node, rpc } = await refusingFirst(withHeader(429, "30"));
+  await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
+  const startedAtMs = performance.now();
+  const reason = expect.stringMatching(/^the endpoint asked for a pause; \d+ seconds are left$/);
+  await expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "http", reason });
+  await expect(rpc.requestTogether([echoed(1)])).rejects.toMatchObject({ kind: "http", reason });
+  expect(performance.now() - startedAtMs).toBeLessThan(500);
+  expect(node.requests).toHaveLength(1);
+});
+
+test("a closed connection does not wait for the end of a pause", async () => {
+  const { rpc } = await refusingFirst(withHeader(429, "1"));
+  await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
+  const waiting = expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "aborted" });
+  setTimeout(() => void rpc.close(), 20);
+  await waiting;
+});
+
+test("a call that reverts with the words of a rate limit does not pause the endpoint", async () => {
+  const message = "execution reverted: rate limit exceeded";
+  const { rpc, cameAtMs } = await refusingFirst((response) =>
+    json(response, { jsonrpc: "2.0", id: null, error: { code: 3, message, data: "0xdeadbeef" } }),
+  );
+  await expect(rpc.request("eth_call", [0])).rejects.toMatchObject({ nodeCode: 3 });
+  await rpc.request("echo", [1]);
+  const [first = 0, second = 0] = cameAtMs;
+  expect(second - first).toBeLessThan(200);
 });

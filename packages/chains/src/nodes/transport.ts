@@ -1,3 +1,4 @@
+import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
 import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
 import { createCall, type AskedCall, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
@@ -61,6 +62,9 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  *
  * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it accepts. A batch
  * whose answer is too large is asked again call by call, each with the whole bound and deadline for itself.
+ *
+ * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until the pause is over: calls
+ * wait for a short pause and fail at once during a long one.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -75,6 +79,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   let waiting: Call[] = [];
   let nextId = 1;
   let closed = false;
+  const pause = createEndpointPause();
 
   const flush = (): void => {
     const calls = waiting;
@@ -82,7 +87,32 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     // The refusal may have been a passing fault of a proxy: try whole batches again once in a while.
     if (maxBatchSize < wantedBatchSize && performance.now() - loweredAtMs > 60_000)
       maxBatchSize = wantedBatchSize;
-    send(calls);
+    afterPause(calls, send);
+  };
+
+  /** Sends calls once the endpoint may be called again. */
+  const afterPause = (calls: readonly Call[], go: (calls: readonly Call[]) => void, waitedMs = 0): void => {
+    const leftMs = Math.ceil(pause.leftMs());
+    if (leftMs === 0) {
+      go(calls);
+      return;
+    }
+    const [impatient, patient] = partition(
+      calls,
+      ({ deadlineMs }) => waitedMs + leftMs > Math.min(MAX_WAIT_MS, deadlineMs),
+    );
+    failAll(impatient, { kind: "http", reason: pauseReason(leftMs) });
+    if (patient.length === 0) return;
+    const giveUp = (): void => {
+      clearTimeout(timer);
+      underWay.delete(giveUp);
+      failAll(patient, { kind: "aborted", reason: "the connection was closed" });
+    };
+    const timer = setTimeout(() => {
+      underWay.delete(giveUp);
+      afterPause(patient, go, waitedMs + leftMs);
+    }, leftMs);
+    underWay.add(giveUp);
   };
 
   /** A batch shares one deadline and one bound, so calls of different patience or size travel apart. */
@@ -102,6 +132,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (first === undefined) return;
     let giveUp = (): void => undefined;
     let hasEnded = false;
+    const sentAtMs = performance.now();
     const timer = setTimeout(() => {
       failAll(open, { kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
       giveUp();
@@ -110,7 +141,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       hasEnded = true;
       clearTimeout(timer);
       underWay.delete(giveUp);
-      finish(open, end, mayPart);
+      finish(open, end, { mayPart, sentAtMs });
     });
     // It may have ended already.
     if (hasEnded) return;
@@ -119,13 +150,19 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   };
 
   /** What an exchange that ended means for the calls that it carried. */
-  const finish = (open: readonly Call[], end: PostEnd, mayPart: boolean): void => {
+  const finish = (
+    open: readonly Call[],
+    end: PostEnd,
+    { mayPart, sentAtMs }: { readonly mayPart: boolean; readonly sentAtMs: number },
+  ): void => {
     if ("error" in end) {
       if (closed) failAll(open, { kind: "aborted", reason: "the connection was closed" });
       else failAll(open, { kind: "network", reason: `request failed (${networkCode(end.error)})` });
       return;
     }
-    const answer = readAnswer(end.status, end.text);
+    const answer = readAnswer(end, Date.now());
+    if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs);
+    else if (end.status < 500) pause.served(sentAtMs);
     if (answer.kind === "tooLarge") {
       if (open.length > 1 && mayPart) for (const call of open) post([call]);
       else failAll(open, { kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
@@ -187,7 +224,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
         if (call === undefined) throw notAsked(asked.method);
         group.push(call);
       }
-      post(group, false);
+      afterPause(group, (open) => post(open, false));
       return await Promise.all(group.map((call) => call.result));
     },
     close: async () => {
@@ -197,6 +234,10 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       await poster.close();
     },
   };
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], second: T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function bodyOf(calls: readonly Call[]): string {

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { createEndpointPause } from "./endpoint-pause.ts";
+
+function clockedPause() {
+  const clock = { ms: 0 };
+  return {
+    clock,
+    pause: createEndpointPause(
+      () => clock.ms,
+      () => 0.5,
+    ),
+  };
+}
+
+test("the default pause doubles up to 10 seconds while the endpoint goes on refusing, and starts over once it serves", () => {
+  const { clock, pause } = clockedPause();
+  const pauses = Array.from({ length: 7 }, () => {
+    pause.refused(clock.ms, undefined);
+    const leftMs = pause.leftMs();
+    clock.ms += leftMs;
+    return leftMs;
+  });
+  expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+  pause.served(clock.ms);
+  pause.refused(clock.ms, undefined);
+  expect(pause.leftMs()).toBe(500);
+});
+
+test("requests that were under way when a pause began neither lengthen nor end it", () => {
+  const { clock, pause } = clockedPause();
+  clock.ms = 1_000;
+  pause.refused(900, undefined);
+  for (const sentAtMs of [910, 920]) pause.refused(sentAtMs, undefined);
+  pause.served(930);
+  expect(pause.leftMs()).toBe(500);
+  clock.ms = 1_500;
+  pause.refused(1_500, undefined);
+  expect(pause.leftMs()).toBe(1_000);
+});
+
+test.each([
+  ["a month", 30 * 86_400_000, 63_000],
+  ["nothing", 0, 262.5],
+  ["five seconds", 5_000, 5_250],
+])("an endpoint that asks for %s is left alone for a bounded time", (_, askedMs, leftMs) => {
+  const { pause } = clockedPause();
+  pause.refused(0, askedMs);
+  expect(pause.leftMs()).toBe(leftMs);
+});

@@ -1,0 +1,54 @@
+/** The first pause where an endpoint does not say how long; it doubles while the endpoint goes on refusing. */
+const FIRST_PAUSE_MS = 500;
+const MAX_DEFAULT_PAUSE_MS = 10_000;
+/** However long an endpoint asks to wait (a monthly quota: weeks), it is tried again after this time. */
+const MAX_PAUSE_MS = 60_000;
+
+/** Calls wait so long for the end of a pause; a longer one fails them at once, so that a caller can answer in time. */
+export const MAX_WAIT_MS = 2_500;
+
+/** When an endpoint that refused for the number of calls may be called again. */
+export interface EndpointPause {
+  /** Milliseconds left, 0 when it may be called. */
+  leftMs(): number;
+  /** The endpoint refused a request that was sent at this time. @param askedMs how long it asked to wait */
+  refused(sentAtMs: number, askedMs: number | undefined): void;
+  /** The endpoint served a request that was sent at this time. */
+  served(sentAtMs: number): void;
+}
+
+/** What a call that is not made because of a pause says. */
+export function pauseReason(leftMs: number): string {
+  return `the endpoint asked for a pause; ${Math.ceil(leftMs / 1_000)} seconds are left`;
+}
+
+/**
+ * Keeps the pauses of one endpoint. Requests that were under way when a pause began neither lengthen the default pause nor end it.
+ * @param now monotonic milliseconds @param random in [0, 1): spreads the ends of pauses, so that several processes do not return together
+ */
+export function createEndpointPause(
+  now: () => number = () => performance.now(),
+  random: () => number = Math.random,
+): EndpointPause {
+  let beganAtMs = Number.NEGATIVE_INFINITY;
+  let untilMs = Number.NEGATIVE_INFINITY;
+  let defaultMs = FIRST_PAUSE_MS;
+  return {
+    leftMs: () => Math.max(0, untilMs - now()),
+    refused: (sentAtMs, askedMs) => {
+      const isNew = sentAtMs >= beganAtMs;
+      if (!isNew && askedMs === undefined) return;
+      // An asked pause is never shortened, a default one varies to both sides.
+      const pauseMs =
+        askedMs === undefined
+          ? defaultMs * (0.75 + random() / 2)
+          : Math.min(Math.max(askedMs, FIRST_PAUSE_MS / 2), MAX_PAUSE_MS) * (1 + random() / 10);
+      if (isNew && askedMs === undefined) defaultMs = Math.min(defaultMs * 2, MAX_DEFAULT_PAUSE_MS);
+      beganAtMs = now();
+      untilMs = Math.max(untilMs, beganAtMs + pauseMs);
+    },
+    served: (sentAtMs) => {
+      if (sentAtMs >= beganAtMs) defaultMs = FIRST_PAUSE_MS;
+    },
+  };
+}

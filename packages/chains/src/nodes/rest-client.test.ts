@@ -1,0 +1,39 @@
+import { afterEach, expect, test } from "vitest";
+import { startLyingNode } from "../../test/lying-node.ts";
+import { createRestClient } from "./rest-client.ts";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** A server that answers its first request with 429 and this header, and the others with 200; and when each came. */
+async function limitedOnce(retryAfter: string) {
+  const cameAtMs: number[] = [];
+  const node = await startLyingNode((_, response) => {
+    cameAtMs.push(performance.now());
+    if (cameAtMs.length > 1) response.end("{}");
+    else response.writeHead(429, { "retry-after": retryAfter }).end();
+  });
+  const client = createRestClient({ url: node.url });
+  closers.push(node.stop, client.close);
+  return { client, cameAtMs };
+}
+
+const ask = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
+
+test("a request after a rate limit waits as long as the server asked", async () => {
+  const { client, cameAtMs } = await limitedOnce("1");
+  expect(await ask(client)).toMatchObject({ status: 429 });
+  expect(await ask(client)).toMatchObject({ status: 200 });
+  const [first = 0, second = 0] = cameAtMs;
+  expect(second - first).toBeGreaterThanOrEqual(990);
+});
+
+test("a request fails at once while the server asked for a long pause", async () => {
+  const { client, cameAtMs } = await limitedOnce("60");
+  await ask(client);
+  const reason = expect.stringMatching(/^the endpoint asked for a pause; 6\d seconds are left$/);
+  await expect(ask(client)).rejects.toMatchObject({ kind: "http", reason });
+  expect(cameAtMs).toHaveLength(1);
+});
