@@ -2,9 +2,15 @@ import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { readBlock, readBlockTransactions, readReceipt, toQuantity } from "./answers.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
+import type { LogRangeSize } from "./log-range-size.ts";
 import { fetchRangeLogs } from "./range-logs.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
+
+interface Blocks {
+  readonly from: bigint;
+  readonly to: bigint;
+}
 
 /** Money that somebody sent to an account. */
 export interface PaymentIn {
@@ -25,9 +31,11 @@ const MOST_NATIVE_BLOCKS = 16n;
 export async function readPaymentsTo(
   transport: RpcTransport,
   { account, currency }: { readonly account: Address; readonly currency: Address },
-  { from, to }: { readonly from: bigint; readonly to: bigint },
+  { from, to }: Blocks,
+  logRange?: LogRangeSize,
 ): Promise<PaymentIn[] | undefined> {
-  if (currency !== NATIVE_CURRENCY) return await tokenPayments(transport, account, currency, from, to);
+  if (currency !== NATIVE_CURRENCY)
+    return await tokenPayments(transport, { account, token: currency }, { from, to }, logRange);
   if (to - from >= MOST_NATIVE_BLOCKS) return undefined;
   const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at));
   const found = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
@@ -36,10 +44,9 @@ export async function readPaymentsTo(
 
 async function tokenPayments(
   transport: RpcTransport,
-  account: Address,
-  token: Address,
-  from: bigint,
-  to: bigint,
+  { account, token }: { readonly account: Address; readonly token: Address },
+  { from, to }: Blocks,
+  logRange: LogRangeSize | undefined,
 ): Promise<PaymentIn[]> {
   const topic = addressTopic(account);
   const filter = { address: token, topics: [TRANSFER_TOPIC, null, topic] };
@@ -54,6 +61,7 @@ async function tokenPayments(
         log.topics.length === 3,
     },
     { from, to, hashes: new Map([[to, await hashAt(transport, to)]]) },
+    logRange,
   );
   return logs.flatMap((log) => {
     const sender = addressOfTopic(log.topics[1]);

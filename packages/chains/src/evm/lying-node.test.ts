@@ -1,7 +1,14 @@
 import { afterEach, expect, test } from "vitest";
 import type { Address, Hex } from "@causeway/domain";
 import { aChain } from "../../test/chain.ts";
-import { startAnsweringNode, type Answer, type LyingNode, type RpcCall } from "../../test/lying-node.ts";
+import {
+  json,
+  startAnsweringNode,
+  startLyingNode,
+  type Answer,
+  type LyingNode,
+  type RpcCall,
+} from "../../test/lying-node.ts";
 import type { ChainReader, DepositFact } from "../family.ts";
 import { addressTopic, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
 import { createChainReader } from "./reader.ts";
@@ -86,6 +93,36 @@ const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 /** Blocks up to the one with the deposit, of which only that one is known. */
 const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
 
+/** A node that refuses ranges of more blocks than `limit` in the given way; and the ranges that it answered and refused. */
+async function limitedNode(limit: number, error: { readonly code: number; readonly message: string }) {
+  const asked: string[] = [];
+  const refused: (readonly [bigint, bigint])[] = [];
+  const { node, reader } = await nodeWith({
+    eth_getBlockByNumber: ({ params }) => ({
+      result: {
+        ...block,
+        number: params[0],
+        hash: BigInt(String(params[0])) === 100n ? blockHash : otherHash,
+      },
+    }),
+    eth_getLogs: ({ params }) => {
+      const filter = params[0] as Record<string, string>;
+      const [from, to] = [BigInt(filter["fromBlock"] ?? 0), BigInt(filter["toBlock"] ?? 0)];
+      const isEvents = JSON.stringify(filter).includes(NATIVE_DEPOSIT_TOPIC);
+      if (to - from >= BigInt(limit)) {
+        if (isEvents) refused.push([from, to]);
+        return { error };
+      }
+      if (isEvents) asked.push(`${from},${to}`);
+      return { result: to === 100n && isEvents ? [log] : [] };
+    },
+  });
+  return { node, reader, asked, refused };
+}
+
+const parts = (asked: readonly string[]): [number, number][] =>
+  asked.map((text) => text.split(",").map(Number) as [number, number]);
+
 async function rangeOf(lies: Record<string, (call: RpcCall) => Answer>, from = 100n): Promise<DepositFact[]> {
   const { reader } = await nodeWith(lies);
   return await reader.depositsIn(until100(from));
@@ -167,12 +204,97 @@ test("a range that the node refuses as too large is split until it passes, and s
   );
 });
 
-test("a node that refuses for another reason is not asked for less", async () => {
-  const { node, reader } = await nodeWith({
-    eth_getLogs: () => ({ error: { code: -32_005, message: "rate limit exceeded" } }),
+/** Refusals as providers word them: Alchemy, QuickNode, dRPC, BlockPI, Coinbase, thirdweb, Ankr, Harmony, Base, BSC, Tenderly, and one that nobody knows. */
+test.each([
+  [
+    -32_600,
+    "You can make eth_getLogs requests with up to a 4 block range. Based on your parameters, this block range should work: [0x1, 0xa].",
+  ],
+  [-32_614, "eth_getLogs is limited to a 4 range"],
+  [35, "ranges over 4 blocks are not supported on freetier"],
+  [-32_000, "eth_getLogs is limited to 4 block range"],
+  [-32_602, "please limit the query to at most 4 blocks"],
+  [-32_000, "Maximum allowed number of requested blocks is 4"],
+  [-32_000, "maximum [from, to] blocks distance: 4"],
+  [-32_000, "query must be smaller than size 4"],
+  [-32_011, "no backend is currently healthy to serve traffic"],
+  [-32_005, "limit exceeded"],
+  [-32_602, "invalid params"],
+  [-32_099, "words that no version of this service has seen"],
+])("a range of logs refused with %i %s is asked for in parts", async (code, message) => {
+  const { reader, asked } = await limitedNode(4, { code, message });
+  expect(await reader.depositsIn(until100(41n))).toMatchObject([deposit]);
+  expect(parts(asked).at(0)?.[0]).toBe(41);
+  expect(parts(asked).at(-1)?.[1]).toBe(100);
+  parts(asked).forEach(([from], at, all) =>
+    expect(at === 0 || from === (all[at - 1]?.[1] ?? 0) + 1).toBe(true),
+  );
+});
+
+test("the size of a range that passed is remembered, and larger ones are tried again after a while", async () => {
+  const { reader, asked, refused } = await limitedNode(10, {
+    code: -32_614,
+    message: "eth_getLogs is limited to a 10 range",
   });
+  await reader.depositsIn(until100(1n));
+  const first = refused.length;
+  expect(first).toBeGreaterThan(0);
+  for (let scan = 0; scan < 4; scan++) await reader.depositsIn(until100(1n));
+  // 6 blocks pass; 12 are tried after 16 parts that passed, then after 32.
+  expect(refused.slice(first).every(([from, to]) => Number(to) - Number(from) + 1 === 12)).toBe(true);
+  expect(refused.length - first).toBeGreaterThan(0);
+  expect(refused.length - first).toBeLessThanOrEqual(2);
+  expect(new Set(parts(asked).map(([from, to]) => to - from + 1))).toContain(6);
+});
+
+test.each([
+  [-32_005, "rate limit exceeded"],
+  [-32_000, "header not found"],
+  [-32_000, "header for hash not found"],
+  [-32_602, "block range extends beyond current head block"],
+  [-32_001, "One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found."],
+  [-32_601, "the method eth_getLogs does not exist/is not available"],
+])("a range of logs refused with %i %s is not asked for in parts", async (code, message) => {
+  const { node, reader } = await nodeWith({ eth_getLogs: () => ({ error: { code, message } }) });
   await expect(reader.depositsIn(until100(90n))).rejects.toMatchObject({ kind: "refused" });
   expect(node.requests).toHaveLength(1);
+});
+
+test("a node that refuses every log query is asked less than a dozen times for one range", async () => {
+  const { node, reader } = await nodeWith({
+    eth_getLogs: () => ({ error: { code: -32_603, message: "internal error" } }),
+    eth_getBlockByNumber: ({ params }) => ({ result: { ...block, number: params[0] } }),
+  });
+  await expect(reader.depositsIn({ from: 1n, to: 500n, hashes: new Map() })).rejects.toMatchObject({
+    kind: "refused",
+  });
+  expect(node.requests.length).toBeLessThan(12);
+});
+
+test("an endpoint without batches is asked for few blocks at once", async () => {
+  let underWay = 0;
+  let most = 0;
+  const node = await startLyingNode((calls, response, isBatch) => {
+    if (isBatch) {
+      json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "no batches" } });
+      return;
+    }
+    const [call] = calls;
+    underWay += 1;
+    most = Math.max(most, underWay);
+    setTimeout(() => {
+      underWay -= 1;
+      const number = call?.params[0];
+      const result = call?.method === "eth_getLogs" ? [] : { ...block, number };
+      json(response, { jsonrpc: "2.0", id: call?.id, result });
+    }, 1);
+  });
+  const transport = createRpcTransport({ url: node.url, connections: 1_000 });
+  closers.push(node.stop, transport.close);
+  const contracts = { depository, multicall3: depository, router: depository };
+  const reader = createChainReader(aChain(1, node.url, contracts, [token]), transport);
+  expect(await reader.depositsIn({ from: 1n, to: 300n, hashes: new Map() })).toEqual([]);
+  expect(most).toBeLessThanOrEqual(65);
 });
 
 test.each([

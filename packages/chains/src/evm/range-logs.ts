@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "@causeway/domain";
 import type { BlockRange, BlockRef, LogFact, TransactionFact } from "../family.ts";
 import { readBlock, readLogs, readTransaction, toQuantity } from "./answers.ts";
-import { isTooLarge } from "./rpc-errors.ts";
+import { createLogRangeSize, type LogRangeSize } from "./log-range-size.ts";
+import { isTooLarge, mayPassInParts } from "./rpc-errors.ts";
 import { garbage, inconsistent, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -15,21 +16,25 @@ export interface LogQuestion {
 
 /** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
 const MAX_BLOCKS_BY_HASH = 8;
+/** Blocks asked for one by one at the same time where an endpoint takes no batches. */
+const MAX_BLOCKS_WITHOUT_BATCH = 32;
 
 /**
  * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
  *
  * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
- * lags is found out. A range that the node refuses as too large is split.
+ * lags is found out. A range that the node refuses is asked for in parts.
  *
+ * @param size what the node is known to answer at once
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
 export async function fetchRangeLogs(
   transport: RpcTransport,
   question: LogQuestion,
   range: BlockRange,
+  size: LogRangeSize = createLogRangeSize(),
 ): Promise<{ readonly logs: readonly LogFact[]; readonly transactions: ReadonlyMap<Hex, TransactionFact> }> {
-  const logs = await fetchLogs(transport, question, range);
+  const logs = await fetchLogs(transport, question, range, size);
   return { logs, transactions: await fetchTransactions(transport, logs) };
 }
 
@@ -37,23 +42,55 @@ async function fetchLogs(
   transport: RpcTransport,
   question: LogQuestion,
   range: BlockRange,
+  size: LogRangeSize,
 ): Promise<LogFact[]> {
   if (range.to - range.from < MAX_BLOCKS_BY_HASH && hasAllHashes(range))
     return await fetchByHash(transport, question, range);
+  const logs: LogFact[] = [];
+  let maxBlocks = size.blocks();
+  let wasRefused = false;
+  // One part after the other: a node that finds a range too large is not helped by several at once.
+  for (let { from } = range; from <= range.to;) {
+    const blocks = Math.min(maxBlocks, Number(range.to - from) + 1);
+    const part = { ...range, from, to: from + BigInt(blocks - 1) };
+    const answer = await fetchPart(transport, question, part);
+    if (answer.kind === "tooManyBlocks") {
+      maxBlocks = answer.blocks;
+      wasRefused = answer.isRefusal;
+      continue;
+    }
+    for (const log of answer.logs) logs.push(log);
+    if (answer.isRange) {
+      size.passed(blocks, wasRefused);
+      maxBlocks = size.blocks();
+      wasRefused = false;
+    }
+    from = part.to + 1n;
+  }
+  return logs;
+}
+
+type Part =
+  | { readonly kind: "logs"; readonly logs: readonly LogFact[]; readonly isRange: boolean }
+  /** Ask about this many. */
+  | { readonly kind: "tooManyBlocks"; readonly blocks: number; readonly isRefusal: boolean };
+
+/** @throws RpcFault when fewer blocks would not help either */
+async function fetchPart(transport: RpcTransport, question: LogQuestion, part: BlockRange): Promise<Part> {
+  const blocks = Number(part.to - part.from) + 1;
   try {
-    return await fetchTogether(transport, question, range);
+    return { kind: "logs", logs: await fetchTogether(transport, question, part), isRange: true };
   } catch (error) {
     // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for instead.
-    if (error instanceof RpcFault && error.kind === "batchRefused")
-      return await fetchByHash(transport, question, await withHashes(transport, range));
-    if (!isTooLarge(error)) throw error;
-    if (range.from === range.to)
-      return await fetchByHash(transport, question, await withHashes(transport, range));
-    const middle = (range.from + range.to) / 2n;
-    // One after the other: a node that finds the range too large is not helped by both halves at once.
-    const lower = await fetchLogs(transport, question, { ...range, to: middle });
-    const upper = await fetchLogs(transport, question, { ...range, from: middle + 1n });
-    return [...lower, ...upper];
+    const isBatchRefused = error instanceof RpcFault && error.kind === "batchRefused";
+    if (isBatchRefused && blocks > MAX_BLOCKS_WITHOUT_BATCH)
+      return { kind: "tooManyBlocks", blocks: MAX_BLOCKS_WITHOUT_BATCH, isRefusal: false };
+    if (isBatchRefused || (blocks === 1 && isTooLarge(error))) {
+      const known = await withHashes(transport, part);
+      return { kind: "logs", logs: await fetchByHash(transport, question, known), isRange: false };
+    }
+    if (blocks === 1 || !mayPassInParts(error)) throw error;
+    return { kind: "tooManyBlocks", blocks: Math.floor(blocks / 2), isRefusal: true };
   }
 }
 

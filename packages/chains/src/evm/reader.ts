@@ -10,6 +10,7 @@ import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHisto
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
+import { createLogRangeSize } from "./log-range-size.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
@@ -81,6 +82,7 @@ export function createChainReader(
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
+  const logRange = createLogRangeSize();
   const dataFee = createDataFees(transport, chain.id);
   const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 
@@ -96,14 +98,15 @@ export function createChainReader(
         throw garbage(method, "the answer is about another block");
       return block;
     },
-    depositsIn: async (range) => await fetchDeposits(transport, question, range, options),
+    depositsIn: async (range) => await fetchDeposits(transport, question, range, { ...options, logRange }),
     depositsOf: (state) => {
       if (state.kind !== "mined" || state.receipt.status !== "success") return [];
       return watchedDepositsOf(question, state.receipt, state.transaction);
     },
-    topUpsIn: async (solver, blocks) => await fetchTopUps(transport, { solver, tokens: held }, blocks),
+    topUpsIn: async (solver, blocks) =>
+      await fetchTopUps(transport, { solver, tokens: held }, blocks, logRange),
     tokenTopUpsIn: async (solver, range) =>
-      await fetchTokenTopUps(transport, { solver, tokens: held }, range),
+      await fetchTokenTopUps(transport, { solver, tokens: held }, range, logRange),
     topUpsOf: (solver, state) =>
       state.kind === "mined" ? topUpsOf({ solver, tokens: held }, state.transaction, state.receipt) : [],
     transaction: async (hash): Promise<TransactionState> => {
@@ -149,7 +152,7 @@ export function createChainReader(
     heldAmounts: async (asked, currencies, atBlock) =>
       await readHeldAmounts(transport, chain.contracts.multicall3, { accounts: asked, currencies, atBlock }),
     paymentsTo: async (account, currency, from, to) =>
-      await readPaymentsTo(transport, { account, currency }, { from, to }),
+      await readPaymentsTo(transport, { account, currency }, { from, to }, logRange),
     accountState: async (account, currency, spender) => await accounts.state(account, currency, spender),
     hasCode: async (account) => {
       const method = "eth_getCode";

@@ -70,6 +70,16 @@ export function isRangeTooLarge(refusal: NodeRefusal): boolean {
   );
 }
 
+/**
+ * True when a query about the logs of several blocks may pass with fewer. Providers word their limits as they like and change them, so
+ * every refusal counts that says nothing else: neither the number of calls, nor an unknown block, nor a missing method.
+ */
+export function mayPassInParts(error: unknown): boolean {
+  if (isTooLarge(error)) return true;
+  if (!(error instanceof NodeRefusal) || error.method !== "eth_getLogs") return false;
+  return !isRateLimit(error) && !isUnknownBlock(error) && !isMethodMissing(error);
+}
+
 /** True when an answer is larger than the node gives or than is read. */
 export function isTooLarge(error: unknown): boolean {
   if (error instanceof NodeRefusal) return isRangeTooLarge(error);
@@ -81,11 +91,13 @@ export function isLate(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "deadline";
 }
 
+/** geth, reth, erigon, Nethermind ("could not be found"), EDR ("invalid block tag"), Infura ("one of the blocks specified"). */
+const unknownBlock =
+  /header (?:for hash )?not found|unknown block|block (?:\S+ )?(?:not found|could not be found)|blocks specified in filter .*cannot be found|block range extends beyond|invalid block (?:range params|tag)|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i;
+
 /** True when the node does not know the block that a read was pinned to (yet, or any more). */
 export function isUnknownBlock(refusal: NodeRefusal): boolean {
-  return /header not found|unknown block|block (?:\S+ )?not found|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i.test(
-    refusal.nodeText,
-  );
+  return unknownBlock.test(refusal.nodeText);
 }
 
 /** True when the node does not offer the method. */

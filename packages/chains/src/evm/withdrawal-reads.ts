@@ -3,8 +3,8 @@ import type { Evidence } from "../evidence.ts";
 import type { BlockRef } from "../family.ts";
 import { bytesOf, readLog, toQuantity } from "./answers.ts";
 import type { FinalReads } from "./final-reads.ts";
-import { isRangeTooLarge } from "./rpc-errors.ts";
-import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
+import { mayPassInParts } from "./rpc-errors.ts";
+import { garbage } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import { CALL_EXECUTED_TOPIC, executionIn, type WithdrawalPayment } from "./withdrawals.ts";
 
@@ -122,7 +122,7 @@ async function findExecution(
       );
       return own?.txHash;
     } catch (error) {
-      if (!(error instanceof NodeRefusal && isRangeTooLarge(error))) throw error;
+      if (!mayPassInParts(error)) throw error;
     }
   }
   return undefined;
