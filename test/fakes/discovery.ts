@@ -34,7 +34,7 @@ export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): Discove
         },
       ],
     }),
-    health: (chainId) => ({
+    health: async (chainId) => ({
       healthy: true,
       chainId,
       disabled: false,
@@ -42,6 +42,9 @@ export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): Discove
       pricesGas: true,
       blockNumber: "1",
       blockAgeMs: 0,
+      scannedBlockNumber: "7",
+      scanLagBlocks: 0,
+      scanLagSeconds: 0,
     }),
     routeConfig: async () => ({
       enabled: true,

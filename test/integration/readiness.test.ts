@@ -29,7 +29,12 @@ beforeAll(async () => {
     events: recordedEvents(),
     reads: postgresReads(sqlOn(pool)),
     chains: {
-      all: [{ chain: { name: "one" }, pulse: { head: () => ({ number: 1n }), lagging: () => false } }],
+      all: [
+        {
+          chain: { name: "one", id: 1, blockTimeSeconds: 2 },
+          pulse: { head: () => ({ number: 99n, timestamp: 200n }), lagging: () => false },
+        },
+      ],
       rails: [{ chain: { name: "two" }, pulse: { lagging: () => true } }],
     },
   } as unknown as Services;
@@ -66,6 +71,18 @@ test("a chain that is reached by a rail and lags is told of, and takes nobody ou
   await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
 });
 
+test("a chain whose newest blocks are not scanned is shown, and takes no process out of service", async () => {
+  const scanned = async (number: number, timestamp: number): Promise<unknown> => {
+    await pool.query("delete from chain_blocks; delete from chain_cursors");
+    await pool.query("insert into chain_cursors values (1, $1, '0x01')", [number]);
+    await pool.query("insert into chain_blocks values (1, $1, '0x01', '0x00', $2)", [number, timestamp]);
+    return (await server.inject({ method: "GET", url: "/health/ready" })).json();
+  };
+  const checks = { one: "scan is 59 blocks (118 s) behind" };
+  expect(await scanned(40, 82)).toMatchObject({ ready: true, checks });
+  expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
+});
+
 test("a worker is not ready while its Redis is silent or gone, and says that it is Redis", async () => {
   const isReady = { status: 200, redis: "ok" };
   await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
@@ -85,6 +102,7 @@ test("callers of a public readiness route share one check per second", async () 
   const services = {
     clock: { nowMs: () => nowMs },
     reads: {
+      scannedBlocks: async () => new Map(),
       ping: async () => {
         pings++;
       },
@@ -103,7 +121,7 @@ test("callers of a public readiness route share one check per second", async () 
 
 test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
   const services = {
-    reads: { ping: async () => undefined },
+    reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: { all: [], rails: [{ chain: { name: "two" }, pulse: { lagging: () => false } }] },
   } as unknown as Services;
   const leaders = { two: { leader: "none" as const } };

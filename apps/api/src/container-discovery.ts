@@ -15,6 +15,7 @@ import { chainHealth } from "./usecases/discovery/chain-health.ts";
 import { chainLiquidity } from "./usecases/discovery/chain-liquidity.ts";
 import { routeConfig } from "./usecases/discovery/route-config.ts";
 import { createCurrencySearch } from "./usecases/discovery/search-currencies.ts";
+import { createScanProgress } from "./usecases/scan-progress.ts";
 import { tokenPrice } from "./usecases/discovery/token-price.ts";
 import { trendingCurrencies } from "./usecases/discovery/trending-currencies.ts";
 
@@ -25,7 +26,7 @@ const TRAFFIC_EVERY_MS = 5 * 60_000;
 
 interface DiscoveryServices extends Pick<
   Services,
-  "chains" | "clock" | "events" | "prices" | "quotePolicy" | "poolUsd" | "liquidity"
+  "chains" | "clock" | "events" | "reads" | "prices" | "quotePolicy" | "poolUsd" | "liquidity"
 > {
   readonly tokens: TokenBook & TokenCatalog;
   readonly reservations: Reservations;
@@ -62,12 +63,13 @@ export function discoveryRoutes(
     onFault: (error) => events.fault("token_traffic_fault", error, {}),
   });
   lifecycle.add("token traffic", () => traffic.close());
+  const scanned = createScanProgress(services.reads, clock);
   return {
     currencies: createCurrencySearch(services),
     tokenPrice: (chainId, address) => tokenPrice(services, chainId, address),
     trending: (question) => trendingCurrencies({ ...services, traffic }, question),
     liquidity: (chainId) => chainLiquidity(services, chainId),
-    health: (chainId) => chainHealth(services, chainId),
+    health: async (chainId) => chainHealth(services, chainId, (await scanned()).get(chainId)),
     routeConfig: (question) => routeConfig(services, question),
   };
 }

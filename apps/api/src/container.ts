@@ -33,6 +33,7 @@ import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
 import { snapshotGauges } from "./adapters/telemetry/snapshot-gauges.ts";
 import { pruneGauge } from "./adapters/telemetry/prune-gauge.ts";
+import { scanGauges } from "./adapters/telemetry/scan-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
@@ -79,6 +80,7 @@ import { readinessCheck, type LeaderReport } from "./usecases/readiness.ts";
 import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
 import { KEPT_MS, pruneHistory } from "./usecases/prune-history.ts";
 import { reconcileRequests } from "./usecases/reconcile-requests.ts";
+import { createScanProgress } from "./usecases/scan-progress.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
 import { createReportTurns } from "./usecases/report-turns.ts";
@@ -330,6 +332,7 @@ export async function createContainer(
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
+      scanGauges(metrics.registry, services.chains, createScanProgress(services.reads, clock));
       solverGauges(metrics.registry, services.chains, () => openPayments(sql), clock, [
         ...(executor === undefined ? [] : [{ name: "executor", address: executor.address } as const]),
         ...(depositAddressOperator === undefined

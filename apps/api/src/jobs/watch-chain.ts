@@ -3,6 +3,8 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
 import type { SendRecord } from "../ports/records.ts";
+import { createScanPace } from "./scan-pace.ts";
+import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../usecases/follow-reports.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
@@ -17,8 +19,6 @@ export interface Watcher {
 
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
-/** Pause after a fault of the node; the next head ends it early. */
-const FAULT_PAUSE_MS = 200;
 
 /** Work of each new head that deposits and payments do not wait for, at a block that was scanned. */
 export type BesideScan = (atBlock: bigint) => Promise<void>;
@@ -97,28 +97,38 @@ async function lead(
   const reports = oneAtATime(async () => {
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);
+  const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
+  const lookAtLag = watchScanLag(services.events, chain);
+  // Blocks of the trail were replaced since the lane was compared with it.
+  let reorged = false;
+  const follow = (next: readonly BlockRef[]): void => {
+    const tip = trail.at(-1);
+    reorged ||= tip !== undefined && !next.some(({ hash }) => hash === tip.hash);
+    trail = next;
+  };
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
       try {
         const head = newest;
         if (head !== undefined && head !== looked) {
-          const tip = trail.at(-1);
-          trail = await scanChain(services, connected, trail, head);
-          const reorged = tip !== undefined && !trail.some(({ hash }) => hash === tip.hash);
+          follow(await scanChain(services, connected, trail, head, pace.maxBlocks()));
           await Promise.all([
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
           looked = head;
           worked();
+          pace.succeeded();
           const scanned = trail.at(-1);
           if (scanned !== undefined) neighbour.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);
           if (scanned !== undefined) recheck.look(scanned.number);
           // What a reorg dropped is sent again at once.
           if (reorged) caretaker.hurry();
+          reorged = false;
         }
+        lookAtLag(newest, trail.at(-1));
         caretaker.look();
         const nowMs = services.clock.nowMs();
         if (nowMs >= openAtMs) {
@@ -126,9 +136,13 @@ async function lead(
           await openLane(services, connected);
         }
       } catch (error) {
-        if (error instanceof TrailMoved) trail = await loadTrail(services, connected);
-        else services.events.fault("chain_fault", error, { chain: chain.name });
-        await pause(FAULT_PAUSE_MS, stop);
+        if (!(error instanceof TrailMoved))
+          services.events.fault("chain_fault", error, { chain: chain.name });
+        // Steps before the one that failed are committed.
+        const stored = await loadTrail(services, connected).catch(() => undefined);
+        if (stored !== undefined) follow(stored);
+        lookAtLag(newest, trail.at(-1));
+        await pause(pace.failed(), stop);
         continue;
       }
       if (newest === looked)

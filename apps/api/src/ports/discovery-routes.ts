@@ -17,7 +17,7 @@ export interface DiscoveryRoutes {
   /** @throws ServiceError UNSUPPORTED_CHAIN, RPC_HTTP_ERROR, PRICE_FETCH_FAILED */
   liquidity(chainId: number): Promise<ChainLiquidityAnswer>;
   /** @throws ServiceError UNSUPPORTED_CHAIN */
-  health(chainId: number): ChainHealthAnswer;
+  health(chainId: number): Promise<ChainHealthAnswer>;
   /** @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY, RPC_HTTP_ERROR */
   routeConfig(question: RouteConfigQuestion): Promise<RouteConfigAnswer>;
 }

@@ -48,6 +48,8 @@ export type EventName =
   | "transition_rejected"
   | "reorg"
   | "chain_scanned"
+  | "scan_behind"
+  | "scan_caught_up"
   | "chain_leads"
   | "leader_fault"
   | "chain_fault"

@@ -9,6 +9,12 @@ import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } fro
 import type { DepositSighting } from "./unit-of-work.ts";
 import type { Overdue } from "./job-runs.ts";
 
+export interface ScannedBlock {
+  readonly number: bigint;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
   /** Since when each table has its oldest row that pruning will look at; undefined: there is none. */
@@ -35,6 +41,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   /** Up to which block the logs of final blocks were read a second time; undefined before that began. */
   recheckedBlock(chainId: number): Promise<bigint | undefined>;
   cursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
+  /** The newest block that was scanned for deposits, by chain id; chains that were never scanned are missing. */
+  scannedBlocks(): Promise<ReadonlyMap<number, ScannedBlock>>;
   /** The stored tail of the chain, oldest first. */
   trail(chainId: number): Promise<BlockRef[]>;
   /** Sum of what open payments of the solver take out per currency of one chain. What executions spend is not the solver's. */

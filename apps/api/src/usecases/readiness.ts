@@ -1,5 +1,8 @@
 import type { ReadinessAnswer } from "@causeway/wire";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { ScannedBlock } from "../ports/reads.ts";
 import type { Services } from "../ports/services.ts";
+import { scanLag } from "./scan-lag.ts";
 
 /** Who leads what; it is reported and decides nothing, since a standby is as ready as the leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
@@ -27,7 +30,8 @@ export function readinessCheck(
 
 /**
  * Whether this process can do its work: the database answers, so does every one of `further` (the worker cannot work without Redis, the API can), and at least one chain
- * is followed. A single chain that is away makes its own routes fail and nothing else, so it is told but does not take the process out of service.
+ * is followed. A single chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is shown but does not take the process out of
+ * service.
  */
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,
@@ -41,10 +45,11 @@ export async function readiness(
   const led = checks["database"] === "ok" ? await leaders?.().catch(() => undefined) : undefined;
   const answering = Object.values(checks).every((check) => check === "ok");
   let followed = 0;
+  const scanned = await within(services.reads.scannedBlocks()).catch(() => undefined);
   for (const { chain, pulse } of services.chains.all) {
     const state = pulse.head() === undefined ? "no block heard of yet" : pulse.lagging() ? "lagging" : "ok";
     if (state === "ok") followed++;
-    checks[chain.name] = state;
+    checks[chain.name] = state === "ok" ? scanState({ chain, pulse }, scanned?.get(chain.id)) : state;
   }
   for (const { chain, pulse } of services.chains.rails) {
     const isLagging = pulse.lagging();
@@ -54,15 +59,31 @@ export async function readiness(
   return { ready: answering && followed > 0, checks, ...(led !== undefined && { leaders: led }) };
 }
 
+/** `ok` also before the first scan, which begins when a worker first leads the chain. */
+function scanState(
+  { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
+  scanned: ScannedBlock | undefined,
+): string {
+  const lag = scanLag(chain, pulse.head(), scanned);
+  return lag?.isBehind === true ? `scan is ${lag.blocks} blocks (${lag.seconds} s) behind` : "ok";
+}
+
 async function answers(ask: () => Promise<void>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("does not answer in time"), DEADLINE_MS);
-  });
   try {
-    return await Promise.race([ask().then(() => "ok"), late]);
+    return (await within(ask().then(() => "ok"))) ?? "does not answer in time";
   } catch {
     return "does not answer";
+  }
+}
+
+/** Undefined when there is no answer in time. */
+async function within<T>(asked: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([asked, late]);
   } finally {
     clearTimeout(timer);
   }

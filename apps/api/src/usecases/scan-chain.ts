@@ -56,6 +56,7 @@ export async function loadTrail(
  * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
  * commit of deposits, states and jobs; the last slice moves the cursor, too. A crash between two slices repeats nothing: the range is read again, and what is
  * recorded already is no news.
+ * @param maxBlocks of one step
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
  */
@@ -64,11 +65,12 @@ export async function scanChain(
   connected: Pick<ConnectedChain, "chain" | "connection" | "pulse">,
   trail: readonly BlockRef[],
   head: Head,
+  maxBlocks = services.enginePolicy.maxScanBlocks,
 ): Promise<readonly BlockRef[]> {
   const { chain, connection } = connected;
   let known = trail;
   for (;;) {
-    const change = await followTrail(connection.reader, known, head, services.enginePolicy.maxScanBlocks);
+    const change = await followTrail(connection.reader, known, head, maxBlocks);
     if (change.kind === "unchanged") return known;
     const [first] = change.append;
     const last = change.append.at(-1);

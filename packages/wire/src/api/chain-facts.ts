@@ -29,6 +29,21 @@ export const chainHealthAnswer = z
     pricesGas: z.boolean().describe("What quotes need of the chain was read recently."),
     blockNumber: digits.nullable().describe("Newest block heard of; null before the first."),
     blockAgeMs: z.int().nonnegative().nullable().describe("Since that block was heard of."),
+    scannedBlockNumber: digits
+      .nullable()
+      .describe("Newest block that was scanned for deposits; null before the first scan."),
+    scanLagBlocks: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe("Blocks after it, up to the newest; null when either is unknown."),
+    scanLagSeconds: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe(
+        "The same in seconds, by the blocks' timestamps. The chain is not healthy above 10 block times and 30 seconds.",
+      ),
   })
   .meta({ id: "ChainHealth" });
 

@@ -63,6 +63,11 @@ const cursor = statement(
   "read_cursor",
   "select block_number, block_hash from chain_cursors where chain_id = $1",
 );
+const scannedBlocks = statement(
+  "read_scanned_blocks",
+  `select c.chain_id, c.block_number as number, b.timestamp from chain_cursors c
+   join chain_blocks b on b.chain_id = c.chain_id and b.number = c.block_number`,
+);
 const rechecked = statement(
   "read_rechecked_block",
   "select rechecked_block from chain_cursors where chain_id = $1",
@@ -210,6 +215,15 @@ export function postgresReads(sql: Sql): Reads {
     async recheckedBlock(chainId) {
       const [row] = await sql.query<{ rechecked_block: number | null }>(rechecked, [chainId]);
       return row?.rechecked_block == null ? undefined : BigInt(row.rechecked_block);
+    },
+    async scannedBlocks() {
+      const rows = await sql.query<{ chain_id: number; number: number; timestamp: number }>(
+        scannedBlocks,
+        [],
+      );
+      return new Map(
+        rows.map((row) => [row.chain_id, { number: BigInt(row.number), timestamp: BigInt(row.timestamp) }]),
+      );
     },
     async trail(chainId): Promise<BlockRef[]> {
       const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(

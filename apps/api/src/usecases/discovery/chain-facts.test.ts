@@ -10,6 +10,7 @@ import {
   type World,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { ChainPulse } from "../../ports/chains.ts";
+import type { ScannedBlock } from "../../ports/reads.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
 
@@ -26,7 +27,7 @@ const unknown = (): never => {
 };
 
 /** Health of the origin chain with these facts. */
-function health(world: World, pulse: Partial<ChainPulse> = {}) {
+function health(world: World, pulse: Partial<ChainPulse> = {}, scanned: ScannedBlock | undefined = HEAD) {
   const { chains, clock } = quoteWorld(world);
   return chainHealth(
     {
@@ -40,6 +41,7 @@ function health(world: World, pulse: Partial<ChainPulse> = {}) {
       },
     },
     ORIGIN,
+    scanned,
   );
 }
 
@@ -52,6 +54,19 @@ test("a chain whose blocks come and are read is healthy", () => {
     pricesGas: true,
     blockNumber: "7",
     blockAgeMs: 1_500,
+    scannedBlockNumber: "7",
+    scanLagBlocks: 0,
+    scanLagSeconds: 0,
+  });
+});
+
+test("a chain is not healthy while its newest blocks are not scanned for deposits", () => {
+  const head = () => ({ ...HEAD, number: 500n, timestamp: 1_000n });
+  expect(health({}, { head }, { number: 4n, timestamp: 8n })).toMatchObject({
+    healthy: false,
+    scannedBlockNumber: "4",
+    scanLagBlocks: 496,
+    scanLagSeconds: 992,
   });
 });
 
@@ -112,6 +127,6 @@ test("liquidity that is not known now is a fault, not nothing", async () => {
 
 test("chains that are not here have neither", async () => {
   const { chains, clock } = quoteWorld();
-  expect(() => chainHealth({ chains, clock }, 5)).toThrow("Chain 5 is not supported");
+  expect(() => chainHealth({ chains, clock }, 5, undefined)).toThrow("Chain 5 is not supported");
   await expect(chainLiquidity(quoteWorld(), 5)).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });
 });

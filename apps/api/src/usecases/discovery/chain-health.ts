@@ -2,12 +2,19 @@ import { ServiceError } from "@causeway/domain";
 import type { ChainHealthAnswer } from "@causeway/wire";
 import type { ChainDirectory, ChainPulse, ConnectedRail } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { ScannedBlock } from "../../ports/reads.ts";
+import { scanLag } from "../scan-lag.ts";
 import { findChain } from "./find-chain.ts";
 
-/** Whether a chain can be used now, and what is wrong with it if not. @throws ServiceError UNSUPPORTED_CHAIN */
+/**
+ * Whether a chain can be used now, and what is wrong with it if not.
+ * @param scanned the newest block that was scanned for deposits, if any
+ * @throws ServiceError UNSUPPORTED_CHAIN
+ */
 export function chainHealth(
   { chains, clock }: { readonly chains: Pick<ChainDirectory, "get" | "rail">; readonly clock: Clock },
   chainId: number,
+  scanned: ScannedBlock | undefined,
 ): ChainHealthAnswer {
   const onRail = chains.rail(chainId);
   if (onRail !== undefined) return railHealth(onRail);
@@ -15,14 +22,18 @@ export function chainHealth(
   const head = pulse.head();
   const lagging = pulse.lagging();
   const fresh = hasFreshFacts(pulse);
+  const lag = scanLag(chain, head, scanned);
   return {
-    healthy: !chain.disabled && !lagging && fresh && head !== undefined,
+    healthy: !chain.disabled && !lagging && fresh && head !== undefined && lag?.isBehind !== true,
     chainId,
     disabled: chain.disabled,
     blockProductionLagging: lagging,
     pricesGas: fresh,
     blockNumber: head === undefined ? null : head.number.toString(),
     blockAgeMs: head === undefined ? null : Math.max(0, clock.nowMs() - head.seenAtMs),
+    scannedBlockNumber: scanned === undefined ? null : scanned.number.toString(),
+    scanLagBlocks: lag === undefined ? null : Number(lag.blocks),
+    scanLagSeconds: lag === undefined ? null : lag.seconds,
   };
 }
 
@@ -38,6 +49,9 @@ function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
     pricesGas: fresh,
     blockNumber: null,
     blockAgeMs: null,
+    scannedBlockNumber: null,
+    scanLagBlocks: null,
+    scanLagSeconds: null,
   };
 }
 

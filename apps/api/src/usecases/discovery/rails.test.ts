@@ -96,14 +96,16 @@ test("what the solver has free, and whether the chain answers, is told as of any
   const liquidity = await chainLiquidity(services, SOLANA);
   expect(mismatch(chainLiquidityAnswer, liquidity)).toBeUndefined();
   expect(liquidity.liquidity[1]).toMatchObject({ address: solana.usdc, balance: "100000000000" });
-  const healthy = chainHealth(services, BITCOIN);
+  const healthy = chainHealth(services, BITCOIN, undefined);
   expect(mismatch(chainHealthAnswer, healthy)).toBeUndefined();
   expect(healthy).toMatchObject({ healthy: true, pricesGas: true, blockNumber: null });
-  expect(chainHealth(worldOf({ lagging: true }), SOLANA)).toMatchObject({
+  expect(chainHealth(worldOf({ lagging: true }), SOLANA, undefined)).toMatchObject({
     healthy: false,
     blockProductionLagging: true,
   });
-  expect(chainHealth(worldOf({ chain: { disabled: true } }), SOLANA)).toMatchObject({ healthy: false });
+  expect(chainHealth(worldOf({ chain: { disabled: true } }), SOLANA, undefined)).toMatchObject({
+    healthy: false,
+  });
 });
 
 test("featured currencies of every chain are among those that are asked for most", () => {

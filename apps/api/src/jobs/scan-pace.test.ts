@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { createScanPace } from "./scan-pace.ts";
+
+test("pauses double up to 5 seconds and steps shrink to 8 blocks while scans fail", () => {
+  const pace = createScanPace(500, () => 0);
+  const failures = Array.from({ length: 8 }, () => [pace.failed(), pace.maxBlocks()]);
+  expect(failures).toEqual([
+    [200, 250],
+    [400, 125],
+    [800, 62],
+    [1_600, 31],
+    [3_200, 15],
+    [5_000, 8],
+    [5_000, 8],
+    [5_000, 8],
+  ]);
+  pace.succeeded();
+  expect([pace.maxBlocks(), pace.failed()]).toEqual([16, 200]);
+});
+
+test("steps grow back to the configured size and not beyond it", () => {
+  const pace = createScanPace(20, () => 0.5);
+  expect([pace.failed(), pace.maxBlocks()]).toEqual([180, 10]);
+  pace.succeeded();
+  pace.succeeded();
+  expect(pace.maxBlocks()).toBe(20);
+  expect(createScanPace(3, () => 0).maxBlocks()).toBe(3);
+});

@@ -1,0 +1,19 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Reads, ScannedBlock } from "../ports/reads.ts";
+
+/** The newest scanned block of each chain, whichever process scans it. */
+export type ScanProgress = () => Promise<ReadonlyMap<number, ScannedBlock>>;
+
+/** How long one reading serves every caller, ms: public routes must not reach the database per call. */
+const KEPT_MS = 1_000;
+
+/** Reads the progress at most once a second. */
+export function createScanProgress(reads: Pick<Reads, "scannedBlocks">, clock: Clock): ScanProgress {
+  let latest: { readonly atMs: number; readonly blocks: ReturnType<ScanProgress> } | undefined;
+  return async () => {
+    const nowMs = clock.nowMs();
+    if (latest === undefined || Math.abs(nowMs - latest.atMs) >= KEPT_MS)
+      latest = { atMs: nowMs, blocks: reads.scannedBlocks() };
+    return await latest.blocks;
+  };
+}
