@@ -1,8 +1,10 @@
 import { approvalProxyAbi } from "@causeway/contracts";
+import { NodeRefusal } from "@causeway/chains";
 import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { judgeOrigin, NOTHING_OF_SENDER } from "../../apps/api/src/usecases/judge-origin.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
 import { deposit } from "../support/deposits.ts";
@@ -392,3 +394,59 @@ test("whenever the process dies while it plans, signs or sends a fill that is ex
   for (const moment of ["before lanes.reserve", "before sign", "before broadcast", "after broadcast"])
     expect(deaths).toContain(moment);
 }, 120_000);
+
+test("a fill whose plan fails for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
+  const agreed = await deposited(toOdd());
+  const { services, events } = world;
+  const { reader } = world.destination.connected.connection;
+  let attempt = 0;
+  let nodeText = (): string =>
+    `transaction gas limit (${30_000_000 + attempt}) is greater than the cap (16777216)`;
+  const trace = async (): Promise<never> => {
+    attempt += 1;
+    throw new NodeRefusal({
+      method: "debug_traceCall",
+      nodeCode: -32_000,
+      nodeText: nodeText(),
+      nodeData: undefined,
+    });
+  };
+  const connected = { ...world.destination.connected.connection, reader: { ...reader, trace } };
+  const { chains } = services;
+  const failing = {
+    ...services,
+    chains: {
+      ...chains,
+      get: (id: number) => {
+        const known = chains.get(id);
+        return known && id === world.destination.chain.id ? { ...known, connection: connected } : known;
+      },
+    },
+  };
+  const tryFill = async (): Promise<unknown> =>
+    await fillDestination(failing, agreed.requestId).catch((error: unknown) => error);
+  const { inventoryWaitMs } = services.enginePolicy;
+  const tryFor = async (ms: number): Promise<void> => {
+    for (let at = 0; at < 4; at++) {
+      expect(await tryFill()).toBeInstanceOf(NodeRefusal);
+      world.clock.forward(ms / 4);
+    }
+  };
+  await tryFor(inventoryWaitMs - 1_000);
+  // Another reason begins anew.
+  const before = nodeText;
+  nodeText = () => "header not found";
+  expect(await tryFill()).toBeInstanceOf(NodeRefusal);
+  nodeText = before;
+  await tryFor(inventoryWaitMs);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  expect(await tryFill()).toEqual({ waitMs: 0 });
+  expect(events.of("fill_impossible").at(-1)?.facts).toMatchObject({ reason: "UNKNOWN" });
+  const { status, failReason, fills, received } = await ended(agreed);
+  expect({ status, failReason, fills, received }).toEqual({
+    status: "refund",
+    failReason: "UNKNOWN",
+    fills: [],
+    received: 0n,
+  });
+});

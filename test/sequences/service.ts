@@ -26,6 +26,7 @@ import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
+import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
 import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
 import type { Configuration } from "./keys.ts";
@@ -111,6 +112,7 @@ export function startService(around: Surroundings, configuration: Configuration)
       maxTtlSeconds: 7 * 24 * 3600,
       solverChainName: home.name,
     },
+    planFaults: createPlanFaults(),
     enginePolicy: {
       ...enginePolicy,
       maxUnrepaidRefundsUsd: UNREPAID_DAILY_USD,

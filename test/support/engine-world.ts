@@ -48,6 +48,7 @@ import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
+import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
@@ -163,6 +164,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       solverChainName: origin.chain.name,
     },
     enginePolicy: { ...enginePolicy, ...options.policy },
+    planFaults: createPlanFaults(),
     appBalance: {
       chainId: origin.chain.id,
       currencies: inChargeOrder([origin.chain.native, ...origin.chain.tokens], "usdc"),

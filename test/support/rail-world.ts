@@ -38,6 +38,7 @@ import { createFakeRail } from "../fakes/fake-rail.ts";
 import { FakeRailChain, type FakeRailKind } from "../fakes/fake-rail-chain.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
+import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
 /** A fake chain, and the service's rail to it. */
@@ -156,6 +157,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       solverChainName: SOLVER_CHAIN,
     },
     enginePolicy: { ...enginePolicy, maxAttempts: 6 },
+    planFaults: createPlanFaults(),
     appBalance: {
       chainId: origin.chain.id,
       currencies: inChargeOrder([origin.chain.native], "coin"),

@@ -80,6 +80,7 @@ import { readinessCheck, type LeaderReport } from "./usecases/readiness.ts";
 import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
 import { KEPT_MS, pruneHistory } from "./usecases/prune-history.ts";
 import { reconcileRequests } from "./usecases/reconcile-requests.ts";
+import { createPlanFaults } from "./usecases/plan-faults.ts";
 import { createScanProgress } from "./usecases/scan-progress.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
@@ -214,6 +215,7 @@ export async function createContainer(
       solverChainName: config.solver.chainName,
     },
     enginePolicy: config.engine,
+    planFaults: createPlanFaults(),
     appBalance: config.appBalance,
     ...overrides,
   };

@@ -538,7 +538,8 @@ export const engineSettings = {
   }),
   inventoryWaitMs: millis({
     name: "FILL_INVENTORY_WAIT_MS",
-    describe: "How long a fill waits for inventory before the deposit is refunded.",
+    describe:
+      "How long a fill waits for inventory, or fails to be planned for the same reason (a node or a price), before the deposit is refunded.",
     default: 5 * MINUTE_MS,
   }),
   burntFillsDailyUsd: matching(

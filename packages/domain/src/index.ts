@@ -62,6 +62,7 @@ export * from "./quote/gas-topup.ts";
 export * from "./quote/fee-policy.ts";
 export * from "./quote/forward.ts";
 export * from "./quote/gas-cost.ts";
+export * from "./quote/transaction-gas.ts";
 export * from "./quote/impact.ts";
 export * from "./quote/invert.ts";
 export * from "./quote/minimum-amount.ts";

@@ -6,6 +6,9 @@ import { onPort } from "./free-port.ts";
 import { newTempDir, systemPath } from "./paths.ts";
 import { startProcess, type RunningProcess } from "./process.ts";
 
+/** `local-b` of `configs/chains.local.json`. */
+const OSAKA_CHAIN_ID = 72_100_228;
+
 export interface AnvilOptions {
   readonly chainId: number;
   readonly port?: number;
@@ -15,6 +18,8 @@ export interface AnvilOptions {
   readonly mixedMining?: boolean;
   /** Funded accounts of the node's own test mnemonic. Default 10. */
   readonly accountCount?: number;
+  /** Default: Osaka on the second local chain, Prague elsewhere, so that every local system and test of two chains runs both. */
+  readonly hardfork?: "prague" | "osaka";
   readonly extraArgs?: readonly string[];
   readonly logFile?: string;
   readonly signal?: AbortSignal;
@@ -30,7 +35,7 @@ export interface RunningAnvil {
 }
 
 /**
- * Starts an EVM node with the rules of the Prague fork; HTTP and WebSocket on one port of 127.0.0.1.
+ * Starts an EVM node with the rules of one fork; HTTP and WebSocket on one port of 127.0.0.1.
  *
  * @throws PortInUse, ProcessStartFailed
  */
@@ -68,9 +73,11 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
 }
 
 function anvilArgs(port: number, options: AnvilOptions): string[] {
-  const fixed = `--host 127.0.0.1 --port ${port} --chain-id ${options.chainId} --hardfork prague --silent`;
+  const fixed = `--host 127.0.0.1 --port ${port} --chain-id ${options.chainId} --silent`;
   return [
     ...fixed.split(" "),
+    "--hardfork",
+    options.hardfork ?? (options.chainId === OSAKA_CHAIN_ID ? "osaka" : "prague"),
     "--accounts",
     String(options.accountCount ?? 10),
     ...(options.blockTimeSeconds === undefined ? [] : ["--block-time", String(options.blockTimeSeconds)]),

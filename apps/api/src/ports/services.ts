@@ -13,6 +13,7 @@ import type { PriceBook } from "./price-source.ts";
 import type { QuotePolicy } from "./quote.ts";
 import type { Reads } from "./reads.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
+import type { PlanFaults } from "../usecases/plan-faults.ts";
 
 /** Everything a use case may ask for; each names what it needs by `Pick`. */
 export interface Services {
@@ -44,6 +45,7 @@ export interface Services {
   readonly events: Events;
   readonly quotePolicy: QuotePolicy;
   readonly enginePolicy: EnginePolicy;
+  readonly planFaults: PlanFaults;
   readonly appBalance: AppBalancePolicy;
   /** Sends executions that come at the same moment together; each by itself when absent. */
   readonly sendExecution?: SendExecution;

@@ -61,6 +61,7 @@ type Needs = Pick<
   | "reads"
   | "events"
   | "enginePolicy"
+  | "planFaults"
   | "quotePolicy"
   | "appBalance"
 >;
@@ -68,7 +69,8 @@ type Needs = Pick<
 /**
  * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed, simulates the payment, gives it a nonce together with the state change, then sends.
  * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let one payment happen.
- * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again. What fails for the same reason for as long as a fill waits for
+ * inventory is given up.
  */
 export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
   const request = await services.reads.request(requestId);
@@ -81,6 +83,21 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   }
   if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
     return await creditLate(services, requestId);
+  const decided = await decideFill(services, request).catch(async (error: unknown) => {
+    const { inventoryWaitMs } = services.enginePolicy;
+    const nowMs = services.clock.nowMs();
+    const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
+    if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
+    const why = error instanceof Error ? error.message : "planning the fill failed";
+    return await giveUp(services, requestId, "UNKNOWN", why);
+  });
+  services.planFaults.clear(requestId);
+  return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
+}
+
+/** What is to be paid, and how; or that nothing is, for now or for good. */
+async function decideFill(services: Needs, request: RequestRecord): Promise<Progress | PlannedFill> {
+  const { requestId } = request.terms;
   const [basis, execution] = await Promise.all([
     fillBasisOf(services, request),
     services.reads.execution(requestId),
@@ -111,13 +128,15 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
     if (planned.kind === "refused")
       return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
     if (terms.sponsorship !== undefined) await warmPrices(services);
-    return commitAndSend(services, request, basis, destination, {
+    return {
+      basis,
+      destination,
       plan: planned.plan,
       amount: due.amount,
       sponsoredUsd: due.sponsoredUsd ?? 0n,
       topupUsd: 0n,
       burn: { spentUsd: 0n, uncoveredUsd: 0n },
-    });
+    };
   }
   const [toContract, hasUnexplained] = await Promise.all([
     isNativeToContract(destination, currency, terms.recipient),
@@ -224,13 +243,15 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   const uncoveredUsd = mayBurn
     ? await uncoveredBurnUsd(services, terms, basis.deposit, plan, sponsoredUsd)
     : 0n;
-  return commitAndSend(services, request, basis, destination, {
+  return {
+    basis,
+    destination,
     plan,
     amount: due.amount,
     sponsoredUsd,
     topupUsd: amountToUsdUp(terms.gasTopup?.amount ?? 0n, native),
     burn: { spentUsd: burntUsd, uncoveredUsd },
-  });
+  };
 }
 
 /** Credits what apps took of a fill that became final while there was no fresh price. */
@@ -254,6 +275,8 @@ function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
 }
 
 interface PlannedFill {
+  readonly basis: FillBasis;
+  readonly destination: RequestEnd;
   readonly plan: SlotPlan;
   readonly amount: bigint;
   /** What a sponsor pays of it, USD with 18 decimals. */
@@ -278,9 +301,7 @@ async function mayBurnToo(
 async function commitAndSend(
   services: Needs,
   request: RequestRecord,
-  basis: FillBasis,
-  destination: RequestEnd,
-  { plan, amount, sponsoredUsd, topupUsd, burn }: PlannedFill,
+  { basis, destination, plan, amount, sponsoredUsd, topupUsd, burn }: PlannedFill,
 ): Promise<Progress> {
   const { requestId } = request.terms;
   const outcome = await services.uow

@@ -7,6 +7,7 @@ import type { Leg } from "../ports/leg.ts";
 import type { SlotPlan } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { LaneWrites } from "../ports/unit-of-work.ts";
+import { withHeadroom } from "./execution/price-execution.ts";
 
 /** What is to be paid by the solver, on one chain. */
 export interface PaymentQuestion {
@@ -30,8 +31,6 @@ export type PaymentPlan =
   | { readonly kind: "tooDear"; readonly gas: bigint }
   | { readonly kind: "insufficientFunds" };
 
-/** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
-const GAS_HEADROOM_BPS = 3_000n;
 /** A payment may need so many times the gas it was priced with: tokens and wallets differ. */
 const MAX_GAS_FACTOR = 3n;
 
@@ -84,7 +83,7 @@ export async function planPayment(
       sender,
       leg: question.leg,
       call,
-      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      gasLimit: withHeadroom(outcome.gas),
       maxFeePerGas,
       maxPriorityFeePerGas,
       outflow: { currency: question.currency, amount: question.amount },

@@ -40,6 +40,12 @@ test.each([
   ["rejected", "invalid chain id for signer: have 2 want 1"],
   ["rejected", "rlp: expected input list for types.LegacyTx"],
   ["rejected", "Failed to decode transaction"],
+  // Gas limits above the cap of EIP-7825: geth, reth, EDR, Nethermind, Besu.
+  ["rejected", "transaction gas limit too high (cap: 16777216, tx: 30000000)"],
+  ["rejected", "transaction gas limit is greater than the cap"],
+  ["rejected", "transaction gas limit (30000000) is greater than the cap (16777216)"],
+  ["rejected", "TxGasLimitCapExceeded: Gas limit 30000000 exceeded cap of 16777216."],
+  ["rejected", "Transaction gas limit must be at most 16777216"],
   ["rejected", "authority already reserved"],
   ["rejected", "in-flight transaction limit reached for delegated accounts"],
 ] as const)("a broadcast answered so is %s: %s", (kind, text) => {

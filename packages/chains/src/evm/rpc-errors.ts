@@ -16,6 +16,9 @@ const underpriced =
   /underpriced|could not replace existing|ReplacementNotAllowed|fee ?too ?low|gas price too low|max ?fee ?per ?gas (?:is )?less than (?:the )?block base fee|less than block base fee|gas price below (?:the )?(?:configured )?minimum/i;
 const insufficientFunds =
   /insufficient ?(?:funds|balance)|insufficient (?:MaxFeePerGas for )?sender balance|(?:doesn't|does not) have enough funds|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
+/** Gas limits above the cap of EIP-7825: reth and EDR ("greater than the cap"), Nethermind, Besu ("must be at most"). geth's is among the rest. */
+const overGasCap =
+  /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
 /** Faults of the bytes themselves: sending them again can never help. */
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
@@ -32,7 +35,7 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
   if (nonceTooLow.test(text)) return { kind: "nonceTooLow" };
   if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
   if (underpriced.test(text)) return { kind: "underpriced" };
-  if (refusedForGood.test(text) || heldUpByAuthority.test(text))
+  if (refusedForGood.test(text) || overGasCap.test(text) || heldUpByAuthority.test(text))
     return { kind: "rejected", reason: refusal.nodeText };
   return undefined;
 }

@@ -297,3 +297,32 @@ describe("a trace is bounded", () => {
     expect(await reader.trace(from, call, fees, { maxGas: 100_000n })).toMatchObject({ kind: "ok" });
   });
 });
+
+/** Refuses what asks for more gas than a transaction may have (EIP-7825), as EDR does. */
+const capped: Change = (method, params) => {
+  const [call] = params;
+  const gas = typeof call === "object" && call !== null && "gas" in call ? BigInt(String(call.gas)) : 0n;
+  if (gas <= 2n ** 24n) return undefined;
+  const nodeText = `transaction gas limit (${gas}) is greater than the cap (16777216)`;
+  throw new NodeRefusal({ method, nodeCode: -32_000, nodeText, nodeData: undefined });
+};
+
+test.each([
+  ["traces", capped],
+  [
+    "simulates",
+    (method: string, params: readonly unknown[]) =>
+      refusing({ debug_traceCall: [-32_601, "Method not found"] })(method, params) ?? capped(method, params),
+  ],
+] as const)(
+  "a node that %s no call with more gas than a transaction may have is asked with less",
+  async (_, change) => {
+    const { reader } = nodeThat(change);
+    const outcome = await reader.trace(from, { to: failures, data: write, value: 0n }, fees);
+    expect(outcome).toMatchObject({ kind: "ok" });
+    const burn = encodeFunctionData({ abi: failuresAbi, functionName: "runOutOfGas" });
+    expect(await reader.trace(from, { to: failures, data: burn, value: 0n }, fees)).toMatchObject({
+      failure: { label: "OUT_OF_GAS" },
+    });
+  },
+);

@@ -1,4 +1,4 @@
-import { plainFailure, type Address, type Hex, type KnownAbis } from "@causeway/domain";
+import { MAX_TRANSACTION_GAS, plainFailure, type Address, type Hex, type KnownAbis } from "@causeway/domain";
 import type { FeeCaps, TracedCall, TraceOptions, TraceOutcome } from "../family.ts";
 import { bytesOf, fieldsOf, hashOf, quantityOf, toQuantity } from "./answers.ts";
 import {
@@ -49,7 +49,7 @@ export async function prepareTrace(
   ]);
   const { gasLimit, ...block } = readHeader(header);
   const fitting = (gasLimit * 10_000n) / (10_000n + roomBps);
-  const mostGas = maxGas !== undefined && maxGas < fitting ? maxGas : fitting;
+  const mostGas = [fitting, MAX_TRANSACTION_GAS, maxGas ?? fitting].reduce((a, b) => (a < b ? a : b));
   const forGas = balance - call.value;
   const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : mostGas;
   if (forGas < 0n || affordable < (call.gas ?? LEAST_GAS)) return POOR;

@@ -10,6 +10,7 @@ import {
   viemTransport,
 } from "@causeway/chains";
 import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
+import { MAX_TRANSACTION_GAS } from "@causeway/domain";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import {
   BaseError,
@@ -29,8 +30,6 @@ const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000
 const SIGNERS_KEPT_MS = 30_000;
 /** Only leads the search for a block that is old enough. */
 const NOMINAL_BLOCK_SECONDS = 1;
-/** EIP-7825: no transaction may use more. Kept to on every hub, so that a batch stays a modest part of a block. */
-const MAX_TRANSACTION_GAS = 2n ** 24n;
 
 /**
  * The hub behind its RPC endpoint, on connections of its own: a hub that hangs holds up no chain.

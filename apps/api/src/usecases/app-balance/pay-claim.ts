@@ -15,14 +15,13 @@ import { DONE } from "../wait.ts";
 import { hasUnexplainedNonce } from "../unexplained-nonces.ts";
 import type { Progress } from "../wait.ts";
 import { returnClaim } from "./end-claim.ts";
+import { withHeadroom } from "../execution/price-execution.ts";
 
 type Needs = Parameters<typeof sendSlot>[0] &
   Pick<Services, "prices" | "quotePolicy"> & { readonly balances: Pick<BalanceReads, "claim"> };
 
 /** A payout is kept trying for this long; money that is owed does not lapse. */
 const CLAIM_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
-/** Room above the simulated gas: state may move between simulation and block. */
-const GAS_HEADROOM_BPS = 3_000n;
 const SHORT_WAIT_MS = 5_000;
 
 /** Pays a signed claim out of the solver's inventory, once. What the chain refuses is balance again. */
@@ -82,7 +81,7 @@ async function planPayout(
       sender,
       leg: { kind: "claim", claimId, requestId: undefined },
       call,
-      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      gasLimit: withHeadroom(outcome.gas),
       maxFeePerGas: prices.maxFeePerGas,
       maxPriorityFeePerGas: prices.maxPriorityFeePerGas,
       outflow: { currency: address, amount },

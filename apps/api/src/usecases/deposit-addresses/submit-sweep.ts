@@ -13,6 +13,7 @@ import type { TransitionServices } from "../transition.ts";
 import { hasUnexplainedNonce } from "../unexplained-nonces.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
+import { withHeadroom } from "../execution/price-execution.ts";
 
 type Needs = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
 
@@ -20,8 +21,6 @@ type Needs = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "
 const REFUSED_FOR_MS = 60_000;
 /** One that was signed is kept trying for this long; it moves what was decided or nothing. */
 const CANCEL_AFTER_MS = 3600_000;
-/** Room above the simulated gas: state may move between simulation and block. Unused gas costs nothing. */
-const GAS_HEADROOM_BPS = 3_000n;
 
 /**
  * Moves money from a deposit address into the depository, as it was decided. May run any number of times, in any number of processes: the one live nonce per sweep, and the contract,
@@ -108,7 +107,7 @@ async function plan(
       sender: operator,
       leg: { kind: "sweep", sweepId: id, requestId },
       call,
-      gasLimit: outcome.gas + (outcome.gas * GAS_HEADROOM_BPS) / 10_000n,
+      gasLimit: withHeadroom(outcome.gas),
       ...fees,
       outflow: { currency: NATIVE_CURRENCY, amount: 0n },
       cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,

@@ -1,17 +1,14 @@
 import type { GasPrices } from "@causeway/chains";
-import type { Chain } from "@causeway/domain";
+import { MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
 
 /** Room above the simulated gas: state may move between simulation and block. Unused gas is not charged. */
 export const GAS_HEADROOM_BPS = 3_000n;
 
-/** No transaction may have more gas than this, whatever a block has (EIP-7825). */
-const MOST_TRANSACTION_GAS = 2n ** 24n;
-
 /** Gas units to give to a transaction that was seen to need `gas`: with room, as far as there may be any. */
 export function withHeadroom(gas: bigint): bigint {
   const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
-  if (roomy <= MOST_TRANSACTION_GAS) return roomy;
-  return gas > MOST_TRANSACTION_GAS ? gas : MOST_TRANSACTION_GAS;
+  if (roomy <= MAX_TRANSACTION_GAS) return roomy;
+  return gas > MAX_TRANSACTION_GAS ? gas : MAX_TRANSACTION_GAS;
 }
 
 /** The most wei per gas to reckon with: what is offered now, raised once as a replacement would be. */

@@ -1,0 +1,51 @@
+import { NodeRefusal, RpcFault } from "@causeway/chains";
+import { ServiceError, type RequestId } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { createPlanFaults } from "./plan-faults.ts";
+
+const one = `0x${"01".repeat(32)}` as RequestId;
+const other = `0x${"02".repeat(32)}` as RequestId;
+const FORGET_MS = 300_000;
+const refusal = (nodeText: string) =>
+  new NodeRefusal({ method: "debug_traceCall", nodeCode: -32_000, nodeText, nodeData: undefined });
+
+test("failures for the same reason add up, whatever numbers their texts hold", () => {
+  const faults = createPlanFaults();
+  expect(faults.failedForMs(one, refusal("gas limit (30000000) is too much"), 1_000, FORGET_MS)).toBe(0);
+  expect(faults.failedForMs(one, refusal("gas limit (29000000) is too much"), 61_000, FORGET_MS)).toBe(
+    60_000,
+  );
+  expect(faults.failedForMs(other, refusal("gas limit (29000000) is too much"), 62_000, FORGET_MS)).toBe(0);
+  expect(faults.failedForMs(one, refusal("gas limit (1) is too much"), 331_000, FORGET_MS)).toBe(330_000);
+});
+
+test("another reason, a plan that did not fail and a long silence begin anew", () => {
+  const faults = createPlanFaults();
+  const late = new RpcFault({
+    kind: "deadline",
+    method: "eth_call",
+    reason: "no whole answer within 10000 ms",
+  });
+  faults.failedForMs(one, refusal("no"), 0, FORGET_MS);
+  expect(faults.failedForMs(one, late, 1_000, FORGET_MS)).toBe(0);
+  expect(faults.failedForMs(one, late, 2_000, FORGET_MS)).toBe(1_000);
+  faults.clear(one);
+  expect(faults.failedForMs(one, late, 3_000, FORGET_MS)).toBe(0);
+  expect(faults.failedForMs(one, late, 303_001, FORGET_MS)).toBe(0);
+});
+
+test("failures of prices count, those of the database do not", () => {
+  const faults = createPlanFaults();
+  const price = new ServiceError("PRICE_FETCH_FAILED", "no fresh price");
+  faults.failedForMs(one, price, 0, FORGET_MS);
+  expect(faults.failedForMs(one, price, 5, FORGET_MS)).toBe(5);
+  expect(faults.failedForMs(one, new Error("connection terminated"), 5, FORGET_MS)).toBeUndefined();
+});
+
+test("no more than 10,000 requests are remembered", () => {
+  const faults = createPlanFaults();
+  faults.failedForMs(one, refusal("no"), 0, FORGET_MS);
+  for (let at = 0; at < 10_000; at++)
+    faults.failedForMs(`0x${at.toString(16).padStart(64, "0")}` as RequestId, refusal("no"), 1, FORGET_MS);
+  expect(faults.failedForMs(one, refusal("no"), 2, FORGET_MS)).toBe(0);
+});
