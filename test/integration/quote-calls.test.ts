@@ -1,3 +1,4 @@
+import { RpcFault } from "@causeway/chains";
 import type { Address, Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { failuresAbi, failuresBytecode, routerAbi } from "@causeway/contracts";
@@ -397,7 +398,7 @@ test("the sponsor of a quote pays the gas of calls that revert in the block, and
 test("a node that does not answer is no fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
-  const fault = Object.assign(new Error("gone"), { name: "RpcFault" });
+  const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });
   Object.assign(reader, {
     trace: async () => {
       throw fault;

@@ -1,3 +1,4 @@
+import { NodeRefusal, RpcFault } from "@causeway/chains";
 import { afterAll, expect, test } from "vitest";
 import { anAnswer, KNOWN_REQUEST_ID } from "../../../test/fakes/route-services.ts";
 import { aQuoteBody, aServer } from "../../../test/support/route-server.ts";
@@ -164,14 +165,20 @@ test("an unknown fault answers 500 without its words, and is logged once with it
   await faulty.close();
 });
 
-test("a fault of a chain node answers 503, never the caller's fault, and names no URL", async () => {
-  class RpcFault extends Error {
-    override readonly name = "RpcFault";
-    readonly retryable = true;
-  }
+test.each([
+  ["a fault of", new RpcFault({ kind: "http", method: "eth_call", reason: "https://node.example/KEY" })],
+  [
+    "a refusal by",
+    new NodeRefusal({
+      method: "eth_call",
+      nodeCode: 429,
+      nodeText: "https://node.example/KEY",
+      nodeData: {},
+    }),
+  ],
+])("%s a chain node answers 503, never the caller's fault, and names no URL", async (_, cause) => {
   const { app: faulty } = await aServer({
-    createQuote: () =>
-      Promise.reject(new Error("wrapped", { cause: new RpcFault("https://node.example/KEY said 502") })),
+    createQuote: () => Promise.reject(new Error("wrapped", { cause })),
   });
   const answer = await faulty.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
   expect([answer.statusCode, answer.headers["retry-after"], answer.json()]).toMatchObject([

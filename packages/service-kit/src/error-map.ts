@@ -127,7 +127,8 @@ function asServiceError(thrown: unknown): ServiceError {
 /** The node's or the network's fault, wherever in the chain of causes: never the caller's, and its text may name a private URL. */
 function rpcFault(thrown: unknown): ServiceError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
-    if (error.name !== "RpcFault") continue;
+    // By its code: subclasses have names of their own.
+    if (!("code" in error) || error.code !== "RPC_FAULT") continue;
     return new ServiceError("RPC_HTTP_ERROR", "a chain node gave no usable answer; try again", {
       cause: thrown,
     });

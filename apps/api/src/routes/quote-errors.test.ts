@@ -1,3 +1,4 @@
+import { RpcFault } from "@causeway/chains";
 import type { ChainReader, RecipientStanding, TokenBehaviour, TraceOutcome } from "@causeway/chains";
 import type { Address, ErrorCode } from "@causeway/domain";
 import { defaultSponsorshipRules, errorCodes, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
@@ -401,7 +402,9 @@ const cases: readonly Case[] = [
     when: "a node fails while calls are tried, which is no fault of theirs",
     ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
     world: approved,
-    change: traces(() => Promise.reject(Object.assign(new Error("secret url"), { name: "RpcFault" }))),
+    change: traces(() =>
+      Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "secret url" })),
+    ),
     status: 503,
     message: "a chain node gave no usable answer; try again",
   },
