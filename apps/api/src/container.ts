@@ -29,6 +29,7 @@ import { createPriceBook } from "./adapters/prices/price-book.ts";
 import { priceAgeGauge } from "./adapters/telemetry/price-age-gauge.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import { reportUnaskedLogs } from "./adapters/chains/unasked-logs.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
 import { snapshotGauges } from "./adapters/telemetry/snapshot-gauges.ts";
@@ -404,6 +405,7 @@ async function connect(
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
     ...(hub !== undefined && { attestation: hub }),
+    onUnaskedLogs: reportUnaskedLogs(events, chain.name),
     onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
   });
   lifecycle.add(`chain ${chain.name}`, () => connection.close());

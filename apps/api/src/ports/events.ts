@@ -49,6 +49,7 @@ export type EventName =
   | "reorg"
   | "chain_scanned"
   | "scan_behind"
+  | "logs_not_asked"
   | "scan_caught_up"
   | "chain_leads"
   | "leader_fault"

@@ -18,6 +18,8 @@ export interface ConnectOptions {
   readonly onFault?: (fault: unknown) => void;
   /** Logs that look like deposits and are none. */
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
+  /** Told of logs that the node gave without being asked, by their number, with each such answer. */
+  readonly onUnaskedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }
@@ -49,6 +51,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   const reader = createChainReader(chain, transport, {
     knownHead: () => heads.latest,
     ...(options.onIgnoredLogs === undefined ? {} : { onIgnored: options.onIgnoredLogs }),
+    ...(options.onUnaskedLogs === undefined ? {} : { onUnaskedLogs: options.onUnaskedLogs }),
     ...(options.attestation === undefined ? {} : { attestation: options.attestation }),
   });
   return {

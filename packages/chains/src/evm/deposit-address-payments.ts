@@ -2,8 +2,7 @@ import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { readBlock, readBlockTransactions, readReceipt, toQuantity } from "./answers.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
-import type { LogRangeSize } from "./log-range-size.ts";
-import { fetchRangeLogs } from "./range-logs.ts";
+import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
@@ -32,10 +31,10 @@ export async function readPaymentsTo(
   transport: RpcTransport,
   { account, currency }: { readonly account: Address; readonly currency: Address },
   { from, to }: Blocks,
-  logRange?: LogRangeSize,
+  logNode?: LogNode,
 ): Promise<PaymentIn[] | undefined> {
   if (currency !== NATIVE_CURRENCY)
-    return await tokenPayments(transport, { account, token: currency }, { from, to }, logRange);
+    return await tokenPayments(transport, { account, token: currency }, { from, to }, logNode);
   if (to - from >= MOST_NATIVE_BLOCKS) return undefined;
   const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at));
   const found = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
@@ -46,7 +45,7 @@ async function tokenPayments(
   transport: RpcTransport,
   { account, token }: { readonly account: Address; readonly token: Address },
   { from, to }: Blocks,
-  logRange: LogRangeSize | undefined,
+  logNode: LogNode | undefined,
 ): Promise<PaymentIn[]> {
   const topic = addressTopic(account);
   const filter = { address: token, topics: [TRANSFER_TOPIC, null, topic] };
@@ -61,7 +60,7 @@ async function tokenPayments(
         log.topics.length === 3,
     },
     { from, to, hashes: new Map([[to, await hashAt(transport, to)]]) },
-    logRange,
+    logNode,
   );
   return logs.flatMap((log) => {
     const sender = addressOfTopic(log.topics[1]);

@@ -1,8 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { BlockRange, DepositFact, TransactionFact } from "../family.ts";
 import { depositFilters, type IgnoredLog } from "./deposits.ts";
-import type { LogRangeSize } from "./log-range-size.ts";
-import { fetchRangeLogs } from "./range-logs.ts";
+import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
 import {
   blockReads,
   findAttestedDepository,
@@ -27,11 +26,11 @@ export async function fetchDeposits(
   {
     attestation,
     onIgnored = () => undefined,
-    logRange,
+    logNode,
   }: {
     readonly attestation?: AttestationRules;
     readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
-    readonly logRange?: LogRangeSize;
+    readonly logNode?: LogNode;
   } = {},
 ): Promise<DepositFact[]> {
   if (range.from > range.to) return [];
@@ -42,7 +41,7 @@ export async function fetchDeposits(
       accepts: (log) => isWatched(question, log),
     },
     range,
-    logRange,
+    logNode,
   );
   const reading = watchedDepositsIn(question, logs, transactions);
   if (reading.ignored.length > 0) onIgnored(reading.ignored);

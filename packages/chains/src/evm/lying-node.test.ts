@@ -11,7 +11,7 @@ import {
 } from "../../test/lying-node.ts";
 import type { ChainReader, DepositFact } from "../family.ts";
 import { addressTopic, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
-import { createChainReader } from "./reader.ts";
+import { createChainReader, type ReaderOptions } from "./reader.ts";
 import { createRpcTransport } from "../nodes/transport.ts";
 import { createChainWriter } from "./writer.ts";
 
@@ -67,6 +67,7 @@ afterEach(async () => {
 /** An honest node about one native deposit in block 100, but for the methods that are answered otherwise. */
 async function nodeWith(
   lies: Record<string, (call: RpcCall) => Answer>,
+  options: ReaderOptions = {},
 ): Promise<{ node: LyingNode; reader: ChainReader }> {
   const honest: Record<string, (call: RpcCall) => Answer> = {
     eth_getBlockByNumber: () => ({ result: block }),
@@ -84,7 +85,7 @@ async function nodeWith(
   const transport = createRpcTransport({ url: node.url, deadlineMs: 1_000 });
   closers.push(node.stop, transport.close);
   const contracts = { depository, multicall3: depository, router: depository };
-  return { node, reader: createChainReader(aChain(1, node.url, contracts, [token]), transport) };
+  return { node, reader: createChainReader(aChain(1, node.url, contracts, [token]), transport, options) };
 }
 
 const says = (result: unknown) => (): Answer => ({ result });
@@ -151,8 +152,6 @@ const otherTransfer = {
 test.each([
   ["null for logs", { eth_getLogs: says(null) }],
   ["an object for logs", { eth_getLogs: says({}) }],
-  ["a log of a look-alike contract, which was not asked for", { eth_getLogs: says([lookAlike]) }],
-  ["a Transfer of a token that was not asked for", { eth_getLogs: says([otherTransfer]) }],
   ["a log of another block", { eth_getLogs: says([{ ...log, blockNumber: "0x65" }]) }],
   ["a log of another fork", { eth_getLogs: says([{ ...log, blockHash: otherHash }]) }],
   ["a removed log", { eth_getLogs: says([{ ...log, removed: true }]) }],
@@ -172,6 +171,20 @@ test.each([
 ])("%s is a fault and never a deposit", async (_, lies) => {
   for (const from of [90n, 100n]) {
     await expect(rangeOf(lies, from)).rejects.toMatchObject({ code: "RPC_FAULT", retryable: true });
+  }
+});
+
+test("logs that were not asked for are dropped and counted, and none counts twice", async () => {
+  for (const from of [90n, 100n]) {
+    const dropped: number[] = [];
+    // As a node answers that ignores filters: everything, whatever it was asked.
+    const { reader } = await nodeWith(
+      { eth_getLogs: says([{ ...lookAlike, logIndex: "0x1" }, log, { ...otherTransfer, logIndex: "0x2" }]) },
+      { onUnaskedLogs: (count) => dropped.push(count) },
+    );
+    expect(await reader.depositsIn(until100(from))).toMatchObject([deposit]);
+    expect(await reader.depositsIn(until100(from))).toHaveLength(1);
+    expect(dropped).toEqual([2, 2, 2, 2]);
   }
 });
 

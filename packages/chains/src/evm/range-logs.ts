@@ -14,6 +14,15 @@ export interface LogQuestion {
   accepts(log: LogFact): boolean;
 }
 
+/** What is known of the node that answers, and who wants to know more. */
+export interface LogNode {
+  readonly size: LogRangeSize;
+  /** Told of logs that a node gave without being asked, by their number. */
+  readonly onUnasked: (count: number) => void;
+}
+
+const unknownNode = (): LogNode => ({ size: createLogRangeSize(), onUnasked: () => undefined });
+
 /** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
 const MAX_BLOCKS_BY_HASH = 8;
 /** Blocks asked for one by one at the same time where an endpoint takes no batches. */
@@ -25,22 +34,33 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
  * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
  * lags is found out. A range that the node refuses is asked for in parts.
  *
- * @param size what the node is known to answer at once
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
 export async function fetchRangeLogs(
   transport: RpcTransport,
   question: LogQuestion,
   range: BlockRange,
-  size: LogRangeSize = createLogRangeSize(),
+  node: LogNode = unknownNode(),
 ): Promise<{ readonly logs: readonly LogFact[]; readonly transactions: ReadonlyMap<Hex, TransactionFact> }> {
-  const logs = await fetchLogs(transport, question, range, size);
+  const logs = await fetchLogs(transport, counted(question, node), range, node.size);
   return { logs, transactions: await fetchTransactions(transport, logs) };
+}
+
+/** A question whose answers are checked, and those that were not asked for counted. */
+interface CountedQuestion extends LogQuestion {
+  readonly onUnasked: LogNode["onUnasked"];
+}
+
+function counted(
+  { filters, accepts }: LogQuestion,
+  { onUnasked }: Pick<LogNode, "onUnasked">,
+): CountedQuestion {
+  return { filters, accepts, onUnasked };
 }
 
 async function fetchLogs(
   transport: RpcTransport,
-  question: LogQuestion,
+  question: CountedQuestion,
   range: BlockRange,
   size: LogRangeSize,
 ): Promise<LogFact[]> {
@@ -76,7 +96,11 @@ type Part =
   | { readonly kind: "tooManyBlocks"; readonly blocks: number; readonly isRefusal: boolean };
 
 /** @throws RpcFault when fewer blocks would not help either */
-async function fetchPart(transport: RpcTransport, question: LogQuestion, part: BlockRange): Promise<Part> {
+async function fetchPart(
+  transport: RpcTransport,
+  question: CountedQuestion,
+  part: BlockRange,
+): Promise<Part> {
   const blocks = Number(part.to - part.from) + 1;
   try {
     return { kind: "logs", logs: await fetchTogether(transport, question, part), isRange: true };
@@ -118,7 +142,7 @@ async function withHashes(transport: RpcTransport, range: BlockRange): Promise<B
 /** Logs asked for by block hash cannot come from another fork, so one look at the last block beside them is enough. */
 async function fetchByHash(
   transport: RpcTransport,
-  question: LogQuestion,
+  question: CountedQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {
   const asked: Promise<LogFact[]>[] = [];
@@ -133,7 +157,12 @@ async function fetchByHash(
     .request(BY_NUMBER, [toQuantity(range.to), false])
     .then((answer) => blockAt(readBlock(answer, BY_NUMBER), range.to, range.hashes.get(range.to)));
   const [logs] = await Promise.all([Promise.all(asked), canonical]);
-  return logs.flat();
+  return withoutRepetitions(logs.flat());
+}
+
+/** Each log once: a node that ignores filters gives the same log for each of them. */
+function withoutRepetitions(logs: readonly LogFact[]): LogFact[] {
+  return [...new Map(logs.map((log) => [`${log.blockHash}:${log.logIndex}`, log])).values()];
 }
 
 /**
@@ -145,7 +174,7 @@ export async function fetchBlockLogs(
   question: LogQuestion,
   { number, hash }: Pick<BlockRef, "number" | "hash">,
 ): Promise<LogFact[]> {
-  return await fetchTogether(transport, question, {
+  return await fetchTogether(transport, counted(question, unknownNode()), {
     from: number,
     to: number,
     hashes: new Map([[number, hash]]),
@@ -155,7 +184,7 @@ export async function fetchBlockLogs(
 /** The last block is looked at before and after the logs: a node may learn of it, or leave it, between the two. */
 async function fetchTogether(
   transport: Pick<RpcTransport, "requestTogether">,
-  question: LogQuestion,
+  question: CountedQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {
   const { from, to, hashes } = range;
@@ -170,7 +199,7 @@ async function fetchTogether(
   const { hash } = blockAt(readBlock(before, BY_NUMBER), to, hashes.get(to));
   blockAt(readBlock(after, BY_NUMBER), to, hash);
   const known = { from, to, hashes: new Map(hashes).set(to, hash) };
-  return answers.flatMap((answer) => logsIn(answer, question, known));
+  return withoutRepetitions(answers.flatMap((answer) => logsIn(answer, question, known)));
 }
 
 const BY_NUMBER = "eth_getBlockByNumber";
@@ -182,19 +211,23 @@ function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefi
   return block;
 }
 
-/** Checks that each log is one that was asked for: a node that ignores a filter must not add facts. */
-function logsIn(answer: unknown, question: LogQuestion, range: BlockRange): LogFact[] {
+/**
+ * The logs that were asked for. One of other blocks shows that the answer is to another question; one that only the filter excludes is dropped:
+ * a node that compares too little gives more than was asked, but nothing less.
+ */
+function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): LogFact[] {
   const method = "eth_getLogs";
-  return readLogs(answer, method).map((log) => {
-    if (log.blockNumber < range.from || log.blockNumber > range.to) {
+  const logs = readLogs(answer, method);
+  for (const log of logs) {
+    if (log.blockNumber < range.from || log.blockNumber > range.to)
       throw garbage(method, "a log is outside the asked blocks");
-    }
     const hash = range.hashes.get(log.blockNumber);
     if (hash !== undefined && log.blockHash !== hash)
       throw inconsistent(method, `block ${log.blockNumber} has another hash`);
-    if (!question.accepts(log)) throw garbage(method, "a log does not match the filter");
-    return log;
-  });
+  }
+  const asked = logs.filter((log) => question.accepts(log));
+  if (asked.length < logs.length) question.onUnasked(logs.length - asked.length);
+  return asked;
 }
 
 /** How often, and how long apart, a mined transaction is asked for again that the node still shows as pooled. */

@@ -26,6 +26,8 @@ export interface ReaderOptions {
   readonly knownHead?: () => BlockRef | undefined;
   /** Told of logs that look like deposits and are none. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
+  /** Told of logs that the node gave without being asked, by their number, with each such answer. */
+  readonly onUnaskedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }
@@ -82,7 +84,7 @@ export function createChainReader(
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
-  const logRange = createLogRangeSize();
+  const logNode = { size: createLogRangeSize(), onUnasked: options.onUnaskedLogs ?? (() => undefined) };
   const dataFee = createDataFees(transport, chain.id);
   const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 
@@ -98,15 +100,15 @@ export function createChainReader(
         throw garbage(method, "the answer is about another block");
       return block;
     },
-    depositsIn: async (range) => await fetchDeposits(transport, question, range, { ...options, logRange }),
+    depositsIn: async (range) => await fetchDeposits(transport, question, range, { ...options, logNode }),
     depositsOf: (state) => {
       if (state.kind !== "mined" || state.receipt.status !== "success") return [];
       return watchedDepositsOf(question, state.receipt, state.transaction);
     },
     topUpsIn: async (solver, blocks) =>
-      await fetchTopUps(transport, { solver, tokens: held }, blocks, logRange),
+      await fetchTopUps(transport, { solver, tokens: held }, blocks, logNode),
     tokenTopUpsIn: async (solver, range) =>
-      await fetchTokenTopUps(transport, { solver, tokens: held }, range, logRange),
+      await fetchTokenTopUps(transport, { solver, tokens: held }, range, logNode),
     topUpsOf: (solver, state) =>
       state.kind === "mined" ? topUpsOf({ solver, tokens: held }, state.transaction, state.receipt) : [],
     transaction: async (hash): Promise<TransactionState> => {
@@ -152,7 +154,7 @@ export function createChainReader(
     heldAmounts: async (asked, currencies, atBlock) =>
       await readHeldAmounts(transport, chain.contracts.multicall3, { accounts: asked, currencies, atBlock }),
     paymentsTo: async (account, currency, from, to) =>
-      await readPaymentsTo(transport, { account, currency }, { from, to }, logRange),
+      await readPaymentsTo(transport, { account, currency }, { from, to }, logNode),
     accountState: async (account, currency, spender) => await accounts.state(account, currency, spender),
     hasCode: async (account) => {
       const method = "eth_getCode";

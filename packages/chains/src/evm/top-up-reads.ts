@@ -3,8 +3,7 @@ import type { BlockRange, BlockRef, ReceiptFact, TopUpFact, TransactionFact } fr
 import { readBlockTransactions, readReceipt } from "./answers.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { rangeOf } from "./block-trail.ts";
-import type { LogRangeSize } from "./log-range-size.ts";
-import { fetchRangeLogs } from "./range-logs.ts";
+import { fetchRangeLogs, type LogNode } from "./range-logs.ts";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } from "./top-ups.ts";
 import type { TopUpQuestion } from "./top-ups.ts";
@@ -22,11 +21,11 @@ export async function fetchTopUps(
   transport: RpcTransport,
   question: TopUpQuestion,
   blocks: readonly BlockRef[],
-  logRange?: LogRangeSize,
+  logNode?: LogNode,
 ): Promise<TopUpFact[]> {
   if (blocks.length === 0) return [];
   const [inTokens, native] = await Promise.all([
-    fetchTokenTopUps(transport, question, rangeOf(blocks), logRange),
+    fetchTokenTopUps(transport, question, rangeOf(blocks), logNode),
     fetchNativeTopUps(transport, question.solver, blocks),
   ]);
   return [...inTokens, ...native];
@@ -37,7 +36,7 @@ export async function fetchTokenTopUps(
   transport: RpcTransport,
   question: TopUpQuestion,
   range: BlockRange,
-  logRange?: LogRangeSize,
+  logNode?: LogNode,
 ): Promise<TopUpFact[]> {
   // An empty list of addresses means "any" to nodes.
   if (question.tokens.size === 0 || range.from > range.to) return [];
@@ -49,7 +48,7 @@ export async function fetchTokenTopUps(
     transport,
     { filters: [filter], accepts: (log) => isTransferToSolver(question, log) },
     range,
-    logRange,
+    logNode,
   );
   return tokenTopUps(question, logs, transactions);
 }
