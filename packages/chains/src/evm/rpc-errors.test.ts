@@ -21,6 +21,18 @@ test.each([
   ["alreadyKnown", "AlreadyKnown"],
   ["alreadyKnown", "known transaction: 0x1234"],
   ["alreadyKnown", "Transaction with the same hash was already imported."],
+  ["alreadyKnown", "already exists"],
+  ["alreadyKnown", "ALREADY_EXISTS: already known"],
+  ["nonceTooLow", "Transaction nonce is below sender account nonce"],
+  ["nonceTooLow", "Transaction nonce is too low. Try incrementing the nonce."],
+  [
+    "underpriced",
+    "Transaction gas price is too low. There is another transaction with same nonce in the queue.",
+  ],
+  ["underpriced", "gas tip cap 1, minimum needed 25000000000"],
+  ["underpriced", "PRICE_TOO_LOW"],
+  ["underpriced", "replacement gas too low, got tip 1, min: 2, got fee 1, min: 2"],
+  ["insufficientFunds", "0x1 does not have enough balance to cover transaction costs, need 1, but have 0"],
   ["nonceTooLow", "nonce too low: address 0x00, tx: 0 state: 1"],
   ["nonceTooLow", "nonce too low"],
   ["nonceTooLow", "OldNonce, Current nonce: 5, nonce of rejected tx: 3"],
@@ -173,7 +185,12 @@ test.each([
 });
 
 test.each([
+  // geth, Alchemy, Nethermind, reth, EDR.
   "header not found",
+  "header for hash not found",
+  "Block 0x1 could not be found",
+  "invalid block range params",
+  "Received invalid block tag 5000. Latest block number is 10",
   "unknown block",
   "BlockOutOfRangeError: block height is 5 but requested was 9",
 ])("%s means that the node does not have the block", (text) => {
@@ -195,4 +212,14 @@ test("foreign text loses every URL and every part of ours that may be a key", ()
   const url = "https://user:hunter22@node.example.org/v3/abcdef0123456789?key=topsecret";
   const text = `upstream ${url} said no to abcdef0123456789 at node.example.org with hunter22 / topsecret`;
   expect(redact(text, url)).not.toMatch(/hunter22|abcdef0123456789|topsecret|node\.example/);
+});
+
+test.each([
+  "debug_traceCall is not available on the Free tier - upgrade to Pay As You Go, or Enterprise for access.",
+  "custom tracers and tracer configurations are not implemented",
+  "debug_traceCall is not whitelisted",
+  "custom trace methods are disabled",
+  "method is not available on freetier",
+])("a trace refused with %s means that the node does not trace for us", (text) => {
+  expect(isTracingRefused(refusal(text, -32_602))).toBe(true);
 });

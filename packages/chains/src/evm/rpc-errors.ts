@@ -9,13 +9,18 @@ import { NO_REVERT_DATA, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
  * erigon, nethermind, reth, besu, OpenEthereum. Nodes agree on no code but 3 (revert with data), so texts decide.
  */
 
+/** geth and descendants ("already known"; op-geth also "already exists"), erigon, OpenEthereum ("already imported"), Nethermind, Besu ("known transaction"). */
 const alreadyKnown =
-  /already ?known|already imported|known transaction|already in (?:the )?(?:pool|mempool)|same hash was already/i;
-const nonceTooLow = /nonce (?:is )?too low|OldNonce|nonce has already been used|nonce below current/i;
+  /already ?known|^already exists\s*$|already imported|known transaction|already in (?:the )?(?:pool|mempool)|same hash was already/i;
+/** geth and reth, OpenEthereum ("nonce is too low"), Nethermind ("OldNonce"), Besu ("below sender account nonce"). */
+const nonceTooLow =
+  /nonce (?:is )?too low|OldNonce|nonce has already been used|nonce (?:is )?below (?:current|sender)/i;
+/** geth; Bor and BSC ("gas tip cap 1, minimum needed"), OpenEthereum ("gas price is too low"), Nethermind, Besu ("PRICE_TOO_LOW"), EthereumJS ("replacement gas too low"), Arbitrum. */
 const underpriced =
-  /underpriced|could not replace existing|ReplacementNotAllowed|fee ?too ?low|gas price too low|max ?fee ?per ?gas (?:is )?less than (?:the )?block base fee|less than block base fee|gas price below (?:the )?(?:configured )?minimum/i;
+  /underpriced|could not replace existing|ReplacementNotAllowed|replacement gas too low|fee ?too ?low|gas ?price (?:is )?too low|price_too_low|gas tip cap \d+, minimum needed|max ?fee ?per ?gas (?:is )?less than (?:the )?block base fee|less than block base fee|gas price below (?:the )?(?:configured )?minimum/i;
+/** geth, Nethermind, Hardhat ("doesn't have enough funds"), Besu ("upfront cost"), OpenEthereum ("lack of funds"), EthereumJS ("enough balance to cover"). */
 const insufficientFunds =
-  /insufficient ?(?:funds|balance)|insufficient (?:MaxFeePerGas for )?sender balance|(?:doesn't|does not) have enough funds|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
+  /insufficient ?(?:funds|balance)|insufficient (?:MaxFeePerGas for )?sender balance|(?:doesn't|does not) have enough (?:funds|balance to cover)|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
 /** Gas limits above the cap of EIP-7825: reth and EDR ("greater than the cap"), Nethermind, Besu ("must be at most"). geth's is among the rest. */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
@@ -116,7 +121,8 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
 /** True when the node has the method, but not for us: tracing is often switched off, or sold apart. */
 export function isTracingRefused(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
-  return /not (?:enabled|allowed|permitted|supported|available|whitelisted|authorized)|disabled|unauthorized|forbidden|unsupported|upgrade|(?:paid|higher|this|free).{0,20}(?:plan|tier)/i.test(
+  // EthereumJS has no tracers ("not implemented"); the others are plans and settings of providers.
+  return /not (?:enabled|allowed|permitted|supported|available|whitelisted|authorized|implemented)|disabled|unauthorized|forbidden|unsupported|upgrade|(?:paid|higher|this|free).{0,20}(?:plan|tier)/i.test(
     refusal.nodeText,
   );
 }

@@ -5,6 +5,7 @@ export type HttpAnswer =
   | {
       readonly kind: "tooLarge";
       readonly refusesBatch?: undefined;
+      readonly maxBatch?: undefined;
       readonly document?: undefined;
       readonly pause?: undefined;
     }
@@ -16,6 +17,8 @@ export type HttpAnswer =
       readonly document: object | undefined;
       /** Set when the endpoint may take the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;
+      /** The size that an endpoint names while it refuses everything: for later batches, these calls are not sent again. */
+      readonly maxBatch: number | undefined;
       /** Set when the endpoint wants fewer calls for a while. */
       readonly pause: { readonly askedMs: number | undefined } | undefined;
     };
@@ -48,6 +51,7 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
     bytes: text.length,
     document: looksLikeRpc ? document : undefined,
     refusesBatch: isOverloaded || limit !== undefined ? undefined : batchRefusalOf(status, error),
+    maxBatch: isOverloaded && limit === undefined ? maxBatchIn(error) : undefined,
     pause: pauses
       ? { askedMs: pauseAskedBy(retryAfter, limit ?? (error && factsOf(error)), nowMs) }
       : undefined,
@@ -102,4 +106,10 @@ function batchRefusalOf(
   }
   if (status === 413) return "tooMany";
   return status === 400 || status === 415 || status === 422 ? "never" : undefined;
+}
+
+/** dRPC refuses with status 500 ("Batch of more than 3 requests are not allowed"). */
+function maxBatchIn(error: Record<string, unknown> | undefined): number | undefined {
+  const size = /batch of more than (\d{1,5}) /i.exec(String(error?.["message"]))?.[1];
+  return size === undefined ? undefined : Math.max(1, Number(size));
 }

@@ -459,6 +459,25 @@ test.each([
   expect(node.requests.map((batch) => batch.length)).toEqual([8, 4, 4, 2, 2, 2, 2]);
 });
 
+test("a batch limit that comes with status 500 holds for the calls after it", async () => {
+  const message = "Batch of more than 3 requests are not allowed on free tier";
+  const { node, rpc } = await over(
+    startLyingNode((calls, response, isBatch) => {
+      const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
+      if (calls.length > 3) json(response, { jsonrpc: "2.0", id: null, error: { code: 31, message } }, 500);
+      else json(response, isBatch ? answers : answers[0]);
+    }),
+  );
+  const ask = async (size: number): Promise<PromiseSettledResult<unknown>[]> =>
+    await Promise.allSettled(Array.from({ length: size }, (_, at) => rpc.request("echo", [at])));
+  expect(new Set((await ask(8)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(new Set((await ask(8)).map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
+  expect(node.requests.map((batch) => batch.length)).toEqual([8, 3, 3, 2]);
+  const group = [1, 2, 3, 4].map(echoed);
+  await expect(rpc.requestTogether(group)).rejects.toMatchObject({ kind: "batchRefused" });
+  expect(node.requests).toHaveLength(5);
+});
+
 /** A node that refuses its first request in the given way and answers the others; and when each request came. */
 async function refusingFirst(
   refuse: Refuse,

@@ -179,6 +179,14 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       send(open);
       return;
     }
+    if (open.length > 1 && answer.maxBatch !== undefined) {
+      maxBatchSize = Math.min(maxBatchSize, answer.maxBatch);
+      loweredAtMs = performance.now();
+      if (!mayPart) {
+        failAll(open, { kind: "batchRefused", reason: NOT_TOGETHER });
+        return;
+      }
+    }
     if (answer.document === undefined) {
       const kind = answer.status === 200 ? "garbage" : "http";
       const reason = `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
