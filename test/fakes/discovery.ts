@@ -45,6 +45,7 @@ export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): Discove
       scannedBlockNumber: "7",
       scanLagBlocks: 0,
       scanLagSeconds: 0,
+      effects: "traced",
     }),
     routeConfig: async () => ({
       enabled: true,

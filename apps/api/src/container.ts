@@ -416,6 +416,10 @@ async function connect(
     ...senders,
     maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
     quietRefreshMs: PULSE_QUIET_REFRESH_MS,
+    readEffectsView: connection.effectsView,
+    onEffectsView: (view) => {
+      if (view === "unseen") events.alarm("effects_unseen", facts);
+    },
     onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
   });
   lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());

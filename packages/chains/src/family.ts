@@ -224,6 +224,9 @@ export interface InnerCall {
   readonly userOperations: Hex | undefined;
 }
 
+/** How a node tells what a call would do: by traces, by `eth_simulateV1` (no inner calls, nonces or codes), or not at all. */
+export type EffectsView = "traced" | "simulated" | "unseen";
+
 export type TraceOutcome =
   | {
       readonly kind: "ok";

@@ -1,4 +1,4 @@
-import type { ChainConnection, ChainRail, GasPrices, Head } from "@causeway/chains";
+import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head } from "@causeway/chains";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import type { RailUsers } from "./rail-steps.ts";
 
@@ -17,6 +17,8 @@ export interface ChainPulse {
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
   /** True when no block came for much longer than the chain's block time. */
   lagging(): boolean;
+  /** How the node tells what a call would do; undefined or absent: it was not asked yet. */
+  effectsView?(): EffectsView | undefined;
 }
 
 export interface ConnectedChain {

@@ -50,6 +50,7 @@ export type EventName =
   | "chain_scanned"
   | "scan_behind"
   | "logs_not_asked"
+  | "effects_unseen"
   | "scan_caught_up"
   | "chain_leads"
   | "leader_fault"

@@ -230,10 +230,10 @@ test.each<[string, Error, number, string]>([
   [
     "a node that is away",
     new RpcFault({ kind: "network", method: "eth_call", reason: "https://user:secret@node" }),
-    500,
+    503,
     "a chain node gave no usable answer; try again",
   ],
-  ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 500, "no fresh price"],
+  ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 503, "no fresh price"],
   ["a defect", new Error("database password"), 500, "internal error"],
   ["too many calls", new ServiceError("RATE_LIMITED", "too many requests"), 429, "too many requests"],
 ])("answers %s with one field", async (_what, error, status, words) => {

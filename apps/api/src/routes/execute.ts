@@ -40,6 +40,7 @@ export function executeRoute(
           422: plainError,
           429: plainError,
           500: plainError,
+          503: plainError,
         },
       },
     },
@@ -73,13 +74,18 @@ function stored({ status, body }: { readonly status: number; readonly body: obje
   return { status, body: JSON.stringify(body) };
 }
 
-/** The statuses that this endpoint knows besides 400 and 500. */
-const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429]);
+/** The statuses that this endpoint knows besides 400 and 500. 503: the same call may succeed later. */
+const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
 
 /** Errors of this endpoint hold one field and no other. A field of `data` or of the options is named without its object: `to is required`. */
 function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {
-  const status =
-    usual.status >= 500 ? 500 : usual.status === 403 ? 401 : KNOWN.has(usual.status) ? usual.status : 400;
+  const status = KNOWN.has(usual.status)
+    ? usual.status
+    : usual.status >= 500
+      ? 500
+      : usual.status === 403
+        ? 401
+        : 400;
   const error = usual.body.message.replace(/^(data|executionOptions)\./, "");
   return { ...usual, status, body: { error } };
 }

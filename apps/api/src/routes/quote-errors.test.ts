@@ -64,6 +64,14 @@ const traces =
     return {};
   };
 
+/** The destination's node neither traces nor simulates. */
+const blind = (services: QuoteServices): Partial<QuoteServices> => {
+  const connected = services.chains.get(DESTINATION);
+  if (connected === undefined) throw new Error("there is a destination");
+  Object.assign(connected.pulse, { effectsView: () => "unseen" });
+  return {};
+};
+
 const frame = { type: "CALL", address: callee, selector: "0xabcdef01" };
 const revert = { type: "errorString", label: "REVERTED", message: "the vault is closed" } as const;
 const vaultIsClosed: TraceOutcome = {
@@ -237,6 +245,25 @@ const cases: readonly Case[] = [
     ask: { originCurrency: lonelyOn(ORIGIN) },
     world: { pools: market() },
     message: "No routes found",
+  },
+  {
+    code: "NO_SWAP_ROUTES_FOUND",
+    when: "the fill would swap and the destination's node does not tell what a call would do",
+    ask: { destinationCurrency: lockedOn(DESTINATION) },
+    world: { pools: market() },
+    change: blind,
+    message: `No swap in the fill is available: the node of Chain ${DESTINATION} does not tell what a call would do`,
+    data: field("destinationCurrency"),
+  },
+  {
+    code: "SERVICE_UNAVAILABLE",
+    when: "there are calls and the destination's node does not tell what a call would do",
+    ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
+    world: approved,
+    change: (services) => ({ ...blind(services), ...traces(async () => vaultIsClosed)(services) }),
+    status: 503,
+    message: `Calls after the fill are not available: the node of Chain ${DESTINATION} does not tell what a call would do`,
+    data: field("txs"),
   },
   {
     code: "ROUTE_TEMPORARILY_RESTRICTED",

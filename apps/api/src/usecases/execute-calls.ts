@@ -231,7 +231,7 @@ function possible(
       throw new ServiceError("SERVICE_UNAVAILABLE", "the call cannot be paid for at this moment; try again");
     case "unseen":
       events.alarm("execution_unseen", facts);
-      throw new ServiceError("SERVICE_UNAVAILABLE", "nobody can tell at this moment what the call does");
+      throw new ServiceError("SERVICE_UNAVAILABLE", "The node does not tell what the call does; try again");
     default:
       return simulated satisfies never;
   }

@@ -1,7 +1,8 @@
 import type { Chain } from "@causeway/domain";
-import type { ChainConnection } from "../family.ts";
+import type { ChainConnection, EffectsView } from "../family.ts";
 import { quantityOf } from "./answers.ts";
 import type { IgnoredLog } from "./deposits.ts";
+import { readEffectsView } from "./effects-view.ts";
 import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
@@ -33,6 +34,8 @@ export interface EvmConnection extends ChainConnection {
    * @throws RpcFault of kind `wrongChain` when the node serves another chain; others when it does not answer
    */
   readonly verify: () => Promise<void>;
+  /** How the node tells what a call would do. @throws RpcFault */
+  readonly effectsView: () => Promise<EffectsView>;
 }
 
 /** Connects to the node of one configured chain and begins to follow its heads. */
@@ -64,6 +67,11 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
     heads,
     transport,
     verify,
+    effectsView: async () =>
+      await readEffectsView(
+        async (method, params) => await transport.request(method, params),
+        await reader.gasPrices(),
+      ),
     close: async () => {
       await heads.close();
       await transport.close();

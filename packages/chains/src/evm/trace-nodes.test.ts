@@ -6,6 +6,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../test/chain.ts";
 import type { ChainReader } from "../family.ts";
 import { judgeEffects } from "./call-effects.ts";
+import { readEffectsView } from "./effects-view.ts";
 import { createChainReader } from "./reader.ts";
 import { NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
@@ -326,3 +327,31 @@ test.each([
     });
   },
 );
+
+const noTraces = [
+  "the method debug_traceCall does not exist",
+  "custom tracers and tracer configurations are not implemented",
+];
+
+test.each([
+  ["traced", {}],
+  ["simulated", { debug_traceCall: [-32_601, noTraces[0]] }],
+  ["simulated", { debug_traceCall: [-32_602, noTraces[1]] }],
+  [
+    "unseen",
+    { debug_traceCall: [-32_601, noTraces[0]], eth_simulateV1: [-32_601, "method eth_simulateV1 not found"] },
+  ],
+] as const)("what a call would do is %s on a node that refuses %j", async (view, refused) => {
+  const change = refusing(refused as Parameters<typeof refusing>[0]);
+  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    change(method, params) ?? (await transport.request(method, params));
+  expect(await readEffectsView(ask, fees)).toBe(view);
+});
+
+test("what a call would do stays unknown while a node only limits requests", async () => {
+  const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
+    await Promise.resolve(
+      refusing({ debug_traceCall: [429, "compute units per second exceeded: upgrade"] })(method, params),
+    );
+  await expect(readEffectsView(ask, fees)).rejects.toBeInstanceOf(NodeRefusal);
+});

@@ -44,6 +44,12 @@ export const chainHealthAnswer = z
       .describe(
         "The same in seconds, by the blocks' timestamps. The chain is not healthy above 10 block times and 30 seconds.",
       ),
+    effects: z
+      .enum(["traced", "simulated", "unseen"])
+      .nullable()
+      .describe(
+        "How the chain's node tells what a call would do; null before it was asked. While it is `unseen`, quotes whose fill swaps or makes calls and `POST /execute` are refused.",
+      ),
   })
   .meta({ id: "ChainHealth" });
 

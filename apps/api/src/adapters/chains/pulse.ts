@@ -1,4 +1,4 @@
-import type { ChainConnection, GasPrices } from "@causeway/chains";
+import type { ChainConnection, EffectsView, GasPrices } from "@causeway/chains";
 import type { Address, Chain } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { ChainPulse } from "../../ports/chains.ts";
@@ -15,6 +15,10 @@ export interface ChainPulseOptions {
   readonly maxAgeMs: number;
   /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
   readonly quietRefreshMs: number;
+  /** Asks how the node tells what a call would do. */
+  readonly readEffectsView?: () => Promise<EffectsView>;
+  /** Told of every answer to that which differs from the one before. */
+  readonly onEffectsView?: (view: EffectsView) => void;
   /** Told of every failed reading that nobody waits for; the facts read before serve until they are too old. */
   readonly onFault: (error: unknown) => void;
 }
@@ -37,6 +41,8 @@ interface Facts {
 /** Silence for so many block times is late, but never less than half a minute of it. */
 const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 30_000;
+/** Plans of providers and settings of nodes change rarely. */
+const EFFECTS_EVERY_MS = 10 * 60_000;
 
 /**
  * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what the solver holds of every configured
@@ -52,6 +58,15 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
+  let effects: { readonly view: EffectsView; readonly readAtMs: number } | undefined;
+
+  async function readEffects(): Promise<void> {
+    if (options.readEffectsView === undefined) return;
+    if (effects !== undefined && clock.nowMs() - effects.readAtMs < EFFECTS_EVERY_MS) return;
+    const view = await options.readEffectsView();
+    if (view !== effects?.view) options.onEffectsView?.(view);
+    effects = { view, readAtMs: clock.nowMs() };
+  }
 
   async function nativeOf(account: Address): Promise<ReturnType<ChainPulse["gasBalance"]>> {
     const { balances, blockNumber } = await reader.balances(account, [NATIVE_CURRENCY]);
@@ -71,6 +86,10 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       blockNumber,
       gasBalances: new Map(gasBalances),
     };
+    // The facts above do not depend on it.
+    await readEffects().catch((error: unknown) => {
+      if (!closed) onFault(error);
+    });
   }
 
   function refresh(): Promise<void> {
@@ -126,6 +145,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       return has;
     },
     lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
+    effectsView: () => effects?.view,
     refresh,
     close: () => {
       closed = true;

@@ -57,7 +57,9 @@ test("a chain whose blocks come and are read is healthy", () => {
     scannedBlockNumber: "7",
     scanLagBlocks: 0,
     scanLagSeconds: 0,
+    effects: null,
   });
+  expect(health({}, { effectsView: () => "unseen" })).toMatchObject({ healthy: true, effects: "unseen" });
 });
 
 test("a chain is not healthy while its newest blocks are not scanned for deposits", () => {

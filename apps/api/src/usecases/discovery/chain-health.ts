@@ -34,6 +34,7 @@ export function chainHealth(
     scannedBlockNumber: scanned === undefined ? null : scanned.number.toString(),
     scanLagBlocks: lag === undefined ? null : Number(lag.blocks),
     scanLagSeconds: lag === undefined ? null : lag.seconds,
+    effects: pulse.effectsView?.() ?? null,
   };
 }
 
@@ -52,6 +53,7 @@ function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
     scannedBlockNumber: null,
     scanLagBlocks: null,
     scanLagSeconds: null,
+    effects: null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { ServiceError } from "@causeway/domain";
 import type { MaybePromise, Soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { QuoteQuestion } from "../quote-question.ts";
@@ -20,6 +21,8 @@ export function* looked(
   question: QuoteQuestion,
 ): Soon<QuoteQuestion> {
   const calls = readAskedCalls(input, question);
+  if (calls !== undefined)
+    refuseUnseen(question, "SERVICE_UNAVAILABLE", "txs", "Calls after the fill are not available");
   const known = { ...question, tokens: yield* checkTokens(services, question) };
   if (calls === undefined) return known;
   // The user's own transaction on one chain makes no calls of others: the solver's fill does.
@@ -38,7 +41,24 @@ export function triedFirst(
   agreement: Agreement,
 ): MaybePromise<Agreement> {
   const { calls, tokens } = question;
+  const { gasTopup, destination } = agreement.terms;
+  if (gasTopup !== undefined)
+    refuseUnseen(question, "SERVICE_UNAVAILABLE", "topupGas", "Gas top-ups are not available");
+  if (destination.paidFrom !== undefined)
+    refuseUnseen(question, "NO_SWAP_ROUTES_FOUND", "destinationCurrency", "No swap in the fill is available");
   if (calls !== undefined) return agreeCalls(services, { ...question, calls }, valued, agreement);
   if (tokens?.isUnproven !== true || valued.route.kind !== "bridge") return agreement;
   return dryRunExchange(services, question, agreement.terms).then(() => agreement);
+}
+
+/** What a fill swaps or calls is judged by what it would do. Where the node does not tell, its deposit could only be refunded. @throws ServiceError */
+function refuseUnseen(
+  { destination: { chain, pulse } }: QuoteQuestion,
+  code: "NO_SWAP_ROUTES_FOUND" | "SERVICE_UNAVAILABLE",
+  field: string,
+  what: string,
+): void {
+  if (pulse.effectsView?.() !== "unseen") return;
+  const why = `the node of ${chain.displayName} does not tell what a call would do`;
+  throw new ServiceError(code, `${what}: ${why}`, { field });
 }

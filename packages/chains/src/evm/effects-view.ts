@@ -1,0 +1,31 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { EffectsView, FeeCaps } from "../family.ts";
+import { toQuantity } from "./answers.ts";
+import { isMethodMissing, isTracingRefused } from "./rpc-errors.ts";
+import { NodeRefusal } from "../nodes/rpc-fault.ts";
+import { transactionOf, type Ask } from "./trace-question.ts";
+import { runCalls } from "./trace-run.ts";
+
+/** Enough for a call that does nothing. */
+const GAS = 100_000n;
+
+/** Finds out how the node tells what a call would do, by one that does nothing. @throws RpcFault when the node did not answer */
+export async function readEffectsView(ask: Ask, fees: FeeCaps): Promise<EffectsView> {
+  const call = { to: NATIVE_CURRENCY, data: "0x", value: 0n } as const;
+  const question = { ask, from: NATIVE_CURRENCY, call, fees, delegations: [] };
+  if (await offers(() => runCalls(question, { gas: GAS, way: "listed", rich: true }))) return "traced";
+  const simulated = { ...transactionOf(question), gas: toQuantity(GAS) };
+  const simulation = { blockStateCalls: [{ calls: [simulated] }], traceTransfers: true, validation: false };
+  return (await offers(() => ask("eth_simulateV1", [simulation, "latest"]))) ? "simulated" : "unseen";
+}
+
+async function offers(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch (error) {
+    if (!(error instanceof NodeRefusal)) throw error;
+    if (isMethodMissing(error) || isTracingRefused(error)) return false;
+    throw error;
+  }
+}
