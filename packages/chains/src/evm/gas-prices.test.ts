@@ -22,6 +22,17 @@ test("empty blocks do not pull the priority fee under the configured floor", () 
   expect(gasPricesFrom(head, history, policy).maxPriorityFeePerGas).toBe(gwei);
 });
 
+test("the tips of one block on a nearly empty chain do not change the price", () => {
+  const quiet = { nextBaseFeePerGas: 9n * gwei, rewards: Array.from({ length: 10 }, () => 0n) };
+  const before = gasPricesFrom(head, quiet, policy);
+  for (const tips of [1, 4]) {
+    const rewards = quiet.rewards.map((reward, at) => (at < tips ? 10n * gwei : reward));
+    expect(gasPricesFrom(head, { ...quiet, rewards }, policy)).toEqual(before);
+  }
+  const busy = quiet.rewards.map((reward, at) => (at < 6 ? 10n * gwei : reward));
+  expect(gasPricesFrom(head, { ...quiet, rewards: busy }, policy).maxPriorityFeePerGas).toBe(10n * gwei);
+});
+
 test("without a history the head's own base fee counts", () => {
   expect(gasPricesFrom(head, undefined, policy)).toEqual({
     baseFeePerGas: 8n * gwei,

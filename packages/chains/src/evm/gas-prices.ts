@@ -22,19 +22,20 @@ export const FEE_HISTORY_PERCENTILE = 50;
 /**
  * Live prices of block space, wei per gas.
  *
- * Priority: the median over recent blocks, not under the configured floor. Cap: twice the base fee (room for six full
- * blocks, each raising it by an eighth, EIP-1559) plus the priority, never above the configured cap.
+ * Priority: the median over recent blocks, not under the configured floor. Empty blocks count with the floor, which would have got in: left
+ * out, the tips of one block would set the price of a quiet chain and undo firm quotes. Cap: twice the base fee (room for six full blocks,
+ * each raising it by an eighth, EIP-1559) plus the priority, never above the configured cap.
  */
 export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
   const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;
   if (baseFeePerGas === undefined) {
     throw garbage("eth_getBlockByNumber", "the chain has no base fee (EIP-1559 is needed)");
   }
+  const floor = policy.minPriorityFeeWei;
   const rewards = (history?.rewards ?? [])
-    .filter((reward) => reward > 0n)
+    .map((reward) => (reward > floor ? reward : floor))
     .toSorted((a, b) => (a < b ? -1 : 1));
-  const median = rewards[Math.floor(rewards.length / 2)] ?? 0n;
-  const wanted = median > policy.minPriorityFeeWei ? median : policy.minPriorityFeeWei;
+  const wanted = rewards[Math.floor(rewards.length / 2)] ?? floor;
   const maxFeePerGas = atMost(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
   // A priority above the cap is invalid by itself (EIP-1559).
   return { baseFeePerGas, maxPriorityFeePerGas: atMost(wanted, maxFeePerGas), maxFeePerGas };
