@@ -46,6 +46,7 @@ export function fakeDiscovery(overrides: Partial<DiscoveryRoutes> = {}): Discove
       scanLagBlocks: 0,
       scanLagSeconds: 0,
       effects: "traced",
+      nodeLatencyMs: 12,
     }),
     routeConfig: async () => ({
       enabled: true,

@@ -8,6 +8,7 @@ import type { OutboxRelay } from "./adapters/bullmq/outbox-relay.ts";
 import { startWorkers } from "./adapters/bullmq/worker-host.ts";
 import { createCodeCache } from "./adapters/chains/code-cache.ts";
 import { createChainDirectory } from "./adapters/chains/directory.ts";
+import { createNodeLatency } from "./adapters/chains/node-latency.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { balanceReads } from "./adapters/postgres/balance-reads.ts";
 import { checkSessions } from "./adapters/postgres/check-sessions.ts";
@@ -401,7 +402,12 @@ async function connect(
   },
 ): Promise<ConnectedChain & { readonly connection: EvmConnection }> {
   const facts = { chain: chain.name };
+  const latency = createNodeLatency((isSlow, medianMs) => {
+    if (isSlow) events.alarm("node_slow", { ...facts, medianMs });
+    else events.happened("node_recovered", { ...facts, medianMs });
+  });
   const connection = connectEvmChain(chain, {
+    rpc: { onCall: latency.observe },
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
     ...(hub !== undefined && { attestation: hub }),
@@ -416,6 +422,7 @@ async function connect(
     ...senders,
     maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
     quietRefreshMs: PULSE_QUIET_REFRESH_MS,
+    latencyMs: latency.medianMs,
     readEffectsView: connection.effectsView,
     onEffectsView: (view) => {
       if (view === "unseen") events.alarm("effects_unseen", facts);

@@ -19,6 +19,8 @@ export interface ChainPulse {
   lagging(): boolean;
   /** How the node tells what a call would do; undefined or absent: it was not asked yet. */
   effectsView?(): EffectsView | undefined;
+  /** Median time of the newest calls to the node, ms; undefined or absent: there were too few. */
+  latencyMs?(): number | undefined;
 }
 
 export interface ConnectedChain {

@@ -51,6 +51,8 @@ export type EventName =
   | "scan_behind"
   | "logs_not_asked"
   | "effects_unseen"
+  | "node_slow"
+  | "node_recovered"
   | "scan_caught_up"
   | "chain_leads"
   | "leader_fault"

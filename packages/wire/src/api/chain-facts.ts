@@ -50,6 +50,13 @@ export const chainHealthAnswer = z
       .describe(
         "How the chain's node tells what a call would do; null before it was asked. While it is `unseen`, quotes whose fill swaps or makes calls and `POST /execute` are refused.",
       ),
+    nodeLatencyMs: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe(
+        "Median time of the newest calls to the chain's node; null before there were ten. Above a second, bridges take long.",
+      ),
   })
   .meta({ id: "ChainHealth" });
 

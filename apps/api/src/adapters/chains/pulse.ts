@@ -15,6 +15,8 @@ export interface ChainPulseOptions {
   readonly maxAgeMs: number;
   /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
   readonly quietRefreshMs: number;
+  /** Median time of the newest calls to the node, ms. */
+  readonly latencyMs?: () => number | undefined;
   /** Asks how the node tells what a call would do. */
   readonly readEffectsView?: () => Promise<EffectsView>;
   /** Told of every answer to that which differs from the one before. */
@@ -146,6 +148,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     },
     lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
     effectsView: () => effects?.view,
+    latencyMs: () => options.latencyMs?.(),
     refresh,
     close: () => {
       closed = true;

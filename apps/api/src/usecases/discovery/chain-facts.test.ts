@@ -58,7 +58,9 @@ test("a chain whose blocks come and are read is healthy", () => {
     scanLagBlocks: 0,
     scanLagSeconds: 0,
     effects: null,
+    nodeLatencyMs: null,
   });
+  expect(health({}, { latencyMs: () => 2_004 })).toMatchObject({ nodeLatencyMs: 2_004 });
   expect(health({}, { effectsView: () => "unseen" })).toMatchObject({ healthy: true, effects: "unseen" });
 });
 

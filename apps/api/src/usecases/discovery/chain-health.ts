@@ -35,6 +35,7 @@ export function chainHealth(
     scanLagBlocks: lag === undefined ? null : Number(lag.blocks),
     scanLagSeconds: lag === undefined ? null : lag.seconds,
     effects: pulse.effectsView?.() ?? null,
+    nodeLatencyMs: pulse.latencyMs?.() ?? null,
   };
 }
 
@@ -54,6 +55,7 @@ function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
     scanLagBlocks: null,
     scanLagSeconds: null,
     effects: null,
+    nodeLatencyMs: null,
   };
 }
 
