@@ -5,7 +5,8 @@ import type { MaybePromise } from "./liquidity.ts";
 export interface TokenBook {
   /**
    * Undefined when no token answers at this address. A token that only the chain knows is not `verified`, and not `supportsBridging`. Synchronous once it is known.
-   * @throws ServiceError RPC_HTTP_ERROR when the chain did not tell
+   * @param isSearch nobody quotes with it: the look-up waits behind those of quotes
+   * @throws ServiceError RPC_HTTP_ERROR when the chain did not tell, SERVICE_UNAVAILABLE when too many look-ups wait
    */
-  token(chainId: number, address: Address): MaybePromise<Currency | undefined>;
+  token(chainId: number, address: Address, isSearch?: boolean): MaybePromise<Currency | undefined>;
 }

@@ -16,11 +16,11 @@ export interface TokenBookOptions {
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
   const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
   return {
-    token: (chainId, address) =>
+    token: (chainId, address, isSearch) =>
       chains.currency(chainId, address) ??
       lists.get(chainId, address) ??
       // Native coin of a chain that is not here.
-      (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address)),
+      (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address, isSearch)),
     named(chainId) {
       const chain = chains.profile(chainId);
       if (chain === undefined) return [];

@@ -4,6 +4,7 @@ import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
+import { lookUpTurns } from "./look-up-turns.ts";
 import { foreignToken } from "./foreign-token.ts";
 
 /** That there is no token is true until somebody deploys one. */
@@ -15,7 +16,9 @@ const MOST_ASKED_AT_ONCE = 4;
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
   | { readonly kind: "absent"; readonly readAtMs: number }
-  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined> };
+  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined>; readonly hurry: () => void };
+
+type Asking = Extract<Entry, { kind: "asking" }>;
 
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get">;
@@ -31,7 +34,7 @@ export function createUnlistedTokens({
   mostKept = MOST_KEPT,
 }: UnlistedTokensOptions): TokenBook {
   const entries = new Map<string, Entry>();
-  const places = new Map<number, ReturnType<typeof inTurn>>();
+  const places = new Map<number, ReturnType<typeof lookUpTurns>>();
 
   function keep(key: string, entry: Entry): void {
     entries.delete(key);
@@ -41,17 +44,25 @@ export function createUnlistedTokens({
     if (oldest !== undefined) entries.delete(oldest);
   }
 
-  async function ask(
-    key: string,
-    { chain, connection }: ConnectedChain,
-    address: Address,
-  ): Promise<Currency | undefined> {
-    const turn = places.get(chain.id) ?? inTurn(MOST_ASKED_AT_ONCE);
+  function ask(key: string, connected: ConnectedChain, address: Address, isSearch: boolean): Asking {
+    const { chain, connection } = connected;
+    const turn = places.get(chain.id) ?? lookUpTurns(MOST_ASKED_AT_ONCE, () => clock.nowMs());
     places.set(chain.id, turn);
+    const { answer, hurry } = turn(
+      async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
+      isSearch,
+    );
+    return { kind: "asking", answer: answered(key, connected, address, answer), hurry };
+  }
+
+  async function answered(
+    key: string,
+    { chain }: ConnectedChain,
+    address: Address,
+    answer: ReturnType<typeof readTokenMetadata>,
+  ): Promise<Currency | undefined> {
     try {
-      const told = await turn(
-        async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
-      );
+      const told = await answer;
       if (told === undefined) {
         keep(key, { kind: "absent", readAtMs: clock.nowMs() });
         return undefined;
@@ -68,6 +79,7 @@ export function createUnlistedTokens({
     } catch (cause) {
       // Nothing was learnt: the next one who asks asks the chain.
       entries.delete(key);
+      if (cause instanceof ServiceError) throw cause;
       throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell of the token`, {
         data: { chainId: chain.id, address },
         cause,
@@ -76,7 +88,7 @@ export function createUnlistedTokens({
   }
 
   return {
-    token(chainId, address) {
+    token(chainId, address, isSearch = false) {
       const connected = chains.get(chainId);
       if (connected === undefined) return undefined;
       const key = `${chainId}:${address}`;
@@ -85,29 +97,14 @@ export function createUnlistedTokens({
         keep(key, entry);
         return entry.token;
       }
-      if (entry?.kind === "asking") return entry.answer;
+      if (entry?.kind === "asking") {
+        if (!isSearch) entry.hurry();
+        return entry.answer;
+      }
       if (entry !== undefined && clock.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
-      const answer = ask(key, connected, address);
-      keep(key, { kind: "asking", answer });
-      return answer;
+      const asking = ask(key, connected, address, isSearch);
+      keep(key, asking);
+      return asking.answer;
     },
-  };
-}
-
-/** Lets so much work be under way at once; the rest comes on in the order in which it was asked for. */
-function inTurn(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let underWay = 0;
-  return async (work) => {
-    // Whoever ends hands its place on.
-    if (underWay >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else underWay += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) underWay -= 1;
-      else next();
-    }
   };
 }

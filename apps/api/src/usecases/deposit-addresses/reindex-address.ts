@@ -83,7 +83,7 @@ async function currenciesOf(
   const known =
     address === NATIVE_CURRENCY
       ? chain.native
-      : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address)));
+      : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address, true)));
   if (known === undefined)
     throw new ServiceError("INVALID_INPUT_CURRENCY", `No token answers at ${text}`, { field: "currency" });
   return [known];

@@ -27,7 +27,7 @@ export async function findUnlisted(
     .filter(({ chainId, address }) => chains.get(chainId) && !listed.has(`${chainId}:${address}`))
     .slice(0, MOST_ASKED);
   const answers = await Promise.allSettled(
-    wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address)),
+    wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
   );
   const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
   const fault = answers.find((answer) => answer.status === "rejected");

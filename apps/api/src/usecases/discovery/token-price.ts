@@ -29,7 +29,7 @@ export async function tokenPrice(
     throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
   const configured = services.chains.currency(chainId, address);
   if (configured !== undefined) return await services.prices.usd(configured);
-  const token = await services.tokens.token(chainId, address);
+  const token = await services.tokens.token(chainId, address, true);
   if (token === undefined) throw unsupported("No token answers at this address");
   const usd = await poolPrice(services, chain, token);
   if (usd === undefined) throw unsupported(`There is no price of ${token.symbol}`);

@@ -1,0 +1,75 @@
+import { ServiceError } from "@causeway/domain";
+
+/** Look-ups that wait at one chain: beyond that searches are refused. */
+const MAX_WAITING_SEARCHES = 50;
+const MAX_WAITING = 500;
+/** Whoever asked is gone by then. */
+const MAX_WAIT_MS = 20_000;
+
+interface Waiting {
+  isSearch: boolean;
+  readonly sinceMs: number;
+  readonly begin: () => void;
+  readonly refuse: () => void;
+}
+
+/** One look-up: its answer, and a way to have it wait as a quote's. */
+export interface LookUp<T> {
+  readonly answer: Promise<T>;
+  hurry(): void;
+}
+
+/** Lets so many look-ups be under way at once. Those of quotes come first; searches wait behind them, a bounded number of them. */
+export function lookUpTurns(
+  most: number,
+  nowMs: () => number,
+): <T>(work: () => Promise<T>, isSearch: boolean) => LookUp<T> {
+  const waiting: Waiting[] = [];
+  let underWay = 0;
+
+  function next(): void {
+    for (;;) {
+      const at = waiting.findIndex(({ isSearch }) => !isSearch);
+      const [one] = waiting.splice(Math.max(at, 0), 1);
+      if (one === undefined) {
+        underWay -= 1;
+        return;
+      }
+      if (nowMs() - one.sinceMs <= MAX_WAIT_MS) return one.begin();
+      one.refuse();
+    }
+  }
+
+  return (work, isSearch) => {
+    let place: Waiting | undefined;
+    const turn = async (): Promise<void> => {
+      if (underWay < most) {
+        underWay += 1;
+        return;
+      }
+      const searches = waiting.filter((one) => one.isSearch).length;
+      if (waiting.length >= MAX_WAITING || (isSearch && searches >= MAX_WAITING_SEARCHES)) throw crowded();
+      await new Promise<void>((resolve, reject) => {
+        place = { isSearch, sinceMs: nowMs(), begin: resolve, refuse: () => reject(crowded()) };
+        waiting.push(place);
+      });
+    };
+    const run = async () => {
+      await turn();
+      try {
+        return await work();
+      } finally {
+        next();
+      }
+    };
+    return {
+      answer: run(),
+      hurry: () => {
+        if (place !== undefined) place.isSearch = false;
+      },
+    };
+  };
+}
+
+const crowded = (): ServiceError =>
+  new ServiceError("SERVICE_UNAVAILABLE", "too many token look-ups are waiting; try again in a moment");
