@@ -20,7 +20,7 @@ import { readyFrame } from "./socket-frames.ts";
 /** No frame of a client says more. */
 const MOST_FRAME_BYTES = 4_096;
 /** What a client has not taken off the line yet; past it the client is not reading. */
-const MOST_UNSENT_BYTES = 1_048_576;
+const MOST_UNSENT_BYTES = 65_536;
 /** How long a closing process waits for the other ends to say goodbye. */
 const GOODBYE_MS = 1_000;
 /** A change of a key counts for its open sockets about as soon as for its next request. */
