@@ -60,7 +60,11 @@ const measured = statement(
 // A request that any deposit or payment names is kept: its story may be asked for. So is one whose deposit address anything came to, or was given out to an API key.
 const prune = statement(
   "request_prune",
-  `with seen as materialized (
+  // The batch is taken first: asked of all that may be pruned, the conditions would be answered by hashing whole tables.
+  `with due as materialized (
+     select request_id, deposit_address from requests where state = 'expired' and not kept and fill_deadline_ms < $1
+     order by fill_deadline_ms limit $2 for update skip locked),
+   seen as materialized (
      select request_id,
        (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
          and not exists (select from deposit_address_funds f where f.address = a.address)
@@ -69,8 +73,7 @@ const prune = statement(
        or exists (select from sends s where s.request_id = r.request_id)
        or exists (select from send_reports s where s.request_id = r.request_id)
        or exists (select from executions e where e.request_id = r.request_id) as is_kept
-     from requests r where state = 'expired' and not kept and fill_deadline_ms < $1
-     order by fill_deadline_ms limit $2 for update skip locked),
+     from due r),
    kept as (update requests set kept = true where request_id in (select request_id from seen where is_kept)),
    gone as (delete from requests where request_id in (select request_id from seen where not is_kept) returning request_id),
    addresses as (delete from deposit_addresses where request_id in (select request_id from gone)),
