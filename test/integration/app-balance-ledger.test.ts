@@ -287,11 +287,11 @@ test("what a sponsored charge transfers to others is not paid out of what is hel
     kind: "insufficient",
     availableUsd: 3n * ONE,
     requiredUsd: 3n * ONE + 1n,
-    isHeld: true,
+    missing: "unheld",
   });
   expect(await reserve(wallet, 11n * ONE, someHash(), 3n * ONE)).toMatchObject({
     requiredUsd: 11n * ONE,
-    isHeld: false,
+    missing: "balance",
   });
   expect((await reserve(wallet, 9n * ONE, someHash(), 3n * ONE)).kind).toBe("reserved");
   expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");

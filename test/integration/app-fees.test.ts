@@ -2,12 +2,12 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex32, RequestId } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { unbelievable } from "../fakes/adjustable-prices.ts";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
-import { reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { creditTopUp, reverseTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { fillLeg } from "../../apps/api/src/usecases/legs/fill-leg.ts";
 import { offerClaim } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
@@ -32,11 +32,23 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Smallest units of USDC, in which app balances are kept. */
-async function lineOf(wallet: Address): Promise<{ balance: bigint; pending: bigint }> {
+/** Base units of a currency of an app balance; default: USDC. */
+async function lineOf(
+  wallet: Address,
+  currency: Address = world.usdc,
+): Promise<{ balance: bigint; pending: bigint }> {
   const { lines } = await world.services.balances.book(wallet);
-  const found = lines.find(({ asset }) => asset.currency === world.usdc);
+  const found = lines.find(({ asset }) => asset.currency === currency);
   return { balance: found?.balance ?? 0n, pending: found?.pending ?? 0n };
+}
+
+const ETHER = 10n ** 18n;
+
+async function topUpNative({ wallet }: Sponsor, amount: bigint): Promise<void> {
+  const { services, origin } = world;
+  const asset = { chainId: origin.chain.id, currency: NATIVE_CURRENCY };
+  const topUp = { wallet, asset, amount, movementKey: `native:${wallet}` };
+  await services.uow.run(async (tx) => await creditTopUp(services, tx, topUp));
 }
 
 /** What moved for a request, by what it is called. */
@@ -308,6 +320,59 @@ test("app fees are not sponsored out of what is held for a fast fill, neither in
   const plain = await agree(sponsored, payer);
   await depositAndFill(plain);
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+});
+
+test("a balance in a volatile currency pays no app fees and no fixed rate, neither in the quote nor in the fill", async () => {
+  const payer = await aPayingKey(world, 100);
+  const app = world.anAddress();
+  const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
+  const rate = { ...sponsored, fixedRate: "1:1.02" };
+  const quotes = [await agree(ask, payer), await agree(rate, payer)];
+  // The quotes were given before: the wallet has native token only by now, which fell on the market before it fell here.
+  await payer.spend(100_000_000n);
+  await topUpNative(payer, ETHER);
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });
+  onTestFinished(() => world.prices.trust("ethereum", undefined));
+  for (const wish of [ask, rate])
+    await expect(agree(wish, payer)).rejects.toMatchObject({
+      code: "INSUFFICIENT_FUNDS",
+      message: expect.stringMatching(
+        /has \$0\.0+ in stablecoins.*only stablecoins pay these \(USDC/,
+      ) as string,
+    });
+  for (const agreed of quotes) {
+    await depositAndFill(agreed);
+    expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+      status: "refund",
+      failReason: "SPONSOR_BALANCE_TOO_LOW",
+    });
+    expect(await received(agreed)).toBe(0n);
+  }
+  expect(await lineOf(app)).toEqual({ balance: 0n, pending: 0n });
+  expect(await lineOf(payer.wallet, NATIVE_CURRENCY)).toEqual({ balance: ETHER, pending: 0n });
+  // Gas and the service's own fee are still paid.
+  const plain = await agree(sponsored, payer);
+  await depositAndFill(plain);
+  expect((await world.untilFinal(plain.requestId)).status).toBe("success");
+  expect((await lineOf(payer.wallet, NATIVE_CURRENCY)).balance).toBeLessThan(ETHER);
+});
+
+test("the stablecoins of a balance pay app fees, and its other currencies what is left of the service's fees", async () => {
+  const payer = await aPayingKey(world, 50);
+  const app = world.anAddress();
+  const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
+  await topUpNative(payer, ETHER);
+  const agreed = await agree(ask, payer);
+  await depositAndFill(agreed);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(100_000_000n);
+  expect((await lineOf(app)).balance).toBe(50_000_000n);
+  expect(await lineOf(payer.wallet)).toEqual({ balance: 0n, pending: 0n });
+  const { balance, pending } = await lineOf(payer.wallet, NATIVE_CURRENCY);
+  expect(pending).toBe(0n);
+  // At $2500: what was promised beyond the app's fee, to the unit.
+  const restUsd = (agreed.terms.sponsorship?.usd ?? 0n) - 50n * 10n ** 18n;
+  expect(ETHER - balance).toBe((restUsd + 2_499n) / 2_500n);
 });
 
 test("a fixed rate is not subsidized out of what is held for a fast fill, neither in the quote nor in the fill", async () => {

@@ -90,6 +90,27 @@ test("an asset is touched only when all before it are emptied", () => {
   );
 });
 
+test("capped balances together pay at most the cap, wherever they stand, and the other balances the rest", () => {
+  fc.assert(
+    fc.property(usd, usd, balances, fc.integer({ min: 0, max: 1 }), (charge, capUsd, have, parity) => {
+      const applies = (one: (typeof have)[number]): boolean => have.indexOf(one) % 2 === parity;
+      const { parts, uncoveredUsd } = splitCharge(charge, have, { usd: capUsd, applies });
+      expect(parts.reduce((sum, part) => sum + part.usd, uncoveredUsd)).toBe(charge);
+      const worthOf = (isCapped: boolean): bigint =>
+        have
+          .filter((one) => applies(one) === isCapped)
+          .reduce((sum, one) => sum + amountToUsdDown(one.amount, one.unit), 0n);
+      const cappedUsd = parts
+        .filter(({ asset }) => have.some((one) => one.asset === asset && applies(one)))
+        .reduce((sum, part) => sum + part.usd, 0n);
+      expect(cappedUsd <= capUsd).toBe(true);
+      const payableUsd = worthOf(false) + (worthOf(true) < capUsd ? worthOf(true) : capUsd);
+      expect(uncoveredUsd).toBe(charge > payableUsd ? charge - payableUsd : 0n);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
 test("what is paid out of a reservation is never more than reserved, rounded up by less than a unit, and all of it when all is due", () => {
   fc.assert(
     fc.property(usd, usd, balances, (reserved, due, have) => {

@@ -35,21 +35,26 @@ export interface SplitCharge {
 /**
  * Takes `usd` from the balances in their given order, each emptied before the next is touched. The amount taken from an asset is rounded up, and never more
  * than there is; the parts' `usd` and the uncovered rest are together exactly the charge.
+ * @param cap balances that together may pay at most `usd` of the charge
  */
-export function splitCharge(usd: bigint, balances: readonly ChargeableBalance[]): SplitCharge {
+export function splitCharge<Balance extends ChargeableBalance>(
+  usd: bigint,
+  balances: readonly Balance[],
+  cap?: { readonly usd: bigint; readonly applies: (balance: Balance) => boolean },
+): SplitCharge {
   const parts: ChargePart[] = [];
   let restUsd = usd;
-  for (const { asset, amount, unit } of balances) {
-    if (restUsd === 0n) break;
+  let cappedUsd = cap?.usd ?? 0n;
+  for (const balance of balances) {
+    const { asset, amount, unit } = balance;
+    const isCapped = cap?.applies(balance) === true;
+    const dueUsd = isCapped && cappedUsd < restUsd ? cappedUsd : restUsd;
     const worthUsd = amountToUsdDown(amount, unit);
-    if (worthUsd === 0n) continue;
-    if (worthUsd >= restUsd) {
-      parts.push({ asset, amount: usdToAmountUp(restUsd, unit), usd: restUsd });
-      restUsd = 0n;
-    } else {
-      parts.push({ asset, amount, usd: worthUsd });
-      restUsd -= worthUsd;
-    }
+    if (dueUsd === 0n || worthUsd === 0n) continue;
+    const partUsd = worthUsd < dueUsd ? worthUsd : dueUsd;
+    parts.push({ asset, amount: worthUsd < dueUsd ? amount : usdToAmountUp(dueUsd, unit), usd: partUsd });
+    restUsd -= partUsd;
+    if (isCapped) cappedUsd -= partUsd;
   }
   return { parts, uncoveredUsd: restUsd };
 }

@@ -150,7 +150,9 @@ export const quoteRequest = z
       topupGasAmount: usdSixDecimals.describe("USD with 6 decimals; default 2000000 = $2."),
       subsidizeFees: flag
         .optional()
-        .describe("The app balance of the key's wallet pays the fees of the destination side."),
+        .describe(
+          "The app balance of the key's wallet pays the fees of the destination side; app fees, swap costs and fixedRate from its stablecoins only.",
+        ),
       maxSubsidizationAmount: usdSixDecimals.describe(
         "USD with 6 decimals: the sponsor pays no more, the user the rest.",
       ),

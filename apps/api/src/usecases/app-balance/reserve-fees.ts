@@ -1,10 +1,10 @@
 import type { Address, ChargePart, RequestId } from "@causeway/domain";
-import { assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
+import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
 import type { FeeBudget, FeePurpose, Reservation } from "../../ports/ledger.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { appraise, worthOf } from "./appraise.ts";
-import type { Appraisal } from "./appraise.ts";
+import type { Appraisal, AppraisedBalance } from "./appraise.ts";
 
 export interface FeeCharge {
   readonly wallet: Address;
@@ -12,6 +12,8 @@ export interface FeeCharge {
   readonly usd: bigint;
   /** The part of it that ends with somebody else than the service: holds stand in its way as in that of a claim. */
   readonly transferredUsd: bigint;
+  /** Only stablecoins pay the transferred part: it is charged at the bare price, and others would be sold at it. Default: every balance pays it. */
+  readonly isTransferStable?: boolean;
   readonly requestId: RequestId;
   readonly movementKey: string;
   /** Default: `execution`. */
@@ -26,8 +28,11 @@ export interface Shortfall {
   readonly kind: "insufficient";
   readonly availableUsd: bigint;
   readonly requiredUsd: bigint;
-  /** It is there, but held for fast fills, and would go to somebody else than the service. */
-  readonly isHeld: boolean;
+  /**
+   * `unheld`: the balance suffices, but is held for fast fills, and would go to others than the service. `stablecoins`: it suffices, but only
+   * stablecoins pay what goes to others.
+   */
+  readonly missing: "balance" | "unheld" | "stablecoins";
 }
 
 /** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once in a round. */
@@ -45,6 +50,7 @@ export async function reserveFees(
     wallet,
     usd,
     transferredUsd,
+    isTransferStable = false,
     requestId,
     movementKey,
     purpose = "execution",
@@ -60,7 +66,7 @@ export async function reserveFees(
       ? { kind: "reserved", reservation: known }
       : { kind: "closed" };
 
-  const planned = planCharge(appraise(services, book), { usd, transferredUsd });
+  const planned = planCharge(appraise(services, book), { usd, transferredUsd, isTransferStable });
   if (planned.kind === "insufficient") return planned;
   const { parts } = planned;
   const entries = mergeEntries(
@@ -107,19 +113,33 @@ export type PlannedCharge =
  */
 export function planCharge(
   appraisal: Appraisal,
-  { usd, transferredUsd }: Pick<FeeCharge, "usd" | "transferredUsd">,
+  {
+    usd,
+    transferredUsd,
+    isTransferStable = false,
+  }: Pick<FeeCharge, "usd" | "transferredUsd" | "isTransferStable">,
 ): PlannedCharge {
   const { balances, held, standing, unpriced, unpricedHold } = appraisal;
   const availableUsd = availableFor("sponsorship", standing);
   const transferableUsd = availableFor("claim", standing);
-  const { parts, uncoveredUsd } = splitCharge(usd, balances);
-  const isCovered = availableUsd >= usd && uncoveredUsd === 0n;
-  if (!isCovered || transferableUsd < transferredUsd) {
+  const isVolatile = ({ class: currencyClass }: AppraisedBalance): boolean => currencyClass !== "stable";
+  const { parts, uncoveredUsd } = splitCharge(
+    usd,
+    balances,
+    isTransferStable ? { usd: usd - transferredUsd, applies: isVolatile } : undefined,
+  );
+  const isCovered = availableUsd >= usd;
+  if (!isCovered || transferableUsd < transferredUsd || uncoveredUsd > 0n) {
     const missingPrice = unpriced ?? (isCovered ? unpricedHold : undefined);
     if (missingPrice) throw missingPrice;
-    return isCovered
-      ? { kind: "insufficient", availableUsd: transferableUsd, requiredUsd: transferredUsd, isHeld: true }
-      : { kind: "insufficient", availableUsd, requiredUsd: usd, isHeld: false };
+    if (!isCovered) return { kind: "insufficient", availableUsd, requiredUsd: usd, missing: "balance" };
+    const requiredUsd = transferredUsd;
+    if (transferableUsd < transferredUsd)
+      return { kind: "insufficient", availableUsd: transferableUsd, requiredUsd, missing: "unheld" };
+    const stableUsd = balances
+      .filter((one) => !isVolatile(one))
+      .reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
+    return { kind: "insufficient", availableUsd: stableUsd, requiredUsd, missing: "stablecoins" };
   }
   const taken = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
   const rest = balances.map((balance) => ({

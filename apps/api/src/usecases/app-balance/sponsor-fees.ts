@@ -1,9 +1,10 @@
-import { bindsFees, formatUsd, judgeFees, transferredUsd } from "@causeway/domain";
+import { bindsFees, judgeFees, transferredUsd } from "@causeway/domain";
 import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { utcDay } from "../execution/price-execution.ts";
 import { payFees } from "./pay-fees.ts";
+import { shortfallText } from "./sponsorship-shortfall.ts";
 import { releaseFees } from "./release-fees.ts";
 import { reserveFees } from "./reserve-fees.ts";
 
@@ -55,14 +56,11 @@ export async function reserveSponsorship(
     ...fees,
     usd,
     transferredUsd: transferredUsd(sponsorship, usd),
+    isTransferStable: true,
     movementKey,
   });
   if (reserved.kind === "insufficient")
-    return await refuse(
-      reserved.isHeld
-        ? `the app balance has $${formatUsd(reserved.availableUsd)} that is not held for fast fills, and $${formatUsd(reserved.requiredUsd)} of app fees, swap costs or rate were promised`
-        : `the app balance has $${formatUsd(reserved.availableUsd)}, and $${formatUsd(usd)} were promised`,
-    );
+    return await refuse(`not sponsored: ${shortfallText(services, wallet, reserved)}`);
   if (reserved.kind === "closed") throw new Error(`the fees of ${requestId} were closed under its own lock`);
   return { kind: "reserved" };
 }

@@ -250,10 +250,10 @@ export function reserveKey(requestId: RequestId): string {
 
 export function insufficient(
   wallet: Address,
-  { availableUsd, requiredUsd, isHeld }: Omit<Shortfall, "kind">,
+  { availableUsd, requiredUsd, missing }: Omit<Shortfall, "kind">,
 ): ServiceError {
   return refusal(
-    isHeld
+    missing === "unheld"
       ? `the app balance of ${wallet} has $${formatUsd(availableUsd)} that is not held for fast fills, and this execution transfers $${formatUsd(requiredUsd)}`
       : `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(requiredUsd)}: nothing is sponsored in part`,
     "INSUFFICIENT_FUNDS",

@@ -18,5 +18,5 @@ export async function refuseUncovered(
   const { standing, unpriced } = appraise(services, book);
   const availableUsd = availableFor("sponsorship", standing);
   if (unpriced === undefined && availableUsd < leastUsd)
-    throw insufficient(wallet, { availableUsd, requiredUsd: leastUsd, isHeld: false });
+    throw insufficient(wallet, { availableUsd, requiredUsd: leastUsd, missing: "balance" });
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
+import { shortfallText } from "../app-balance/sponsorship-shortfall.ts";
 import type { PriceServices } from "../price-doubt.ts";
 import { utcDay } from "../execution/price-execution.ts";
 
@@ -47,16 +48,11 @@ export async function judgeSponsor(
   const planned = planCharge(appraise({ chains, prices, quotePolicy, appBalance }, book), {
     usd,
     transferredUsd: transferredUsd(sponsorship, usd),
+    isTransferStable: true,
   });
   if (planned.kind === "insufficient")
-    throw new ServiceError(
-      "INSUFFICIENT_FUNDS",
-      planned.isHeld
-        ? `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)} that is not held for fast fills, and $${formatUsd(planned.requiredUsd)} of app fees, swap costs or rate are to be sponsored`
-        : `the app balance of ${wallet} has $${formatUsd(planned.availableUsd)}, and these fees are $${formatUsd(usd)}: nothing is sponsored in part`,
-      {
-        field: "subsidizeFees",
-        data: { availableUsd: formatUsd(planned.availableUsd), requiredUsd: formatUsd(planned.requiredUsd) },
-      },
-    );
+    throw new ServiceError("INSUFFICIENT_FUNDS", shortfallText({ appBalance }, wallet, planned), {
+      field: "subsidizeFees",
+      data: { availableUsd: formatUsd(planned.availableUsd), requiredUsd: formatUsd(planned.requiredUsd) },
+    });
 }
