@@ -107,6 +107,7 @@ The oracle reads the same file, ignores what it does not need, and does not mind
 | \`additionalData.rpcApiKey\` | Tron: goes with every question to a node, as \`TRON-PRO-API-KEY\` |
 | \`additionalData.explorerApiUrl\` | order-book exchange: its explorer's API, which lists the transfers of a depository; absent: only transactions that a caller names are found. Perpetuals exchange: where its explorer is; absent: at \`rpc.\` where the API is at \`api.\`, else at the API itself |
 | \`additionalData.signingProfile\` | perpetuals exchange: \`default\` or, for the real one, \`hyperliquid\`: the names in its signing types |
+| \`additionalData.weightPerMinute\` | perpetuals exchange: what the first endpoint allows each IP per minute, at least 1200; the API and the worker divide it ([RAILS.md](RAILS.md)). Absent: 1200 at \`api.hyperliquid.xyz\` and \`api.hyperliquid-testnet.xyz\`, no limit elsewhere. The oracle does not use it |
 | \`additionalData.exchangeNetwork\`, \`usdcTokenId\` | perpetuals exchange: \`Mainnet\` (when absent) or \`Testnet\`; the token that is dollars there, that of the main network when absent |
 | \`additionalData.exchangeChainId\` | order-book exchange: the number that stands for it in what its users sign; 304, its main network, when absent |
 | \`additionalData.exchangeContract\` | order-book exchange: its contract on Ethereum; an endpoint that names another is not believed. Absent: every endpoint is |
