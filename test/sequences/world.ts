@@ -16,7 +16,7 @@ import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
-import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import { checkFactoryAtStart } from "../../apps/api/src/usecases/deposit-addresses/check-factory.ts";

@@ -29,7 +29,7 @@ import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/reco
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import type { AskingKey } from "../../apps/api/src/ports/sponsors.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
-import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";

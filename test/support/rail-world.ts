@@ -24,7 +24,7 @@ import type { MappedNonce } from "../../apps/api/src/ports/nonce-mappings.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
-import type { JobName } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { attributeLate } from "../../apps/api/src/usecases/rails/attribute-late.ts";
 import { openRailLane } from "../../apps/api/src/usecases/rails/open-rail-lane.ts";

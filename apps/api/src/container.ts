@@ -83,7 +83,7 @@ import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
 import { KEPT_MS, pruneHistory } from "./usecases/prune-history.ts";
 import { reconcileRequests } from "./usecases/reconcile-requests.ts";
 import { createPlanFaults } from "./usecases/plan-faults.ts";
-import { createScanProgress } from "./usecases/scan-progress.ts";
+import { createScanProgress, scanLags } from "./usecases/scan-progress.ts";
 import { recordSingleTransaction } from "./usecases/record-single-transaction.ts";
 import { readReport } from "./usecases/reported-transaction.ts";
 import { createReportTurns } from "./usecases/report-turns.ts";
@@ -336,7 +336,8 @@ export async function createContainer(
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
-      scanGauges(metrics.registry, services.chains, createScanProgress(services.reads, clock));
+      const scanned = createScanProgress(services.reads, clock);
+      scanGauges(metrics.registry, async () => await scanLags(services.chains, scanned));
       solverGauges(metrics.registry, services.chains, () => openPayments(sql), clock, [
         ...(executor === undefined ? [] : [{ name: "executor", address: executor.address } as const]),
         ...(depositAddressOperator === undefined

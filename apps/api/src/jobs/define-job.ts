@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Services } from "../ports/services.ts";
-import type { JobName } from "../ports/unit-of-work.ts";
+import type { JobName } from "../ports/job-name.ts";
 import type { Progress } from "../usecases/wait.ts";
 
 /** One queue, ready to be worked on. */

@@ -1,4 +1,4 @@
-import type { JobName } from "./unit-of-work.ts";
+import type { JobName } from "./job-name.ts";
 
 /** A job of a leg, as the queue knows it. */
 export interface LegJob {

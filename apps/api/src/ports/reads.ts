@@ -1,5 +1,6 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { DueOnChain } from "./due-on-chain.ts";
 import type { FillBurnReads } from "./fill-burns.ts";
 import type { FastFillRecord } from "./fast-fill.ts";
 import type { ExecutionRecord } from "./executions.ts";
@@ -93,12 +94,6 @@ export interface SendReads {
 
 /** Tables whose rows are deleted by age. */
 export type PrunableTable = "outbox" | "requests" | "idempotency_keys" | "claims";
-
-/** Requests of one origin chain with a deadline before that time. */
-export interface DueOnChain {
-  readonly chainId: number;
-  readonly deadlineBeforeMs: number;
-}
 
 /** Requests that wait for a deposit and end when their deadline passes. */
 export interface WaitingReads {

@@ -13,7 +13,7 @@ import type { PriceBook } from "./price-source.ts";
 import type { QuotePolicy } from "./quote.ts";
 import type { Reads } from "./reads.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
-import type { PlanFaults } from "../usecases/plan-faults.ts";
+import type { PlanFaults } from "./plan-faults.ts";
 
 /** Everything a use case may ask for; each names what it needs by `Pick`. */
 export interface Services {

@@ -31,7 +31,8 @@ import type {
 } from "./records.ts";
 import type { NonceMappingWrites } from "./nonce-mappings.ts";
 import type { RailWrites } from "./rails.ts";
-import type { DueOnChain } from "./reads.ts";
+import type { DueOnChain } from "./due-on-chain.ts";
+import type { JobName } from "./job-name.ts";
 import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
@@ -281,9 +282,6 @@ export interface TrailWrites {
   /** Replaces everything above `ancestor` by `blocks`, keeping the newest `keep`. */
   replace(chainId: number, ancestor: bigint, blocks: readonly BlockRef[], keep: number): Promise<void>;
 }
-
-/** Names of the queues. */
-export type JobName = "fill" | "refund" | "execute" | "claim" | "sweep";
 
 export interface OutboxEntry {
   readonly job: JobName;

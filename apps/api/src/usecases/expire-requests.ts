@@ -1,6 +1,6 @@
 import { decide, expiresBefore, isClockPlausible, isUntouched } from "@causeway/domain";
 import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
-import type { DueOnChain } from "../ports/reads.ts";
+import type { DueOnChain } from "../ports/due-on-chain.ts";
 import type { Services } from "../ports/services.ts";
 import type { OverdueRequest, Tx } from "../ports/unit-of-work.ts";
 import { lookAgainAtReports } from "./look-again-at-reports.ts";

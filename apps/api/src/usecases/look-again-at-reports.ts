@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
-import type { DueOnChain } from "../ports/reads.ts";
+import type { DueOnChain } from "../ports/due-on-chain.ts";
 import { indexTransaction } from "./index-transaction.ts";
 
 type Needs = Parameters<typeof indexTransaction>[0];

@@ -1,5 +1,8 @@
 import type { Clock } from "../ports/clock.ts";
+import type { ChainDirectory } from "../ports/chains.ts";
 import type { Reads, ScannedBlock } from "../ports/reads.ts";
+import { scanLag } from "./scan-lag.ts";
+import type { ScanLag } from "./scan-lag.ts";
 
 /** The newest scanned block of each chain, whichever process scans it. */
 export type ScanProgress = () => Promise<ReadonlyMap<number, ScannedBlock>>;
@@ -16,4 +19,16 @@ export function createScanProgress(reads: Pick<Reads, "scannedBlocks">, clock: C
       latest = { atMs: nowMs, blocks: reads.scannedBlocks() };
     return await latest.blocks;
   };
+}
+
+/** How far the scan of each EVM chain is behind, as far as that is known. */
+export async function scanLags(
+  chains: Pick<ChainDirectory, "all">,
+  scanned: ScanProgress,
+): Promise<Array<ScanLag & { readonly chain: string }>> {
+  const blocks = await scanned();
+  return chains.all.flatMap(({ chain, pulse }) => {
+    const lag = scanLag(chain, pulse.head(), blocks.get(chain.id));
+    return lag === undefined ? [] : [{ ...lag, chain: chain.name }];
+  });
 }

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
 import type { Services } from "../../ports/services.ts";
-import type { JobName } from "../../ports/unit-of-work.ts";
+import type { JobName } from "../../ports/job-name.ts";
 import { inTransaction } from "../postgres/in-transaction.ts";
 import { jobRuns } from "../postgres/job-runs.ts";
 import { listen } from "../postgres/listen.ts";

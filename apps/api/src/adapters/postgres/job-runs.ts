@@ -1,5 +1,5 @@
 import type { JobRuns } from "../../ports/job-runs.ts";
-import type { JobName } from "../../ports/unit-of-work.ts";
+import type { JobName } from "../../ports/job-name.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 

@@ -1,0 +1,5 @@
+/** Requests of one origin chain with a deadline before that time. */
+export interface DueOnChain {
+  readonly chainId: number;
+  readonly deadlineBeforeMs: number;
+}

@@ -1,0 +1,2 @@
+/** Names of the queues. */
+export type JobName = "fill" | "refund" | "execute" | "claim" | "sweep";
