@@ -494,7 +494,7 @@ test("an open address without refundTo keeps what nobody can route, for everyone
   const weth = origin.chain.liquidity?.wrappedNative as Address;
   const recovery = world.user;
   const { at, requestId, terms } = await world.address({ recoveryAddress: recovery.address });
-  await world.sendTo(at, 20_000n);
+  await world.sendTo(at, 20n);
   await origin.client.setBalance({ address: world.stranger.address, value: parseEther("100") });
   await origin.send(world.stranger, { to: weth, data: "0xd0e30db0", value: parseEther("1") });
   await world.round();
@@ -955,7 +955,7 @@ test("asking for a look finds what nobody would look for, decides anew about wha
 test("all that was asked for is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
   const { at, requestId } = await world.address({ amount: "2000000" });
   world.clock.forward(120_000);
-  world.prices.set("ethereum", "250000");
+  world.prices.set("ethereum", "25000000");
   await world.sendTo(at, usd(1));
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.status(requestId)).toMatchObject({ fundsAt: "user", nextAction: "send_deposit" });

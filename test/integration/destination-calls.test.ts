@@ -409,7 +409,8 @@ test("calls wait while gas costs more than was set aside for them, and are made 
   const agreed = await executed({ calls: [mintBeside(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
   for (let round = 0; round < 6; round += 1) {
-    await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: priced?.maxFeePerGas ?? 0n });
+    // The base fee of the next block falls by an eighth: that, too, is more than was set aside.
+    await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
     clock.forward(3_000);
     await world.round();
   }

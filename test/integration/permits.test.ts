@@ -361,6 +361,9 @@ test("a signature over anything else than was quoted is refused, whatever was ch
   for (const signature of [await signed(somebody, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+  // The blocks of the set-up, each with one dear transaction, leave the window of the priority fee.
+  for (let block = 0; block < 10; block += 1) await world.origin.mine();
+  await world.watch(world.origin);
   await post(agreed, await signed(user, agreed));
   await expectPaid(user, agreed);
 });

@@ -30,7 +30,7 @@ export * from "./evm/pools/pool-reader.ts";
 export * from "./evm/reader.ts";
 export * from "./evm/rpc-errors.ts";
 export * from "./nodes/rpc-fault.ts";
-export { ShareUsedUp } from "./hyperliquid/weight-shares.ts";
+export { ShareUsedUp } from "./nodes/share-used-up.ts";
 export type { Disagreement } from "./nodes/rpc-quorum.ts";
 export * from "./evm/sign-transaction.ts";
 export * from "./evm/simulate.ts";

@@ -17,7 +17,8 @@ import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { withAllowance } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
-import { createWeightShares, ShareUsedUp } from "./weight-shares.ts";
+import { ShareUsedUp } from "../nodes/share-used-up.ts";
+import { createWeightShares } from "./weight-shares.ts";
 
 const privateKey: Hex32 = `0x${"11".repeat(32)}`;
 const solver = privateKeyToAccount(privateKey).address.toLowerCase() as Address;

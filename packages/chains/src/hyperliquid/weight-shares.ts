@@ -1,4 +1,4 @@
-import { RpcFault } from "../nodes/rpc-fault.ts";
+import { ShareUsedUp } from "../nodes/share-used-up.ts";
 
 /** What may be asked of a rate-limited endpoint, by purpose. */
 export interface WeightShares {
@@ -17,24 +17,6 @@ export interface WeightShare {
   wait(method: string, weight: number): Promise<void>;
   /** @throws ShareUsedUp when the share does not allow a request now */
   takeNow(method: string, weight: number): void;
-}
-
-/** The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is known from it. */
-export class ShareUsedUp extends RpcFault {
-  readonly retryAfterSeconds: number;
-
-  constructor(
-    method: string,
-    { perMinute, waitMs }: { readonly perMinute: number; readonly waitMs: number },
-  ) {
-    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
-    super({
-      kind: "http",
-      method,
-      reason: `its share of the rate limit, a weight of ${Math.floor(perMinute)} per minute, is used up; try again in ${seconds} s`,
-    });
-    this.retryAfterSeconds = seconds;
-  }
 }
 
 /**

@@ -1,0 +1,19 @@
+import { RpcFault } from "./rpc-fault.ts";
+
+/** The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is known from it. */
+export class ShareUsedUp extends RpcFault {
+  readonly retryAfterSeconds: number;
+
+  constructor(
+    method: string,
+    { perMinute, waitMs }: { readonly perMinute: number; readonly waitMs: number },
+  ) {
+    const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+    super({
+      kind: "http",
+      method,
+      reason: `its share of the rate limit, a weight of ${Math.floor(perMinute)} per minute, is used up; try again in ${seconds} s`,
+    });
+    this.retryAfterSeconds = seconds;
+  }
+}
