@@ -91,6 +91,8 @@ class Run {
     if (action.kind === "reorg")
       this.exposed.push(...(await exposedTo(this.world, action.chain, action.depth)));
     const outcome = await perform(this.world, action);
+    // A fill that swaps pays what the pool asks by then, as far as a firm quote is kept.
+    if (action.kind === "trade" && outcome === "done") this.pricesMoved = true;
     await this.checkAlways(action);
     return outcome;
   }
