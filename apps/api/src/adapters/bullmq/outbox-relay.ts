@@ -26,7 +26,7 @@ const POLL_MS = 1_000;
 /** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
 const CONNECT_WITHIN_MS = 2_000;
 const RETRY = { type: "exponential", delay: 250 } as const;
-/** What failed is queued again by the reconciler: of the newest failures some are kept, each with one stack, for whoever looks. */
+/** The reconciler queues failed jobs again. The newest failures are kept for operators, each with one stack. */
 const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
 /** A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the same id. */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
@@ -106,7 +106,7 @@ export async function startOutboxRelay(
       return rows.length;
     });
 
-  // Kept beside the jobs: when it is gone, so are they.
+  // Stored with the jobs: when the key is missing, the jobs are lost too.
   const mark = `${options.prefix}:causeway-queue`;
   const runs = jobRuns(sqlOn(options.pool));
   let checkedAtMs = -Infinity;

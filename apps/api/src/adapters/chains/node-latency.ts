@@ -14,7 +14,7 @@ export interface NodeLatency {
   medianMs(): number | undefined;
 }
 
-/** @param onChange told when the node becomes slow, and when it is no longer */
+/** @param onChange called when the node becomes slow, and when it no longer is */
 export function createNodeLatency(
   onChange: (isSlow: boolean, medianMs: number) => void = () => undefined,
 ): NodeLatency {

@@ -17,7 +17,7 @@ export interface ChainPulseOptions {
   readonly quietRefreshMs: number;
   /** Median time of the newest calls to the node, ms. */
   readonly latencyMs?: () => number | undefined;
-  /** Asks how the node tells what a call would do. */
+  /** Finds out whether the node can say what a call would do. */
   readonly readEffectsView?: () => Promise<EffectsView>;
   /** Told of every answer to that which differs from the one before. */
   readonly onEffectsView?: (view: EffectsView) => void;

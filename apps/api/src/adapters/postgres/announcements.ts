@@ -65,7 +65,7 @@ export function announcer(sql: Sql): Announcer {
   };
 }
 
-/** Sends all announcements that were committed, whoever stored them. */
+/** Sends all committed announcements, of this process and of others. */
 export async function sendAll(sql: Sql): Promise<void> {
   while ((await sql.query(send, [])).length === BATCH);
 }

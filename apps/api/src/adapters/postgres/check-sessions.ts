@@ -36,7 +36,7 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
         query_timeout: 10_000,
       }),
   ) as [pg.Client, pg.Client];
-  // Faults reach whoever waits for a statement.
+  // The caller that waits for a statement gets the error.
   for (const client of [one, two]) client.on("error", () => undefined);
   try {
     await Promise.all([one.connect(), two.connect()]);

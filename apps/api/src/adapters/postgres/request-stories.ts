@@ -23,7 +23,7 @@ const requests = statement(
 );
 const deposits = statement(
   "story_deposits",
-  // Anybody can name a request in thousands of deposits that are too small to be refunded: of these the first ones are told.
+  // A stranger can name a request in thousands of deposits that are too small to be refunded: only the first ones are shown.
   `select id, request_id, chain_id, tx_hash, block_number, canonical, confirm_at_block, depositor, sender, currency, amount, disposition,
      reason, refund_state, refund_fail_reason, seen_at_ms
    from (

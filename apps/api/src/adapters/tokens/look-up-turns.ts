@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 /** Look-ups that wait at one chain: beyond that searches are refused. */
 const MAX_WAITING_SEARCHES = 50;
 const MAX_WAITING = 500;
-/** Whoever asked is gone by then. */
+/** A caller has given up by then. */
 const MAX_WAIT_MS = 20_000;
 
 interface Waiting {
