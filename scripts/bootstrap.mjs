@@ -19,7 +19,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const pnpmVersion = "10.34.9";
 const root = resolve(import.meta.dirname, "..");
-const workspaceNode = join(root, "node_modules", "node", "bin", "node");
+// The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs everything.
+const bundledNodePlatforms = ["linux-arm64", "linux-x64"];
+const platform = `${process.platform}-${process.arch}`;
+const hasBundledNode = bundledNodePlatforms.includes(platform);
+const workspaceNode = hasBundledNode
+  ? join(root, "node_modules", `node-${platform}`, "bin", "node")
+  : process.execPath;
 const stampFile = join(root, "node_modules", ".causeway-install");
 const lockFile = join(root, ".cache", "install.lock");
 const programs = {
@@ -37,7 +43,13 @@ const [command = "", ...args] = process.argv.slice(2);
 if (command === "example") programs.example = exampleNamed(args.shift());
 if (!Object.hasOwn(programs, command))
   fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")}|example [options]`, 2);
-requireNode(20, 19);
+if (hasBundledNode) requireNode(20, 19);
+else
+  requireNode(
+    24,
+    3,
+    ` on ${platform}: Node is installed by the lockfile on ${bundledNodePlatforms.join(" and ")} only`,
+  );
 endWithCaller();
 await installWhenNeeded();
 await runStep(
@@ -78,10 +90,10 @@ function exampleNamed(name) {
   return `examples/${name}.ts`;
 }
 
-function requireNode(major, minor) {
+function requireNode(major, minor, why = "") {
   const [haveMajor = 0, haveMinor = 0] = process.versions.node.split(".").map(Number);
   if (haveMajor < major || (haveMajor === major && haveMinor < minor)) {
-    fail(`Node ${major}.${minor} or newer is needed to begin; this is ${process.versions.node}.`);
+    fail(`Node ${major}.${minor} or newer is required${why}, got ${process.versions.node}`);
   }
 }
 

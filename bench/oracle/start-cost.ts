@@ -57,31 +57,27 @@ async function costOf(folder: string): Promise<StartCost> {
   const port = await freePort();
   const [account] = localAccounts("oracle", 1);
   const startedAtMs = performance.now();
-  const child = spawn(
-    join(folder, "node_modules/node/bin/node"),
-    ["-C", "source", join(folder, "apps/oracle/src/main.ts")],
-    {
-      cwd: folder,
-      stdio: "ignore",
-      env: {
-        ENVIRONMENT: "local",
-        CONFIGS_DIR: join(folder, "configs"),
-        HTTP_HOST: "127.0.0.1",
-        HTTP_PORT: String(port),
-        SIGNING_MODULE: "raw-private-key",
-        ECDSA_PRIVATE_KEY: account?.privateKey,
-        LOG_LEVEL: "error",
-        ...nodeEnvironment({ portA: 1, portB: 2 }),
-        HUB_RPC_URL: "http://127.0.0.1:3",
-        HUB_CHAIN_ID: String(localHub.chainId),
-        HUB_ADDRESS: localHub.contracts.hub,
-        HUB_ORACLE_ADDRESS: localHub.contracts.oracle,
-        HUB_ORACLE_MULTISIG_ADDRESS: localHub.contracts.oracleMultisig,
-        HUB_ALLOCATOR_ADDRESS: localHub.contracts.allocator,
-        NODE_COMPILE_CACHE: "",
-      },
+  const child = spawn(process.execPath, ["-C", "source", join(folder, "apps/oracle/src/main.ts")], {
+    cwd: folder,
+    stdio: "ignore",
+    env: {
+      ENVIRONMENT: "local",
+      CONFIGS_DIR: join(folder, "configs"),
+      HTTP_HOST: "127.0.0.1",
+      HTTP_PORT: String(port),
+      SIGNING_MODULE: "raw-private-key",
+      ECDSA_PRIVATE_KEY: account?.privateKey,
+      LOG_LEVEL: "error",
+      ...nodeEnvironment({ portA: 1, portB: 2 }),
+      HUB_RPC_URL: "http://127.0.0.1:3",
+      HUB_CHAIN_ID: String(localHub.chainId),
+      HUB_ADDRESS: localHub.contracts.hub,
+      HUB_ORACLE_ADDRESS: localHub.contracts.oracle,
+      HUB_ORACLE_MULTISIG_ADDRESS: localHub.contracts.oracleMultisig,
+      HUB_ALLOCATOR_ADDRESS: localHub.contracts.allocator,
+      NODE_COMPILE_CACHE: "",
     },
-  );
+  });
   try {
     const deadline = AbortSignal.timeout(60_000);
     for (;;) {

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 
 /** The folder of the repository. */
 export const root: string = resolve(import.meta.dirname, "../..");
 
-/** The Node that every step runs on, whatever Node the machine has. */
-const nodeFolder = join(root, "node_modules", "node", "bin");
+/** Every step runs on the Node that runs the check. */
+const nodeFolder = dirname(process.execPath);
 
 /** How a command ended, and everything it printed, in order. */
 export interface CommandResult {

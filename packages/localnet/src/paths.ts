@@ -11,8 +11,8 @@ export const localnetDir: string = join(repositoryRoot, ".localnet");
 /** Where things that may be thrown away at any time are kept between runs. */
 export const cacheDir: string = join(localnetDir, "cache");
 
-/** The Node that runs every process of the workspace, whatever Node the machine has. */
-export const workspaceNode: string = join(repositoryRoot, "node_modules", "node", "bin", "node");
+/** The Node that runs every process of the workspace: the one that runs this. */
+export const workspaceNode: string = process.execPath;
 
 /** Where system tools are, for children that otherwise need nothing from our environment. */
 export const systemPath = "/usr/local/bin:/usr/bin:/bin";
