@@ -103,11 +103,15 @@ async function receiptOf(hash: Hex | undefined) {
   return await origin.reads.getTransactionReceipt({ hash }).catch(() => undefined);
 }
 
-/** Only development nodes can do this. 0: no blocks. */
+/** 0: no blocks. Under its other name, `evm_setIntervalMining`, Hardhat's node takes the same number as milliseconds. */
 async function setSecondsPerBlock(chain: LocalChain, seconds: number): Promise<void> {
-  await fetch(chain.rpcUrl, {
+  const method = "anvil_setIntervalMining";
+  const response = await fetch(chain.rpcUrl, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_setIntervalMining", params: [seconds] }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [seconds] }),
   });
+  const { error } = (await response.json()) as { readonly error?: { readonly message: string } };
+  if (error !== undefined)
+    throw new Error(`${method}: ${error.message}. This example pauses its chain, which only anvil can`);
 }
