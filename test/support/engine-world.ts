@@ -50,7 +50,7 @@ import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts
 import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
-import { startTestChain, type TestChain, type TestNode } from "./test-chain.ts";
+import { startTestChain, type TestChain } from "./test-chain.ts";
 
 /** What a test asks a quote for; the rest is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;
@@ -113,8 +113,6 @@ export interface WorldOptions {
   readonly policy?: Partial<EnginePolicy>;
   /** Changes the description of both chains. */
   readonly chain?: Partial<Chain>;
-  /** What both chains run on. Default: anvil. */
-  readonly startNode?: (chainId: number) => Promise<TestNode>;
 }
 
 /** Starts two chains and a database of their own. */
@@ -140,7 +138,6 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
             ({ address }) => address.toLowerCase() as Address,
           ),
           onFault: (error) => events.fault("chain_fault", error, { chain: chain.name }),
-          ...(options.startNode !== undefined && { startNode: options.startNode }),
         }),
     ),
   ]);

@@ -7,6 +7,7 @@ import {
   startAnvil,
   type LocalAccount,
   type LocalClient,
+  type RunningAnvil,
 } from "@causeway/localnet";
 import { erc20Abi, parseEther, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -57,16 +58,6 @@ export interface SentTransaction {
   readonly succeeded: boolean;
 }
 
-/** A node that mines when it is told to. */
-export interface TestNode {
-  readonly url: string;
-  readonly chainId: number;
-  stop(): Promise<void>;
-}
-
-const startAnvilNode = async (chainId: number): Promise<TestNode> =>
-  await startAnvil({ chainId, extraArgs: ["--no-mining"] });
-
 /** Starts a node with contracts and nothing in its pool. */
 export async function startTestChain(
   describe: (url: string) => Chain,
@@ -76,11 +67,9 @@ export async function startTestChain(
     readonly solver: Address;
     readonly gasPayers?: readonly Address[];
     readonly onFault: (error: unknown) => void;
-    /** Default: anvil. */
-    readonly startNode?: (chainId: number) => Promise<TestNode>;
   },
 ): Promise<TestChain> {
-  const node = await (options.startNode ?? startAnvilNode)(chainId);
+  const node: RunningAnvil = await startAnvil({ chainId, extraArgs: ["--no-mining"] });
   const chain = describe(node.url);
   const client = createLocalClient(node);
   await deployLocal(node);

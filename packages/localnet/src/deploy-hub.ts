@@ -14,6 +14,7 @@ import { encodeDeployData, encodeFunctionData, parseEther, type Address } from "
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
 import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
+import { giveNative } from "./give-native.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
 
 /** What stands on the local hub. */
@@ -64,7 +65,7 @@ export async function deployHub(node: NodeAddress, quorum: Quorum): Promise<void
   ];
   const client = createLocalClient(node);
   const owner = privateKeyToAccount(localAccount("owner").privateKey);
-  await client.setBalance({ address: owner.address, value: parseEther("1000") });
+  await giveNative(client, [{ address: owner.address, value: parseEther("1000") }]);
   const grants = roles.map(({ label, to, holder }) => ({
     label,
     to,

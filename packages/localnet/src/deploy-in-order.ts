@@ -1,6 +1,7 @@
 import { getContractAddress, parseEther, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
+import { giveNative } from "./give-native.ts";
 import {
   createLocalClient,
   LocalTransactionFailed,
@@ -9,6 +10,9 @@ import {
 } from "./local-client.ts";
 
 const deployer = localAccount("deployer");
+
+/** The deployer's gas, and the wrapped native token that it brings to pools. */
+export const deployerWei = parseEther("100000");
 
 /** A contract to create: its creation code with the encoded arguments of its constructor. */
 export interface Creation {
@@ -31,7 +35,7 @@ export async function deployInOrder(node: NodeAddress, creations: readonly Creat
   const from = privateKeyToAccount(deployer.privateKey);
   const [nonce] = await Promise.all([
     client.getTransactionCount({ address: from.address }),
-    client.setBalance({ address: from.address, value: parseEther("1000000") }),
+    giveNative(client, [{ address: from.address, value: deployerWei }]),
   ]);
   if (nonce !== 0) {
     throw new LocalTransactionFailed(

@@ -2,6 +2,10 @@
 const schemes = {
   DATABASE_URL: ["postgres:", "postgresql:"],
   REDIS_URL: ["redis:", "rediss:"],
+  LOCAL_A_RPC_URL: ["http:", "https:"],
+  LOCAL_A_WS_URL: ["ws:", "wss:"],
+  LOCAL_B_RPC_URL: ["http:", "https:"],
+  LOCAL_B_WS_URL: ["ws:", "wss:"],
 } as const;
 
 export type GivenService = keyof typeof schemes;
@@ -10,9 +14,9 @@ export type GivenService = keyof typeof schemes;
 export class GivenServiceUnusable extends Error {
   override readonly name = "GivenServiceUnusable";
   readonly code = "GIVEN_SERVICE_UNUSABLE";
-  readonly variable: GivenService;
+  readonly variable: GivenService | "LOCAL_FUNDING_PRIVATE_KEY";
 
-  constructor(variable: GivenService, reason: string, options?: ErrorOptions) {
+  constructor(variable: GivenServiceUnusable["variable"], reason: string, options?: ErrorOptions) {
     super(`${variable}: ${reason}`, options);
     this.variable = variable;
   }
@@ -33,7 +37,7 @@ export function givenUrl(
  * @throws GivenServiceUnusable when one has a scheme of something else
  */
 export function checkGivenUrls(env: Readonly<Record<string, string | undefined>>): void {
-  for (const variable of ["DATABASE_URL", "REDIS_URL"] as const) {
+  for (const variable of Object.keys(schemes) as GivenService[]) {
     const url = givenUrl(env, variable);
     if (url !== undefined) checkScheme(variable, url);
   }

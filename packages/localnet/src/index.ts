@@ -5,7 +5,6 @@ export {
   type AccountAbstractionContracts,
 } from "./account-abstraction.ts";
 export { readAppBalance, topUp, topUpCalldata, untilAppBalance, type TopUp } from "./app-balance.ts";
-export { deterministicDeployer } from "./deterministic-deployer.ts";
 export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { freePort, isPortFree, PortInUse } from "./free-port.ts";
 export { newTempDir, repositoryRoot, workspaceNode } from "./paths.ts";

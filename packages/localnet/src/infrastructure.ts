@@ -4,12 +4,14 @@ import type { Address } from "viem";
 import type { LocalAccount } from "./accounts.ts";
 import { approveLocal } from "./approve.ts";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
-import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { startAnvil } from "./anvil.ts";
 import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
 import { emptyGivenDatabase } from "./given-database.ts";
+import { prepareGivenNode, type GivenNode } from "./given-node.ts";
 import { givenUrl, tryGiven } from "./given-service.ts";
+import type { NodeAddress } from "./local-client.ts";
 import { openPools } from "./open-pools.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
@@ -21,6 +23,8 @@ export interface InfrastructureOptions {
   readonly ports: { readonly postgres: number; readonly redis: number };
   /** Each chain's node listens where its `rpcUrl` says. */
   readonly chains: readonly Chain[];
+  /** Nodes to use instead of starting one, by the chain's name. */
+  readonly givenNodes: ReadonlyMap<string, GivenNode>;
   /** The chain on which attested payments are settled, and whose word it takes; undefined: there is none. */
   readonly hub: { readonly port: number; readonly quorum: Quorum } | undefined;
   /** Data of Postgres and logs. */
@@ -36,12 +40,15 @@ export interface InfrastructureOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A node with contracts and money on it. Stopping one that was given leaves it running. */
+export interface RunningNode extends NodeAddress, Stoppable {}
+
 /** What the services stand on: an empty database, a queue server, and chains with contracts and money. */
 export interface Infrastructure extends Stoppable {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  readonly nodes: readonly RunningAnvil[];
-  readonly hubNode: RunningAnvil | undefined;
+  readonly nodes: readonly RunningNode[];
+  readonly hubNode: RunningNode | undefined;
 }
 
 interface Server extends Stoppable {
@@ -54,8 +61,8 @@ export async function startInfrastructure(options: InfrastructureOptions): Promi
     [
       Server,
       Server,
-      Stoppable & { nodes: readonly RunningAnvil[] },
-      Stoppable & { node: RunningAnvil | undefined },
+      Stoppable & { nodes: readonly RunningNode[] },
+      Stoppable & { node: RunningNode | undefined },
     ]
   >([startDatabase(options), startQueueServer(options), startChains(options), startHub(options)]);
   return {
@@ -100,33 +107,36 @@ async function startQueueServer(options: InfrastructureOptions): Promise<Server>
 
 async function startChains(
   options: InfrastructureOptions,
-): Promise<Stoppable & { nodes: readonly RunningAnvil[] }> {
+): Promise<Stoppable & { nodes: readonly RunningNode[] }> {
   const nodes = await startTogether(options.chains.map(async (chain) => await startChain(chain, options)));
   return { nodes, stop: async () => await stopTogether(nodes) };
 }
 
-async function startChain(chain: Chain, options: InfrastructureOptions): Promise<RunningAnvil> {
-  const node = await startNode(
-    { id: chain.id, name: chain.name, port: Number(new URL(chain.rpcUrl).port) },
-    options,
-    async (started) => {
-      await deployLocal(started);
-      await deployAccountAbstraction(started);
-      await openPools(started);
-      await fundLocal(started, options.fundings(chain));
-      const tokens = solverTokens(chain).map(({ address }) => address);
-      await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
-    },
-  );
-  options.onProgress(
-    `${chain.displayName} (${chain.id}) on port ${node.port}: contracts deployed, accounts funded`,
-  );
+async function startChain(chain: Chain, options: InfrastructureOptions): Promise<RunningNode> {
+  const fundings = options.fundings(chain);
+  const furnish = async (started: NodeAddress): Promise<void> => {
+    await deployLocal(started);
+    await deployAccountAbstraction(started);
+    await openPools(started);
+    await fundLocal(started, fundings);
+    const tokens = solverTokens(chain).map(({ address }) => address);
+    await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
+  };
+  const given = options.givenNodes.get(chain.name);
+  const port = Number(new URL(chain.rpcUrl).port);
+  const node =
+    given === undefined
+      ? await startNode({ id: chain.id, name: chain.name, port }, options, furnish)
+      : { ...(await prepareGivenNode(given, chain.id, fundings)), stop: async () => undefined };
+  if (given !== undefined) await furnish(node);
+  const where = given?.variable ?? `on port ${port}`;
+  options.onProgress(`${chain.displayName} (${chain.id}) ${where}: contracts deployed, accounts funded`);
   return node;
 }
 
 async function startHub(
   options: InfrastructureOptions,
-): Promise<Stoppable & { node: RunningAnvil | undefined }> {
+): Promise<Stoppable & { node: RunningNode | undefined }> {
   const { hub } = options;
   if (hub === undefined) return { node: undefined, stop: async () => undefined };
   const { chainId: id, name } = localHub;
@@ -135,7 +145,7 @@ async function startHub(
     await fundLocal(started, options.hubFundings);
   });
   options.onProgress(
-    `hub (${id}) on port ${node.port}: contracts deployed for ${hub.quorum.threshold} of ${hub.quorum.signers.length} oracles`,
+    `hub (${id}) on port ${hub.port}: contracts deployed for ${hub.quorum.threshold} of ${hub.quorum.signers.length} oracles`,
   );
   return { node, stop: async () => await node.stop() };
 }
@@ -144,8 +154,8 @@ async function startHub(
 async function startNode(
   chain: { readonly id: number; readonly name: string; readonly port: number },
   options: InfrastructureOptions,
-  furnish: (node: RunningAnvil) => Promise<void>,
-): Promise<RunningAnvil> {
+  furnish: (node: NodeAddress) => Promise<void>,
+): Promise<RunningNode> {
   const node = await startAnvil({
     chainId: chain.id,
     port: chain.port,

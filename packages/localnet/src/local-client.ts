@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   createTestClient,
   defineChain,
@@ -21,6 +22,8 @@ import {
 export interface NodeAddress {
   readonly url: string;
   readonly chainId: number;
+  /** Of an account with money on a node that is not ours to steer; absent: blocks and balances are made as needed. */
+  readonly fundingKey?: Hex | undefined;
 }
 
 /** viem's description of a chain that only this machine has. */
@@ -39,19 +42,25 @@ export type LocalClient = Client<
   Chain,
   undefined,
   undefined,
-  TestActions & PublicActions<Transport, Chain> & WalletActions<Chain>
+  TestActions &
+    PublicActions<Transport, Chain> &
+    WalletActions<Chain> & { readonly fundingKey: NodeAddress["fundingKey"] }
 >;
 
-/** Calls made in one tick travel as one request. */
+/** Calls made in one tick travel as one request, except to a given node, which may refuse batches. */
 export function createLocalClient(node: NodeAddress): LocalClient {
   return createTestClient({
     mode: "anvil",
     chain: describeChain(node),
-    transport: http(node.url, { batch: { batchSize: 500 }, timeout: 20_000 }),
+    transport: http(node.url, {
+      batch: node.fundingKey === undefined ? { batchSize: 500 } : false,
+      timeout: 20_000,
+    }),
     pollingInterval: 50,
   })
     .extend(publicActions)
-    .extend(walletActions);
+    .extend(walletActions)
+    .extend(() => ({ fundingKey: node.fundingKey }));
 }
 
 /** One transaction of a pipelined series. */
@@ -71,7 +80,8 @@ export class LocalTransactionFailed extends Error {
 
 /**
  * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the block
- * time. One after the other: of many that arrive together the node's pool forgets one now and then.
+ * time. One after the other: of many that arrive together the node's pool forgets one now and then. On a given node it
+ * waits until the node includes them.
  *
  * @throws LocalTransactionFailed when one of them reverts or is never included.
  */
@@ -97,12 +107,57 @@ export async function sendPipelined(
       }),
     ),
   );
+  if (client.fundingKey !== undefined) {
+    const labeled = calls.map(({ label }, index) => ({ label, bytes: signed[index] ?? "0x" }));
+    return await sendAndWait(client, labeled);
+  }
   for (const serializedTransaction of signed) await client.sendRawTransaction({ serializedTransaction });
   const receipts = await mineAll(client, signed);
   const failed = calls.find((_, index) => receipts[index]?.status !== "success");
   if (failed !== undefined)
     throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
   return receipts;
+}
+
+/** What geth's pool is sure to keep of one account. */
+const MAX_AT_ONCE = 16;
+
+const INCLUSION_TIMEOUT_MS = 120_000;
+
+/**
+ * Sends signed transactions to a given node, a few at a time, and waits for their receipts.
+ *
+ * @throws LocalTransactionFailed when one is refused, reverts or is not included in time
+ */
+export async function sendAndWait(
+  client: LocalClient,
+  transactions: readonly { readonly label: string; readonly bytes: Hex }[],
+): Promise<TransactionReceipt[]> {
+  const receipts: TransactionReceipt[] = [];
+  for (let at = 0; at < transactions.length; at += MAX_AT_ONCE) {
+    const some = transactions.slice(at, at + MAX_AT_ONCE);
+    for (const { label, bytes } of some)
+      await client.sendRawTransaction({ serializedTransaction: bytes }).catch((error: unknown) => {
+        throw new LocalTransactionFailed(`${label}: the node of chain ${client.chain.id} refused it`, {
+          cause: error,
+        });
+      });
+    for (const { label, bytes } of some) receipts.push(await receiptOf(client, label, keccak256(bytes)));
+  }
+  return receipts;
+}
+
+async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise<TransactionReceipt> {
+  for (const endMs = performance.now() + INCLUSION_TIMEOUT_MS; performance.now() < endMs;) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(notYet);
+    if (receipt?.status === "success") return receipt;
+    if (receipt !== undefined)
+      throw new LocalTransactionFailed(`${label} on chain ${client.chain.id} reverted`);
+    await sleep(50);
+  }
+  throw new LocalTransactionFailed(
+    `${label} was not included on chain ${client.chain.id} within ${INCLUSION_TIMEOUT_MS / 1_000} s`,
+  );
 }
 
 /**

@@ -14,7 +14,9 @@ const usage = `usage: npm start [-- options]
   --apis N        API processes, 1 to 5
   --workers N     worker processes, 1 to 5
   --oracles N     oracles that attest payments, 3 by default, of which 2 are enough; 0: nothing is settled
-DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones.`;
+DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones. LOCAL_A_RPC_URL, LOCAL_A_WS_URL,
+LOCAL_B_RPC_URL and LOCAL_B_WS_URL name EVM nodes that run already, and LOCAL_FUNDING_PRIVATE_KEY the key of
+an account with money on them; see packages/localnet/README.md.`;
 
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

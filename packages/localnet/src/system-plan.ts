@@ -7,6 +7,7 @@ import { localHub } from "./deploy-hub.ts";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
 import { isPortFree, PortInUse } from "./free-port.ts";
 import type { Funding } from "./fund.ts";
+import { givenNodeEnvironment, readGivenNodes, type GivenNode } from "./given-node.ts";
 import { givenUrl } from "./given-service.ts";
 import { everySolverToken } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
@@ -14,7 +15,10 @@ import { planOracles, type OraclePlan } from "./oracle-plan.ts";
 import { localnetDir } from "./paths.ts";
 
 export interface SystemOptions {
-  /** `DATABASE_URL` and `REDIS_URL` are used when set. */
+  /**
+   * `DATABASE_URL`, `REDIS_URL` and, for the two EVM chains, `LOCAL_A_RPC_URL` and its relatives are used
+   * when set.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** First port of the block that the system uses. */
   readonly portBase?: number;
@@ -22,7 +26,8 @@ export interface SystemOptions {
   readonly apis?: number;
   readonly workers?: number;
   /**
-   * Oracles, three by default, that attest payments to the hub: any two of them are enough, a single one alone. With none there is no hub, and nothing
+   * Oracles, three by default, that attest payments to the hub: any two of them are enough, a single one
+   * alone. With none there is no hub, and nothing
    * is settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
@@ -62,6 +67,8 @@ export interface SystemPlan {
   readonly hasFamilies: boolean;
   /** Where the EVM nodes are. */
   readonly nodeEnv: Readonly<Record<string, string>>;
+  /** Those that run already, by the chain's name. */
+  readonly givenNodes: ReadonlyMap<string, GivenNode>;
   readonly chains: readonly Chain[];
   readonly solver: LocalAccount;
   /** Sends sponsored executions; has native money for their gas and nothing else. */
@@ -80,7 +87,11 @@ export interface SystemPlan {
 export function planSystem(options: SystemOptions): SystemPlan {
   const portBase = options.portBase ?? defaultPortBase;
   const ports = portsFrom(portBase);
-  const nodeEnv = nodeEnvironment({ portA: ports.nodeA, portB: ports.nodeB });
+  const givenNodes = readGivenNodes(options.env);
+  const nodeEnv = {
+    ...nodeEnvironment({ portA: ports.nodeA, portB: ports.nodeB }),
+    ...givenNodeEnvironment(givenNodes),
+  };
   const oracleCount = options.oracles ?? 3;
   const chains = readLocalChains(nodeEnv);
   return {
@@ -92,6 +103,7 @@ export function planSystem(options: SystemOptions): SystemPlan {
     folder: join(localnetDir, String(portBase)),
     hasFamilies: options.families ?? false,
     nodeEnv,
+    givenNodes,
     chains,
     solver: localAccount("solver"),
     executor: localAccount("executor"),
@@ -131,8 +143,8 @@ export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): P
     ...plan.apiPorts,
     ...plan.workerPorts,
     ...own,
-    nodeA,
-    nodeB,
+    ...(plan.givenNodes.has("local-a") ? [] : [nodeA]),
+    ...(plan.givenNodes.has("local-b") ? [] : [nodeB]),
     ...settling,
     ...families,
   ]) {

@@ -2,12 +2,11 @@ import type { Chain } from "@causeway/domain";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { localAccount, type LocalAccount } from "./accounts.ts";
-import type { RunningAnvil } from "./anvil.ts";
 import type { SystemProcess } from "./app-process.ts";
 import { describeEndpoints, removeEndpoints, writeEndpoints, type Endpoints } from "./endpoints.ts";
 import { checkGivenUrls } from "./given-service.ts";
 import type { RunningFamilies } from "./families/start-families.ts";
-import { startInfrastructure, type Infrastructure } from "./infrastructure.ts";
+import { startInfrastructure, type Infrastructure, type RunningNode } from "./infrastructure.ts";
 import { parseUnits } from "viem";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 import { arrangeSponsorship, type Sponsorship } from "./sponsorship.ts";
@@ -33,11 +32,11 @@ export interface System extends Stoppable {
   /** Data and logs. */
   readonly folder: string;
   readonly chains: readonly Chain[];
-  readonly nodes: readonly RunningAnvil[];
+  readonly nodes: readonly RunningNode[];
   /** Chains of other families; undefined when the system was started without. */
   readonly families: RunningFamilies | undefined;
   /** Of the hub; undefined without oracles. */
-  readonly hubNode: RunningAnvil | undefined;
+  readonly hubNode: RunningNode | undefined;
   readonly oracles: readonly SystemProcess[];
   readonly apis: readonly SystemProcess[];
   readonly workers: readonly SystemProcess[];
@@ -61,8 +60,8 @@ export interface System extends Stoppable {
  * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; nothing runs any more by then.
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  const plan = planSystem(options);
   checkGivenUrls(options.env);
+  const plan = planSystem(options);
   await checkPorts(plan, options.env);
   await rm(join(plan.folder, "logs"), { recursive: true, force: true });
 
@@ -136,12 +135,17 @@ async function arrangeSponsorshipOf({
   home,
   sponsor,
   solver,
+  givenNodes,
 }: SystemPlan): Promise<Sponsorship> {
   return await arrangeSponsorship({
     apiUrl: urlOfPort(port),
     sponsor,
     solver: solver.address,
-    home: { url: home.chain.rpcUrl, chainId: home.chain.id },
+    home: {
+      url: home.chain.rpcUrl,
+      chainId: home.chain.id,
+      fundingKey: givenNodes.get(home.chain.name)?.fundingKey,
+    },
     token: home.token,
     amount: parseUnits("10000", 6),
   });
@@ -153,6 +157,7 @@ async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infra
     env: options.env,
     ports: plan.ports,
     chains: plan.chains,
+    givenNodes: plan.givenNodes,
     folder: plan.folder,
     durable: options.durable ?? true,
     blockTimeSeconds: options.blockTimeSeconds ?? 1,

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deployAccountAbstraction } from "./account-abstraction.ts";
+import { startAnvil, type RunningAnvil } from "./anvil.ts";
+import { deployLocal, localDeployment } from "./deploy.ts";
+import { freePort } from "./free-port.ts";
+import { fundLocal, type Funding } from "./fund.ts";
+import { givenNodeEnvironment, prepareGivenNode, readGivenNodes, type GivenNode } from "./given-node.ts";
+import { checkGivenUrls } from "./given-service.ts";
+import { createLocalClient } from "./local-client.ts";
+import { openPools } from "./open-pools.ts";
+
+/** Of anvil's first account. */
+const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+const holder = "0x00000000000000000000000000000000000000a1";
+const fundings: readonly Funding[] = [
+  {
+    address: holder,
+    nativeWei: parseEther("3"),
+    tokens: localDeployment.tokens.map(({ address }) => ({ token: address, amount: 7n })),
+  },
+];
+
+let node: RunningAnvil;
+let front: Server;
+let url: string;
+const refused: string[] = [];
+
+beforeAll(async () => {
+  node = await startAnvil({
+    chainId: 72_100_117,
+    blockTimeSeconds: 0.1,
+    extraArgs: ["--balance", "1000000"],
+  });
+  front = createServer((request, response) => {
+    forward(request)
+      .then((text) => response.writeHead(200, { "content-type": "application/json" }).end(text))
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  front.closeAllConnections();
+  front.close();
+  await node.stop();
+});
+
+/** As a provider's node: no batches, and no methods that steer a development node. */
+async function forward(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString("utf8");
+  const call = JSON.parse(body) as { readonly id?: unknown; readonly method?: string };
+  if (call.method?.startsWith("eth_") !== true) {
+    refused.push(call.method ?? "a batch");
+    const error = { code: -32_601, message: "method not found" };
+    return JSON.stringify({ jsonrpc: "2.0", id: call.id ?? null, error });
+  }
+  const headers = { "content-type": "application/json" };
+  return await (await fetch(node.url, { method: "POST", headers, body })).text();
+}
+
+const given = (change: Partial<GivenNode> = {}): GivenNode => ({
+  variable: "LOCAL_A_RPC_URL",
+  url,
+  wsUrl: "ws://127.0.0.1:1",
+  fundingKey,
+  ...change,
+});
+
+async function complaint(attempt: () => unknown): Promise<string> {
+  try {
+    await attempt();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return "none";
+}
+
+test("refuses a given node that does not answer, serves another chain or has too little money at the key", async () => {
+  const silent = `http://127.0.0.1:${await freePort()}/v2/SECRET`;
+  const asked = async (change: Partial<GivenNode>, chainId = node.chainId): Promise<string> =>
+    await complaint(async () => await prepareGivenNode(given(change), chainId, fundings));
+  expect(await asked({ url: silent })).toMatch(
+    /^LOCAL_A_RPC_URL: the node does not answer: connect ECONNREFUSED/,
+  );
+  expect(await asked({ url: silent })).not.toContain("SECRET");
+  expect(await asked({}, 72_100_228)).toBe(
+    "LOCAL_A_RPC_URL: the node's chain id is 72100117, expected 72100228",
+  );
+  expect(await asked({ fundingKey: `0x${"07".repeat(32)}` })).toMatch(
+    /^LOCAL_FUNDING_PRIVATE_KEY: 0x[0-9a-fA-F]{40} has 0 native tokens on chain 72100117 and needs 100023\.0+7/,
+  );
+});
+
+test("names the variable that is missing or malformed before anything connects", async () => {
+  const rpc = { LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
+  const read = async (env: Record<string, string>): Promise<string> =>
+    await complaint(() => readGivenNodes(env));
+  expect(await read(rpc)).toMatch(/^LOCAL_FUNDING_PRIVATE_KEY: must be 0x and 64 .* and is not set/);
+  expect(await read({ ...rpc, LOCAL_FUNDING_PRIVATE_KEY: "0x12" })).toMatch(/ and has another form/);
+  expect(await read({ LOCAL_B_WS_URL: "ws://127.0.0.1:1" })).toMatch(/^LOCAL_B_WS_URL: .* LOCAL_B_RPC_URL/);
+  expect(await complaint(() => checkGivenUrls({ LOCAL_B_WS_URL: "http://127.0.0.1:1" }))).toBe(
+    "LOCAL_B_WS_URL: must be a URL like ws://… or wss://…",
+  );
+  expect(await complaint(() => checkGivenUrls({ ...rpc, LOCAL_A_WS_URL: "wss://x" }))).toBe("none");
+});
+
+test("takes the WebSocket of a given node to be at the address of its HTTP interface", () => {
+  const nodes = readGivenNodes({
+    LOCAL_B_RPC_URL: "https://x.test/v2",
+    LOCAL_FUNDING_PRIVATE_KEY: fundingKey,
+  });
+  expect(givenNodeEnvironment(nodes)).toEqual({
+    LOCAL_B_RPC_URL: "https://x.test/v2",
+    LOCAL_B_WS_URL: "wss://x.test/v2",
+  });
+});
+
+test("puts contracts, pools and money on a given node with plain transactions alone, once", async () => {
+  // As on chains where nobody has created it yet.
+  await createLocalClient(node).setCode({
+    address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
+    bytecode: "0x",
+  });
+  const prepared = await prepareGivenNode(given(), node.chainId, fundings);
+  await deployLocal(prepared);
+  await deployAccountAbstraction(prepared);
+  await openPools(prepared);
+  await fundLocal(prepared, fundings);
+  const client = createLocalClient(node);
+  expect(await client.getBalance({ address: holder })).toBe(parseEther("3"));
+  expect(await client.getCode({ address: localDeployment.permit2 })).toMatch(/^0x60/);
+  expect(refused).toEqual([]);
+  expect(await complaint(async () => await prepareGivenNode(given(), node.chainId, fundings))).toBe(
+    "LOCAL_A_RPC_URL: the chain has the contracts of an earlier start; start the node on an empty chain",
+  );
+}, 60_000);

@@ -1,0 +1,143 @@
+import { formatEther, isHex, parseEther, type Address, type Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { localAccount } from "./accounts.ts";
+import { deployerWei } from "./deploy-in-order.ts";
+import { ensureDeterministicDeployer } from "./deterministic-deployer.ts";
+import { requiredWei, type Funding } from "./fund.ts";
+import { GivenServiceUnusable, givenUrl, tryGiven, type GivenService } from "./given-service.ts";
+import { createLocalClient, type NodeAddress } from "./local-client.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A node that runs already and serves one of the local chains. */
+export interface GivenNode {
+  readonly variable: GivenService;
+  readonly url: string;
+  readonly wsUrl: string;
+  /** Pays for contracts and accounts: such a node is never asked to mine, or to set a balance or the time. */
+  readonly fundingKey: Hex;
+}
+
+const variables = [
+  { chain: "local-a", rpc: "LOCAL_A_RPC_URL", ws: "LOCAL_A_WS_URL" },
+  { chain: "local-b", rpc: "LOCAL_B_RPC_URL", ws: "LOCAL_B_WS_URL" },
+] as const;
+
+/**
+ * The given nodes, by the chain's name. Connects to nothing.
+ *
+ * @throws GivenServiceUnusable when a variable that one of them needs is missing or malformed
+ */
+export function readGivenNodes(env: Environment): ReadonlyMap<string, GivenNode> {
+  const nodes = new Map<string, GivenNode>();
+  for (const { chain, rpc, ws } of variables) {
+    const url = givenUrl(env, rpc);
+    const wsUrl = givenUrl(env, ws);
+    if (url === undefined && wsUrl !== undefined)
+      throw new GivenServiceUnusable(ws, `only has an effect together with ${rpc}; set that, too`);
+    if (url === undefined) continue;
+    const fundingKey = readFundingKey(env, rpc);
+    nodes.set(chain, { variable: rpc, url, wsUrl: wsUrl ?? url.replace(/^http/, "ws"), fundingKey });
+  }
+  return nodes;
+}
+
+function readFundingKey(env: Environment, rpc: string): Hex {
+  const key = env["LOCAL_FUNDING_PRIVATE_KEY"] ?? "";
+  if (isHex(key) && key.length === 66) return key;
+  const found = key === "" ? "is not set" : "has another form";
+  throw new GivenServiceUnusable(
+    "LOCAL_FUNDING_PRIVATE_KEY",
+    `must be 0x and 64 hexadecimal digits when ${rpc} is set, and ${found}; give the key of an account with money there`,
+  );
+}
+
+/** What the services read about the given nodes. */
+export function givenNodeEnvironment(nodes: ReadonlyMap<string, GivenNode>): Record<string, string> {
+  return Object.fromEntries(
+    variables.flatMap(({ chain, rpc, ws }) => {
+      const node = nodes.get(chain);
+      return node === undefined
+        ? []
+        : [
+            [rpc, node.url],
+            [ws, node.wsUrl],
+          ];
+    }),
+  );
+}
+
+/** Room for the gas of everything that the start sends. */
+const gasWei = parseEther("20");
+
+/** Copies `length` 0 bytes with MCOPY: an invalid instruction before Cancun. */
+const usesMcopy: Hex = "0x5f5f5f5e00";
+
+/**
+ * Checks that a given node can take the contracts, and creates the deterministic deployer where it is
+ * missing.
+ *
+ * @throws GivenServiceUnusable when the node does not answer, serves another chain or older rules, has
+ * contracts of an earlier start, or the key has too
+ * little money
+ */
+export async function prepareGivenNode(
+  { variable, url, fundingKey }: GivenNode,
+  chainId: number,
+  fundings: readonly Funding[],
+): Promise<NodeAddress> {
+  const node = { url, chainId, fundingKey };
+  await tryGiven(variable, url, async () => await checkChain(node));
+  await checkMoney(node, fundings);
+  await tryGiven(variable, url, async () => await ensureDeterministicDeployer(createLocalClient(node)));
+  return node;
+}
+
+async function checkChain({ url, chainId }: NodeAddress): Promise<void> {
+  const found = Number(await ask(url, "eth_chainId", []));
+  if (found !== chainId) throw new Error(`the node's chain id is ${found}, expected ${chainId}`);
+  const deployer = localAccount("deployer").address;
+  const sent = Number(await ask(url, "eth_getTransactionCount", [deployer, "latest"]));
+  if (sent !== 0)
+    throw new Error("the chain has the contracts of an earlier start; start the node on an empty chain");
+  await ask(url, "eth_call", [{ data: usesMcopy }, "latest"]).catch((error: unknown) => {
+    throw new Error("the node does not know MCOPY; start it with the rules of Prague or newer", {
+      cause: error,
+    });
+  });
+}
+
+async function checkMoney(
+  { url, chainId, fundingKey }: NodeAddress,
+  fundings: readonly Funding[],
+): Promise<void> {
+  if (fundingKey === undefined) return;
+  const address: Address = privateKeyToAccount(fundingKey).address;
+  const has = BigInt(String(await ask(url, "eth_getBalance", [address, "latest"])));
+  const needs = deployerWei + requiredWei(fundings) + gasWei;
+  if (has >= needs) return;
+  throw new GivenServiceUnusable(
+    "LOCAL_FUNDING_PRIVATE_KEY",
+    `${address} has ${formatEther(has)} native tokens on chain ${chainId} and needs ${formatEther(needs)}; fund it, or give another key`,
+  );
+}
+
+/** viem's errors quote the URL, which may hold a provider's key. @throws Error with the node's own message */
+async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    signal: AbortSignal.timeout(10_000),
+  }).catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "it timed out";
+    throw new Error(`the node does not answer: ${reason}`, { cause: error });
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (typeof answer === "object" && answer !== null) {
+    if ("result" in answer) return answer.result;
+    if ("error" in answer) throw new Error(`${method}: the node answered ${JSON.stringify(answer.error)}`);
+  }
+  throw new Error(`${method}: HTTP status ${response.status} without a JSON-RPC answer`);
+}

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEther, parseUnits, zeroAddress, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { createWallet, type Chain, type Client, type Quote, type Wallet } from "./client.ts";
+
+// The flows that must work on every node, from outside: each pays from an account of its own to a fresh
+// address.
+
+export interface FlowWorld {
+  readonly api: Client;
+  /** In the order of the system's; wallets use the URL that stands here. */
+  readonly chains: readonly Chain[];
+  /** Keys of funded accounts, at least as many as there are flows. */
+  readonly keys: readonly Hex[];
+  /** How long a flow may take to get a quote, and then to end. */
+  readonly withinMs: number;
+}
+
+/** Where a flow's money is once its request has ended. */
+export interface Outcome {
+  /** As the service says. `unsold`: there was no quote in time; `open`: the request has not ended in time. */
+  readonly end: "success" | "refund" | "failure" | "unsold" | "open";
+  /** As the chains say. */
+  readonly money: "paid" | "refunded" | "with the user" | "missing" | "paid too much";
+}
+
+interface Flow {
+  readonly name: string;
+  readonly expected: Outcome;
+  /** From the first chain to the second, or back. */
+  readonly isBack?: boolean;
+  readonly pay: string;
+  readonly receive: string;
+  readonly amount: bigint;
+  /** Pays this part of what was quoted. */
+  readonly half?: boolean;
+  /** Tells the service of the deposit's transaction. */
+  readonly isReported?: boolean;
+}
+
+const paid: Outcome = { end: "success", money: "paid" };
+const refunded: Outcome = { end: "refund", money: "refunded" };
+const usdc = parseUnits("20", 6);
+const eth = parseEther("0.01");
+
+/**
+ * A bridge in each direction, a swap in a fill, a reported deposit, and a refund of a deposit that is too
+ * small.
+ */
+export const mainFlows: readonly Flow[] = [
+  { name: "bridge", expected: paid, pay: "USDC", receive: "USDC", amount: usdc },
+  { name: "bridge back", expected: paid, isBack: true, pay: "ETH", receive: "ETH", amount: eth },
+  { name: "swap", expected: paid, pay: "USDC", receive: "WETH", amount: usdc },
+  { name: "reported deposit", expected: paid, pay: "ETH", receive: "USDC", amount: eth, isReported: true },
+  { name: "refund", expected: refunded, pay: "ETH", receive: "USDC", amount: eth, half: true },
+];
+
+export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEntries(
+  mainFlows.map(({ name, expected }) => [name, expected]),
+);
+
+/** Runs all at once. `judge` reads the chains, as often as wanted. */
+export async function runMainFlows(
+  world: FlowWorld,
+): Promise<{ judge: () => Promise<Readonly<Record<string, Outcome>>> }> {
+  const judges = await Promise.all(
+    mainFlows.map(async (flow, at) => {
+      const key = world.keys[at];
+      if (key === undefined) throw new Error("there are fewer accounts than flows");
+      const judge = await run(flow, createWallet(key, world.chains), world);
+      return async () => [flow.name, await judge()] as const;
+    }),
+  );
+  return {
+    judge: async () => Object.fromEntries(await Promise.all(judges.map(async (judge) => await judge()))),
+  };
+}
+
+async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => Promise<Outcome>> {
+  const [first, second] = world.chains;
+  const [origin, destination] = flow.isBack === true ? [second, first] : [first, second];
+  if (origin === undefined || destination === undefined) throw new Error("a system has two chains");
+  const [recipient, refundTo] = [anAddress(), anAddress()];
+  const [paying, receiving] = [currencyOf(origin, flow.pay), currencyOf(destination, flow.receive)];
+  const quote = await quoteWithin(world, {
+    user: wallet.address,
+    recipient,
+    refundTo,
+    originChainId: origin.id,
+    originCurrency: paying,
+    destinationChainId: destination.id,
+    destinationCurrency: receiving,
+    amount: flow.amount.toString(),
+    tradeType: "EXACT_INPUT",
+  });
+  if (quote === undefined)
+    return async () => await Promise.resolve({ end: "unsold", money: "with the user" });
+  const { hash } = await wallet.carryOut(flow.half === true ? halved(quote) : quote);
+  // An answer that the node cannot be read at this moment changes nothing: the deposit is found without the
+  // report.
+  if (flow.isReported === true)
+    await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
+      if (!String(error).includes(": 503 ")) throw error;
+    });
+  const end = await endWithin(world, quote.requestId);
+  return async () => {
+    const [received, back] = await Promise.all([
+      wallet.balance(destination.id, receiving, recipient),
+      wallet.balance(origin.id, paying, refundTo),
+    ]);
+    return {
+      end,
+      money: moneyOf(quote, received, back, flow.half === true ? flow.amount / 2n : flow.amount),
+    };
+  };
+}
+
+function moneyOf({ details }: Quote, received: bigint, back: bigint, deposited: bigint): Outcome["money"] {
+  const { amount, minimumAmount } = details.currencyOut;
+  const mostPaid = (BigInt(amount) * 101n) / 100n;
+  if (received > mostPaid || back > deposited || (received > 0n && back > 0n)) return "paid too much";
+  if (received >= BigInt(minimumAmount)) return "paid";
+  return back > (deposited * 8n) / 10n ? "refunded" : "missing";
+}
+
+/** The deposit carries the value: half of it is too little for the order. */
+function halved(quote: Quote): Quote {
+  const half = (value: string): string => (BigInt(value) / 2n).toString();
+  return {
+    ...quote,
+    steps: quote.steps.map((step) => ({
+      ...step,
+      items: step.items.map((item) => ({ ...item, data: { ...item.data, value: half(item.data.value) } })),
+    })),
+  };
+}
+
+/** Asks again while the service says that it cannot price the route at this moment. */
+async function quoteWithin({ api, withinMs }: FlowWorld, body: object): Promise<Quote | undefined> {
+  for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(500)) {
+    const { code, body: answer } = await api.call<Quote>("/quote/v2", body);
+    if (code === 200) return answer;
+    const { errorCode } = answer as { readonly errorCode?: string };
+    if (errorCode === "NO_SWAP_ROUTES_FOUND") return undefined;
+    if (code !== 503) throw new Error(`/quote/v2: ${code} ${JSON.stringify(answer)}`);
+  }
+  return undefined;
+}
+
+async function endWithin({ api, withinMs }: FlowWorld, requestId: Hex): Promise<Outcome["end"]> {
+  for (const endMs = Date.now() + withinMs; Date.now() < endMs; await sleep(100)) {
+    const { status } = await api.status(requestId);
+    if (status === "success" || status === "refund" || status === "failure") return status;
+  }
+  return "open";
+}
+
+const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
+
+function currencyOf({ name, currency, erc20Currencies }: Chain, symbol: string): Address {
+  if (symbol === "ETH") return zeroAddress;
+  const found = [currency, ...erc20Currencies].find((one) => one.symbol === symbol);
+  if (found === undefined) throw new Error(`no ${symbol} on ${name}`);
+  return found.address;
+}
