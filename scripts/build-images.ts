@@ -114,7 +114,7 @@ const images: readonly Image[] = [
         ENVIRONMENT: "proof.one",
         SIGNING_MODULE: "raw-private-key",
         ECDSA_PRIVATE_KEY: oracleKey,
-        API_KEYS: "key-of-a-caller:caller",
+        API_KEYS: `${"key-of-a-caller".padEnd(32, "-")}:caller`,
         PEERS: `${nowhere}|key-at-a-peer`,
         ORACLE_SIGNERS: privateKeyToAddress(oracleKey),
         ORACLE_SIGNERS_THRESHOLD: "1",

@@ -17,7 +17,7 @@ const secrets: readonly Secret[] = [
   { name: "the operator's token", form: localOperatorToken },
   ...Array.from({ length: ORACLES }, (_, n) => ({
     name: `the API key of oracle ${n + 1}`,
-    form: `local-${n + 1}-for-tools`,
+    form: `local-oracle-${n + 1}-key-for-local-tools`,
   })),
   ...madeSecrets,
 ];

@@ -283,7 +283,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
       host: http.httpHost,
       port: http.httpPort,
       bodyLimitBytes: http.bodyLimitBytes,
-      trustProxy: trustProxyOf(http.trustProxy),
+      trustProxy: http.trustProxy,
       responseCheck: http.responseCheck,
     },
     access: {
@@ -593,9 +593,4 @@ function chainProblems(
         problems.push(`the price file has no price for ${priceId}, which a currency names`);
   }
   return problems;
-}
-
-function trustProxyOf(text: string): TrustedProxies {
-  if (text === "false") return false;
-  return /^\d+$/.test(text) ? Number(text) : text.split(",");
 }

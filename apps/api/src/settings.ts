@@ -3,7 +3,8 @@ import { setting } from "@causeway/config";
 import type { PairClass } from "@causeway/domain";
 import { defaultFeePolicy } from "@causeway/domain";
 
-const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, url } = setting;
+const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, trustedProxies, url } =
+  setting;
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -91,14 +92,11 @@ export const httpSettings = {
     1024,
     16_777_216,
   )({ name: "BODY_LIMIT_BYTES", describe: "Larger request bodies are refused.", default: 262_144 }),
-  trustProxy: matching(
-    "`false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas",
-    /^(false|[1-9]|1[0-6]|(?=[^,]*[.:])[0-9a-fA-F.:/]+(,[0-9a-fA-F.:/]+)*)$/,
-  )({
+  trustProxy: trustedProxies({
     name: "TRUST_PROXY",
     describe:
       "Proxies whose `X-Forwarded-For` entry is trusted: how many stand in front of the API, or their addresses and ranges. `true` is refused: callers could then write any address into that header and escape the rate limits.",
-    default: "false",
+    default: false,
   }),
   responseCheck: flag({
     name: "RESPONSE_CHECK",

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import { readApiKeys } from "./api-key-list.ts";
 
+const ONE = "1".repeat(32);
+const TWO = "2".repeat(64);
+
 test("keys come with labels, which may hold colons; one semicolon at the end is allowed", () => {
-  const { keys, problems } = readApiKeys("one:first ; two:second: of two;");
+  const { keys, problems } = readApiKeys(`${ONE}:first ; ${TWO}:second: of two;`);
   expect([...keys]).toEqual([
-    ["one", "first"],
-    ["two", "second: of two"],
+    [ONE, "first"],
+    [TWO, "second: of two"],
   ]);
   expect(problems).toEqual([]);
 });
@@ -15,8 +18,12 @@ test.each([
   ["lonely-secret:", "entry 1 has no label"],
   [":label", "entry 1 has a key that is empty"],
   ["secret key:label", "cannot be sent in a header"],
-  ["a:x;;b:y", "entry 2 has no label"],
-  ["a:x;a:y", "entry 2 has the key of an entry before it"],
+  [`${ONE}:x;;${TWO}:y`, "entry 2 has no label"],
+  [`${ONE}:x;${ONE}:y`, "entry 2 has the key of an entry before it"],
+  [
+    `${ONE}:x;${"secret7".padEnd(31, "-")}:y`,
+    "API_KEYS entry 2 has a key of 31 characters; at least 32 are required: generate one with `openssl rand -hex 32`",
+  ],
 ])("the list %j is refused without naming a key", (text, problem) => {
   const told = readApiKeys(text).problems.join("\n");
   expect(told).toContain(problem);

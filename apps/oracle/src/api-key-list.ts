@@ -6,6 +6,9 @@ export interface ApiKeyList {
   readonly problems: readonly string[];
 }
 
+/** 32 characters of hex are 128 bits. */
+const MIN_KEY_LENGTH = 32;
+
 /**
  * Reads `API_KEYS`: `<key>:<label>` joined with `;`, one `;` at the end being allowed. The first `:` separates, so a label may hold one. A key that occurs
  * twice is refused: which label is meant, and which entry somebody removes to lock a caller out, would be left to chance.
@@ -24,6 +27,10 @@ export function readApiKeys(text: string): ApiKeyList {
     // Anything else cannot stand in a header, so nobody could ever use it.
     if (!/^[\x21-\x7e]+$/.test(key))
       problems.push(`${where} has a key that is empty or cannot be sent in a header`);
+    else if (key.length < MIN_KEY_LENGTH)
+      problems.push(
+        `${where} has a key of ${key.length} characters; at least ${MIN_KEY_LENGTH} are required: generate one with \`openssl rand -hex 32\``,
+      );
     if (keys.has(key)) problems.push(`${where} has the key of an entry before it`);
     keys.set(key, label);
   }

@@ -12,7 +12,9 @@ import {
 } from "@causeway/config";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
+import type { TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
+import type { CallBounds } from "./usecases/bound-calls.ts";
 import { httpSettings, locationSettings, peerSettings, signerSettings } from "./settings.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
@@ -50,7 +52,9 @@ export interface OracleConfig {
     readonly port: number;
     readonly metricsOpen: boolean;
     readonly responseCheck: boolean;
+    readonly trustProxy: TrustedProxies;
   };
+  readonly callBounds: CallBounds;
   readonly requestDeadlineMs: number;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
@@ -125,7 +129,9 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
       port: http.httpPort,
       metricsOpen: http.metricsOpen,
       responseCheck: http.responseCheck,
+      trustProxy: http.trustProxy,
     },
+    callBounds: { perCaller: http.maxCallsPerKey, total: http.maxCalls },
     requestDeadlineMs: http.requestDeadlineMs,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,

@@ -18,6 +18,7 @@ import type { AttestedChain } from "./ports/attested-chains.ts";
 import type { AttestationServices } from "./ports/attestation-services.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import { routeServices } from "./route-services.ts";
+import { boundCalls } from "./usecases/bound-calls.ts";
 import { createSealer, executionDigestOf } from "./usecases/seal.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
@@ -89,5 +90,6 @@ export async function createContainer(
     peerTimeoutMs: config.peerTimeoutMs,
     events,
     ledger,
+    enter: boundCalls(config.callBounds),
   });
 }

@@ -28,6 +28,7 @@ async function serve(config: OracleConfig): Promise<void> {
         {
           apiKeys: config.apiKeys && createApiKeys(config.apiKeys),
           metricsOpen: config.http.metricsOpen,
+          trustProxy: config.http.trustProxy,
           shadow: config.shadow,
           checkResponses: config.http.responseCheck,
           handlerTimeoutMs: Math.max(config.requestDeadlineMs, config.peerTimeoutMs) + MARGIN_MS,

@@ -1,4 +1,9 @@
-import { type ApiDescription, createHttpServer, type HttpServices } from "@causeway/service-kit";
+import {
+  type ApiDescription,
+  createHttpServer,
+  type HttpServices,
+  type TrustedProxies,
+} from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import { oracleErrorAnswer } from "./error-answer.ts";
 import { guard } from "./guard.ts";
@@ -25,6 +30,8 @@ export interface ServerOptions {
   /** Undefined: everybody may ask. */
   readonly apiKeys: ApiKeys | undefined;
   readonly metricsOpen: boolean;
+  /** Whose `X-Forwarded-For` gives the address of a caller. Default: nobody's. */
+  readonly trustProxy?: TrustedProxies;
   /** Every answer says that it comes from an oracle that is only being tried. */
   readonly shadow: boolean;
   /** Time for a route to answer, peers included. ms */
@@ -45,6 +52,6 @@ export async function buildServer(
     errorAnswer: oracleErrorAnswer,
   });
   if (apiKeys !== undefined) guard(app, apiKeys, metricsOpen);
-  addRoutes(app, services, { shadow });
+  addRoutes(app, services, { shadow, keyed: apiKeys !== undefined });
   return app;
 }

@@ -1,7 +1,7 @@
 import type { SettingGroup } from "@causeway/config";
 import { setting } from "@causeway/config";
 
-const { choice, flag, integer, matching, privateKey, secret, text } = setting;
+const { choice, flag, integer, matching, privateKey, secret, text, trustedProxies } = setting;
 
 const millis = integer(1, 600_000);
 
@@ -61,7 +61,7 @@ export const peerSettings = {
   peers: secret({
     name: "PEERS",
     describe:
-      "Other oracles, `<base URL>|<key>` joined with `;`. The key is the one that this peer gave you, or `pass-through`: the caller's own.",
+      "Other oracles, `<base URL>|<key>` joined with `;`. `https` only, except at localhost and at loopback and private IP addresses. The key is the one that this peer gave you, or `pass-through`: the caller's own.",
     optional: true,
   }),
   peerTimeoutMs: millis({
@@ -106,8 +106,32 @@ export const httpSettings = {
   apiKeys: secret({
     name: "API_KEYS",
     describe:
-      "Keys that callers need, `<key>:<label>` joined with `;`. None: everybody may ask, which is for closed networks only.",
+      "Keys that callers need, `<key>:<label>` joined with `;`, each key at least 32 characters (`openssl rand -hex 32`). None: everybody may ask, which is for closed networks only.",
     optional: true,
+  }),
+  maxCallsPerKey: integer(
+    1,
+    10_000,
+  )({
+    name: "MAX_CALLS_PER_KEY",
+    describe:
+      "Attestations of one key (of one address, without `API_KEYS`) that may run at once; more are answered 429 `rate_limited` with `Retry-After`.",
+    default: 64,
+  }),
+  maxCalls: integer(
+    1,
+    100_000,
+  )({
+    name: "MAX_CALLS",
+    describe:
+      "Attestations of all callers that may run at once; more are answered 503 `overloaded` with `Retry-After`.",
+    default: 512,
+  }),
+  trustProxy: trustedProxies({
+    name: "TRUST_PROXY",
+    describe:
+      "Proxies whose `X-Forwarded-For` entry is trusted: how many stand in front of the oracle, or their addresses and ranges. Wrong keys are limited per address: 30 a minute.",
+    default: false,
   }),
   metricsOpen: flag({
     name: "METRICS_OPEN",

@@ -91,6 +91,18 @@ export const list: Coercer<readonly string[]> = coercer("comma-separated list", 
     : valid<readonly string[]>(items);
 });
 
+type TrustedProxies = false | number | readonly string[];
+
+const PROXIES = "`false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas";
+
+/** Reverse proxies whose `X-Forwarded-For` entry is trusted: none, how many, or their addresses and ranges. */
+export const trustedProxies: Coercer<TrustedProxies> = coercer(PROXIES, (raw): Parsed<TrustedProxies> => {
+  if (raw === "false") return valid(false);
+  if (/^([1-9]|1[0-6])$/.test(raw)) return valid(Number(raw));
+  const areAddresses = /^(?=[^,]*[.:])[0-9a-fA-F.:/]+(,[0-9a-fA-F.:/]+)*$/.test(raw);
+  return areAddresses ? valid(raw.split(",")) : invalid(`must be ${PROXIES}`);
+});
+
 /** A value that is never shown. Also read from the file named by `<NAME>_FILE`. */
 export const secret: Coercer<Secret> = coercer("secret text", (raw) => valid(new Secret(raw)), true);
 

@@ -34,7 +34,7 @@ export function planOracles(ports: readonly number[]): OraclePlan {
     const account = accounts[index];
     if (account === undefined) return [];
     const others = indexes.filter((other) => other !== index);
-    const apiKey = `local-${index + 1}-for-tools`;
+    const apiKey = `local-oracle-${index + 1}-key-for-local-tools`;
     const keys = [
       `${apiKey}:tools`,
       ...others.map((other) => `${peerKey(other, index)}:oracle-${other + 1}`),
@@ -87,5 +87,5 @@ function urlOf(port: number): string {
 
 /** The credential that one oracle shows another. */
 function peerKey(from: number, to: number): string {
-  return `local-${from + 1}-to-${to + 1}`;
+  return `local-oracle-key-from-${from + 1}-for-peer-${to + 1}-`;
 }

@@ -1,3 +1,4 @@
+export * from "./address-block.ts";
 export * from "./bearer-token.ts";
 export * from "./durations.ts";
 export * from "./error-codes.ts";

@@ -188,6 +188,75 @@ test.each([
   expect(given.status).toBe(key.trim() === "first-key" ? 200 : 401);
 });
 
+test("an address that sends many wrong keys is answered 429, and keys in use go on working there", async () => {
+  const world = await aWorld({ apiKeys: keys });
+  const status = async (key: string) => (await world.get("/chains/v1", { "x-api-key": key })).status;
+  expect(await status("first-key")).toBe(200);
+  for (let n = 0; n < 30; n++) expect(await status(`guess-${n}`)).toBe(401);
+  const refused = await world.get("/chains/v1", { "x-api-key": "guess-30" });
+  expect([refused.status, refused.body.code]).toEqual([429, "rate_limited"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+  // A right guess must not be told from a wrong one.
+  expect(await status("second-key")).toBe(429);
+  expect(await status("first-key")).toBe(200);
+  expect((await world.get("/chains/v1")).status).toBe(401);
+});
+
+test("a key with too many calls under way is answered 429 until one of them ends, others are not", async () => {
+  const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await held;
+  const ask = async (key: string, place: string) =>
+    await world.post("depository-deposits", { ...deposit, transactionId: word(place) }, { "x-api-key": key });
+  const first = [ask("first-key", "01"), ask("first-key", "02")];
+  await expect.poll(() => world.origin.asked).toBe(2);
+  const refused = await ask("first-key", "03");
+  expect([...face(refused).slice(0, 2), refused.headers.get("retry-after")]).toEqual([
+    429,
+    "rate_limited",
+    "1",
+  ]);
+  const second = ask("second-key", "04");
+  await expect.poll(() => world.origin.asked).toBe(3);
+  const busy = await ask("second-key", "05");
+  expect([...face(busy).slice(0, 2), busy.headers.get("retry-after")]).toEqual([503, "overloaded", "1"]);
+  release();
+  await Promise.all([...first, second]);
+  expect((await ask("first-key", "06")).body.code).toBe("not_found");
+});
+
+test("a place is not free before the work has ended, also when the deadline passed or the caller hung up", async () => {
+  const world = await aWorld({ localDeadlineMs: 50, callBounds: { perCaller: 1 } });
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await held;
+  expect((await world.post("depository-deposits", deposit)).body.code).toBe("upstream_unavailable");
+  expect((await world.post("depository-deposits", deposit)).body.code).toBe("rate_limited");
+  // Made-up keys give no places of their own where none are asked for.
+  const other = await world.post("depository-deposits", deposit, { "x-api-key": "made-up" });
+  expect(other.body.code).toBe("rate_limited");
+  release();
+  await expect
+    .poll(async () => (await world.post("depository-deposits", deposit)).body.code)
+    .toBe("not_found");
+});
+
+test("nothing is signed after the deadline of a request has passed", async () => {
+  const world = await aWorld({ localDeadlineMs: 50 });
+  world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  world.origin.trouble = async () => await held;
+  expect((await world.post("depository-deposits", deposit)).status).toBe(503);
+  release();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(world.signatures.count).toBe(0);
+  world.origin.trouble = undefined;
+  expect((await world.post("depository-deposits", deposit)).status).toBe(200);
+  expect(world.signatures.count).toBe(2);
+});
+
 test("two keys in one request are none", async () => {
   const world = await aWorld({ apiKeys: keys });
   const { port, hostname } = new URL(world.url);

@@ -57,3 +57,38 @@ test("39: when the caller hangs up, so does the oracle on its peers", async () =
   await until(() => peer.calls.hungUp === 1);
   expect(peer.calls).toEqual({ begun: 1, hungUp: 1 });
 });
+
+test("callers that ask for the same at once share one call to a peer, which ends when the last of them hangs up", async () => {
+  const peer = await silentPeer();
+  const signer = oracleSigner(0);
+  const signers = new Set([signer.address, oracleSigner(1).address]);
+  const world = await startWorld({ signer, signers, threshold: 2, peers: [peer.url] });
+  toClose.push(async () => await world.close());
+  for (const place of [DEPOSIT_TX, word("d2")]) world.origin.deposited(place, [{ depositId: word("0a") }]);
+
+  const ask = (transactionId: string) => {
+    const caller = new AbortController();
+    const answer = fetch(`${world.url}/attestations/depository-deposits/v1`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ chainId: "origin", transactionId, requestPeerSignatures: true }),
+      signal: caller.signal,
+    }).catch(() => undefined);
+    return { caller, answer };
+  };
+  const same = [ask(DEPOSIT_TX), ask(DEPOSIT_TX), ask(DEPOSIT_TX)];
+  await until(() => peer.calls.begun === 1);
+  const other = ask(word("d2"));
+  await until(() => peer.calls.begun === 2);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(peer.calls).toEqual({ begun: 2, hungUp: 0 });
+
+  for (const { caller } of same.slice(1)) caller.abort();
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  expect(peer.calls).toEqual({ begun: 2, hungUp: 0 });
+  same[0]?.caller.abort();
+  await until(() => peer.calls.hungUp === 1);
+  expect(peer.calls).toEqual({ begun: 2, hungUp: 1 });
+  other.caller.abort();
+  await Promise.all([...same, other].map(async ({ answer }) => await answer));
+});

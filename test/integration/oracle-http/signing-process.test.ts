@@ -12,6 +12,7 @@ import type { AnswerBody } from "./world.ts";
 
 // The real process with each kind of key, over nodes that know one deposit: the same answers, and the same figures for its operator.
 
+const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
 const own = privateKeyToAddress(KEY).toLowerCase();
 const CHAIN_ID = 72100117;
@@ -53,7 +54,7 @@ const common = (): Record<string, string> => ({
   ENVIRONMENT: "local",
   CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
   HTTP_PORT: "0",
-  API_KEYS: "caller-key:caller",
+  API_KEYS: `${CALLER_KEY}:caller`,
   ORACLE_SIGNERS: own,
   LOCAL_A_RPC_URL: `${node.url}/v3/SECRETPATH`,
   HUB_RPC_URL: hub.url,
@@ -83,7 +84,7 @@ const awsKms = (): Record<string, string> => ({
 async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
   const answer = await fetch(`${url}/attestations/depository-deposits/v1`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": "caller-key" },
+    headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
     body: JSON.stringify({ chainId: "local-a", transactionId }),
   });
   return { status: answer.status, body: (await answer.json()) as AnswerBody };
@@ -91,7 +92,7 @@ async function ask(url: string, transactionId = KNOWN_DEPOSIT as string) {
 
 /** The value of one series of /metrics; undefined when there is none. Labels in any order. */
 async function scraper(url: string) {
-  const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": "caller-key" } });
+  const response = await fetch(`${url}/metrics`, { headers: { "x-api-key": CALLER_KEY } });
   const text = await response.text();
   return {
     text,

@@ -14,6 +14,7 @@ const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
 let node: Awaited<ReturnType<typeof startFakeNode>>;
 let env: Record<string, string>;
+const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
 const own = privateKeyToAddress(KEY).toLowerCase();
 
@@ -54,17 +55,17 @@ async function refused(changes: Record<string, string>, without: readonly string
 }
 
 test("it starts with the variables of the mandate alone, answers, hides its keys, and ends cleanly", async () => {
-  const oracle = startOracle({ ...env, API_KEYS: "caller-key:caller;", ORACLE_SIGNERS: own });
+  const oracle = startOracle({ ...env, API_KEYS: `${CALLER_KEY}:caller;`, ORACLE_SIGNERS: own });
   const url = await oracle.url();
   expect(await (await fetch(`${url}/lives/v1`)).json()).toEqual({ status: "ok" });
   expect((await fetch(`${url}/chains/v1`)).status).toBe(401);
-  const chains = await fetch(`${url}/chains/v1`, { headers: { "x-api-key": "caller-key" } });
+  const chains = await fetch(`${url}/chains/v1`, { headers: { "x-api-key": CALLER_KEY } });
   expect(await chains.json()).toMatchObject({ chains: [{ id: "local-a", vmType: "ethereum-vm" }] });
   for (const path of ["/documentation", "/documentation/json", "/documentation/static/swagger-ui.css"])
     expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
   const asked = await fetch(`${url}/attestations/depository-deposits/v1`, {
     method: "POST",
-    headers: { "content-type": "application/json", "x-api-key": "caller-key" },
+    headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
     body: JSON.stringify({ chainId: "local-a", transactionId: `0x${"11".repeat(32)}` }),
   });
   // The node serves another chain than the configuration says: its word is worth nothing.
@@ -73,7 +74,7 @@ test("it starts with the variables of the mandate alone, answers, hides its keys
   const log = oracle.output();
   expect(log).toContain("chain local-b is disabled: not set: LOCAL_B_RPC_URL");
   expect(log).toContain(`"signer":"${own}"`);
-  for (const secret of [KEY.slice(2), "caller-key", "SECRETPATH", '"stack"', "    at "])
+  for (const secret of [KEY.slice(2), CALLER_KEY, "SECRETPATH", '"stack"', "    at "])
     expect(log).not.toContain(secret);
 }, 30_000);
 
@@ -86,11 +87,14 @@ test("PORT is used where HTTP_PORT is not set", async () => {
 
 test("every problem is told at once, one line each, and no secret among them", async () => {
   mkdirSync(join(dir, "vault"), { recursive: true });
-  writeFileSync(join(dir, "vault", "keys"), "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3\n");
+  writeFileSync(
+    join(dir, "vault", "keys"),
+    "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3;hunter6:caller\n",
+  );
   const told = await refused(
     {
       VAULT_SECRETS_DIR: join(dir, "vault"),
-      PEERS: "nowhere|hunter4;http://peer.test|k;http://peer.test|k2",
+      PEERS: "nowhere|hunter4;http://127.0.0.1|k;http://127.0.0.1|k2;http://peer.test|hunter5",
       PEER_REQUEST_TIMEOUT_MS: "soon",
       SHADOW: "yes",
       ORACLE_SIGNERS: "0x12;0x13",
@@ -102,10 +106,12 @@ test("every problem is told at once, one line each, and no secret among them", a
   for (const problem of [
     "ECDSA_PRIVATE_KEY must be 32 bytes of hex",
     "API_KEYS entry 1 has no label",
+    "API_KEYS entry 2 has a key of 7 characters; at least 32 are required",
     "PEERS entry 1",
     "ORACLE_SIGNERS entry 2 is not an address",
     "ORACLE_SIGNERS_THRESHOLD must be an integer of at least 1",
     "PEERS entry 3 has the base URL of entry 2",
+    "PEERS entry 4 must use https",
     "PEER_REQUEST_TIMEOUT_MS must be an integer",
     "SHADOW must be `true` or `false`",
     "hubAddress: must be a 20-byte address",

@@ -3,6 +3,8 @@ import type { AttestedChain } from "../../../apps/oracle/src/ports/attested-chai
 import type { OracleEvents } from "../../../apps/oracle/src/ports/events.ts";
 import { routeServices } from "../../../apps/oracle/src/route-services.ts";
 import { buildServer } from "../../../apps/oracle/src/server.ts";
+import { boundCalls } from "../../../apps/oracle/src/usecases/bound-calls.ts";
+import type { CallBounds } from "../../../apps/oracle/src/usecases/bound-calls.ts";
 import { createSealer, executionDigestOf } from "../../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../../apps/oracle/src/usecases/shadow-ledger.ts";
 import { connectPeer, onchainId, rawKeySigner, signPersonalMessage } from "@causeway/attest";
@@ -156,6 +158,7 @@ export interface WorldOptions {
   readonly apiKeys?: ReadonlyMap<string, string>;
   readonly shadow?: boolean;
   readonly localDeadlineMs?: number;
+  readonly callBounds?: Partial<CallBounds>;
   readonly metricsOpen?: boolean;
   /** The chains of another oracle, when both look at the same ones. */
   readonly origin?: FakeChain;
@@ -270,6 +273,7 @@ export async function startWorld(options: WorldOptions = {}) {
       localDeadlineMs: options.localDeadlineMs ?? 5_000,
       peerTimeoutMs: 2_000,
       events,
+      enter: boundCalls({ perCaller: 64, total: 512, ...options.callBounds }),
       ledger: createShadowLedger(options.shadow ?? false, 0),
     },
   );

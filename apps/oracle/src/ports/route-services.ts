@@ -20,6 +20,8 @@ import type {
 
 /** Who asks. */
 export interface Caller {
+  /** Whose calls are counted together: the key, or the address where no keys are asked for. */
+  readonly id: string;
   /** The `x-api-key` as it came: some peers are asked with it. */
   readonly apiKey: string | undefined;
   /** Aborts when the caller hangs up. */

@@ -10,7 +10,7 @@ export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "lis
       schema: {
         tags: ["oracle"],
         summary: "Chains that this oracle attests",
-        response: { 200: oracleChainsAnswer, 401: oracleError },
+        response: { 200: oracleChainsAnswer, 401: oracleError, 429: oracleError },
       },
     },
     async (_request, reply) => sendJson(reply, JSON.stringify(services.listChains())),

@@ -19,6 +19,10 @@ export function depositoryDepositsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestDeposit(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.attestDeposit(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

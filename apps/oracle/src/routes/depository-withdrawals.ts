@@ -19,6 +19,10 @@ export function depositoryWithdrawalsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestWithdrawal(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.attestWithdrawal(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

@@ -19,6 +19,10 @@ export function nonceMappingRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.signNonceMapping(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.signNonceMapping(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

@@ -1,4 +1,4 @@
-import { sendJson } from "@causeway/service-kit";
+import { addressBlock, sendJson } from "@causeway/service-kit";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Attested, Caller } from "../ports/route-services.ts";
 import type { RouteOptions } from "./typed.ts";
@@ -19,9 +19,16 @@ export function sendAttested<Answer extends object>(
 }
 
 /** Who asks: the key, which some peers are asked with, and whether the answer is still wanted. */
-export function callerOf({ headers }: Pick<FastifyRequest, "headers">, reply: FastifyReply): Caller {
+export function callerOf(
+  { headers, ip }: Pick<FastifyRequest, "headers" | "ip">,
+  reply: FastifyReply,
+  { keyed }: Pick<RouteOptions, "keyed">,
+): Caller {
   const key = headers["x-api-key"];
-  return { apiKey: typeof key === "string" ? key : undefined, gone: () => closedBeforeItsEnd(reply.raw) };
+  const apiKey = typeof key === "string" ? key : undefined;
+  // Without keys a made-up one must not give its caller places of its own.
+  const id = keyed && apiKey !== undefined ? `key ${apiKey}` : `address ${addressBlock(ip)}`;
+  return { id, apiKey, gone: () => closedBeforeItsEnd(reply.raw) };
 }
 
 /** Of the response, not of the request: a request closes as soon as its body was read. */

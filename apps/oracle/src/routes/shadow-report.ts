@@ -10,7 +10,7 @@ export function shadowReportRoute(app: TypedServer, services: Pick<RouteServices
       schema: {
         tags: ["oracle"],
         summary: "How often this oracle says what is answered with its peers",
-        response: { 200: shadowReport, 401: oracleError },
+        response: { 200: shadowReport, 401: oracleError, 429: oracleError },
       },
     },
     async (_request, reply) => sendJson(reply, JSON.stringify(services.shadowReport())),

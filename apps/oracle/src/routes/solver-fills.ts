@@ -19,6 +19,10 @@ export function solverFillsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestFill(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.attestFill(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

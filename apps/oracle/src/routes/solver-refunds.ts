@@ -19,6 +19,10 @@ export function solverRefundsRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.attestRefund(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.attestRefund(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

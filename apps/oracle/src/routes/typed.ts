@@ -14,6 +14,7 @@ export const attestationErrors = {
   400: oracleError,
   401: oracleError,
   409: oracleError,
+  429: oracleError,
   500: oracleError,
   503: oracleError,
 } as const;
@@ -21,4 +22,6 @@ export const attestationErrors = {
 /** What every route is told about this instance. */
 export interface RouteOptions {
   readonly shadow: boolean;
+  /** Whether callers need a key. */
+  readonly keyed: boolean;
 }

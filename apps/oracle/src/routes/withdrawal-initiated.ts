@@ -19,6 +19,10 @@ export function withdrawalInitiatedRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.confirmWithdrawal(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.confirmWithdrawal(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

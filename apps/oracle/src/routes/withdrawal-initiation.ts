@@ -19,6 +19,10 @@ export function withdrawalInitiationRoute(
       },
     },
     async (request, reply) =>
-      sendAttested(reply, await services.initiateWithdrawal(request.body, callerOf(request, reply)), options),
+      sendAttested(
+        reply,
+        await services.initiateWithdrawal(request.body, callerOf(request, reply, options)),
+        options,
+      ),
   );
 }

@@ -71,13 +71,14 @@ export function attestDeposit(services: AttestationServices, owner: string) {
       family: chain.vmType,
       key: `${chain.name}:${transactionId}:${part}`,
       signsNothing: ({ execution }) => execution === undefined,
-      async attest(): Promise<DepositAttestationAnswer> {
+      async attest(signal): Promise<DepositAttestationAnswer> {
         depositoryOf(chain, "chainId");
         const found = finalValue(
-          await evidenceOf(known).deposits(transactionId),
+          await evidenceOf(known, signal).deposits(transactionId),
           "transactionId",
           `transaction ${transactionId} on ${chain.name}`,
         );
+        signal.throwIfAborted();
         return await signedDeposits(services, asked, found, idOf);
       },
       route: depositRoute(services, owner, asked, idOf),

@@ -63,10 +63,10 @@ export function attestFill(services: AttestationServices, owner: string) {
       family: vm,
       key: `${orderId}:${transactionId}:${signature}:${JSON.stringify(claimed)}`,
       signsNothing: () => false,
-      async attest(): Promise<FillAttestationAnswer> {
+      async attest(signal): Promise<FillAttestationAnswer> {
         const [inputs, evidence] = await inOrder([
-          settledInputs(chains, signed, claimed),
-          evidenceOf(paying).payments(transactionId, {
+          settledInputs(chains, signed, claimed, signal),
+          evidenceOf(paying, signal).payments(transactionId, {
             orderId,
             solver: order.solver,
             deadline: order.output.deadline,
@@ -94,6 +94,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           inputs.map(({ deposit }) => deposit.amount),
         );
         if (hub.settlementKey === "payment") mustBeWorthFilling(order, inputs);
+        signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({

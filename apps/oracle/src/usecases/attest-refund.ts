@@ -74,8 +74,8 @@ export function attestRefund(services: AttestationServices, owner: string) {
       family: first.chain.chain.vmType,
       key: `${orderId}:${signature}:${JSON.stringify(entries)}`,
       signsNothing: () => false,
-      async attest(): Promise<RefundAttestationAnswer> {
-        const inputs = await settledInputs(chains, signed, claimed);
+      async attest(signal): Promise<RefundAttestationAnswer> {
+        const inputs = await settledInputs(chains, signed, claimed, signal);
         const difference = messageDifference(
           order,
           inputs.map(({ deposit }) => deposit.amount),
@@ -83,9 +83,10 @@ export function attestRefund(services: AttestationServices, owner: string) {
         const payments = refundPayments(refunds, inputs, difference);
         if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
         const paid = await inOrder(
-          payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs)),
+          payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs, signal)),
         );
         if (hub.settlementKey === "payment") mustBeWorthRefunding(order, refunds, payments, paid, inputs);
+        signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           sealer.message(messageId(difference)),
           sealer.execution({ idempotencyKey, actions: depositsToSolver(signed, inputs) }),
@@ -130,9 +131,10 @@ async function mustHaveBeenPaid(
   { orderId, order }: SignedOrder,
   { chain, transactionId, deadline, extraData, wanted, inputIndexes }: RefundPayment,
   inputs: readonly SettledInput[],
+  signal: AbortSignal,
 ): Promise<readonly bigint[]> {
   const field = "refunds";
-  const evidence = await evidenceOf(chain).payments(transactionId, {
+  const evidence = await evidenceOf(chain, signal).payments(transactionId, {
     orderId,
     solver: order.solver,
     deadline,

@@ -70,14 +70,15 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
       family: chain.vmType,
       key: JSON.stringify([data, hint]),
       signsNothing: ({ execution }) => execution === undefined,
-      async attest(): Promise<WithdrawalAttestationAnswer> {
+      async attest(signal): Promise<WithdrawalAttestationAnswer> {
         depositoryOf(chain, "chainId");
         const evidence = finalValue(
-          await evidenceOf(known).withdrawal(payload, hint),
+          await evidenceOf(known, signal).withdrawal(payload, hint),
           "withdrawal",
           `the withdrawal on ${chain.name}`,
         );
         mustPay(evidence, asked);
+        signal.throwIfAborted();
         const found = { ...evidence, depository: await recordedDepository(services, asked, evidence) };
         const message: Message = {
           data,
@@ -88,7 +89,9 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
           },
         };
         if (found.status === "pending") return { message: { ...message, signatures: [] } };
+        signal.throwIfAborted();
         await mustBeItsPayload(services, asked, payload, found);
+        signal.throwIfAborted();
         const [seal, execution] = await Promise.all([
           services.sealer.message(idOf(message)),
           services.sealer.execution({

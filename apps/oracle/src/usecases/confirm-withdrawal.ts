@@ -35,7 +35,7 @@ export function confirmWithdrawal(services: AttestationServices) {
       family: asked.chain.vmType,
       key: JSON.stringify(ordered.echo),
       signsNothing: ({ payloadParams }) => payloadParams === undefined,
-      async attest(): Promise<WithdrawalInitiatedAnswer> {
+      async attest(signal): Promise<WithdrawalInitiatedAnswer> {
         mustBeConcludable(services, ordered);
         if ((await hubReader.balanceOf(address, asked.tokenId)) < amount)
           throw rejected(
@@ -43,6 +43,7 @@ export function confirmWithdrawal(services: AttestationServices) {
             "the withdrawal address holds less than expectedAmount on the hub",
           );
         if (hub.allocatorAddress === undefined) return unsigned;
+        signal.throwIfAborted();
         return {
           ...unsigned,
           payloadParams: { ...wireParams(submitted), signatures: await sealer.withdrawal(submitted) },

@@ -40,10 +40,11 @@ export function initiateWithdrawal(services: AttestationServices) {
       family: knownChain(chains, asked.words.chainId, "chainId").chain.vmType,
       key: JSON.stringify([ordered.echo, request.signature]),
       signsNothing: () => false,
-      async attest(): Promise<WithdrawalInitiationAnswer> {
+      async attest(signal): Promise<WithdrawalInitiationAnswer> {
         mustBeConcludable(services, ordered);
         if ((await hubReader.balanceOf(asked.ownerAlias, asked.tokenId)) < amount)
           throw rejected("expectedAmount", "the withdrawer's balance on the hub is below expectedAmount");
+        signal.throwIfAborted();
         return { message, execution: await sealer.execution(execution) };
       },
       route: initiationRoute(services, message, execution),

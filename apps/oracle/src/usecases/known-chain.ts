@@ -16,8 +16,12 @@ export function familyOf(chains: AttestedChains): FamilyOf {
   return (name) => knownChain(chains, name, "chainId").chain.vmType;
 }
 
-/** Where the evidence of a chain comes from. @throws AttestationError upstream_unavailable when this build cannot read its family. */
-export function evidenceOf({ chain, evidence }: AttestedChain): EvidenceSource {
+/**
+ * Where the evidence of a chain comes from.
+ * @throws AttestationError upstream_unavailable when this build cannot read its family, and the signal's reason when it is aborted
+ */
+export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSignal): EvidenceSource {
+  signal?.throwIfAborted();
   if (evidence === undefined)
     throw new AttestationError(
       "upstream_unavailable",

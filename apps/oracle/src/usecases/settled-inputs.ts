@@ -65,15 +65,17 @@ export async function settledInputs(
   chains: AttestedChains,
   signed: SignedOrder,
   claimed: readonly ClaimedInput[],
+  signal: AbortSignal,
 ): Promise<readonly SettledInput[]> {
   const byIndex = claimed.toSorted((a, b) => a.inputIndex - b.inputIndex);
-  return await inOrder(byIndex.map(async (claim) => await settledInput(chains, signed, claim)));
+  return await inOrder(byIndex.map(async (claim) => await settledInput(chains, signed, claim, signal)));
 }
 
 async function settledInput(
   chains: AttestedChains,
   { orderId, json, order }: SignedOrder,
   { transactionId, onchainId, inputIndex }: ClaimedInput,
+  signal: AbortSignal,
 ): Promise<SettledInput> {
   const payment = json.inputs[inputIndex]?.payment;
   const bytes = order.inputs[inputIndex]?.payment.currency;
@@ -83,7 +85,7 @@ async function settledInput(
   const field = `inputs[${inputIndex}].transactionId`;
   depositoryOf(chain, `order.inputs[${inputIndex}].payment.chainId`);
   const { deposits, timestamp, height } = finalValue(
-    await evidenceOf(known).deposits(transactionId),
+    await evidenceOf(known, signal).deposits(transactionId),
     field,
     `the deposit of order input payment ${inputIndex}`,
   );

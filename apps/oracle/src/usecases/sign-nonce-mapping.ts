@@ -50,7 +50,10 @@ export function signNonceMapping({
       family: chain.vmType,
       key: JSON.stringify([entry, digest]),
       signsNothing: () => false,
-      attest: async () => ({ genericMapping: { ...entry, signatures: await sealer.entry(entry) } }),
+      async attest(signal) {
+        signal.throwIfAborted();
+        return { genericMapping: { ...entry, signatures: await sealer.entry(entry) } };
+      },
       route: mappingRoute(hub, contract, entry),
     };
   };

@@ -19,6 +19,8 @@ export interface Aggregation {
   readonly peerTimeoutMs: number;
   readonly events: OracleEvents;
   readonly ledger: ShadowLedger;
+  /** Takes a place for a call of this caller, see `boundCalls`. */
+  readonly enter: (caller: string) => () => void;
 }
 
 interface Options {
@@ -28,7 +30,7 @@ interface Options {
 
 /**
  * A use case with its peers: understands the request, attests it here, asks the peers when the request wants them, and says what stands behind the answer.
- * Requests that ask the same while the first is under way share its work here; peers are asked for each caller.
+ * Requests that ask the same while the first is under way share its work here; so do calls to peers (`connectPeer`).
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,
@@ -40,11 +42,20 @@ export function withPeers<Request extends Options, Answer>(
 
   return async (request, caller) => {
     let family = "unknown";
+    let release: (() => void) | undefined;
+    let work: Promise<unknown> = Promise.resolve();
     try {
+      release = aggregation.enter(caller.id);
       const understood = understand(request);
       family = understood.family;
       const attest = (): Promise<Answer> =>
-        shared(understood.key, () => within(aggregation.localDeadlineMs, understood.attest()));
+        shared(understood.key, () =>
+          within(aggregation.localDeadlineMs, (signal) => {
+            const started = understood.attest(signal);
+            work = started;
+            return started;
+          }),
+        );
       const attested =
         request.requestPeerSignatures === true && aggregation.peers.length > 0
           ? await together(path, request, caller, understood, attest, aggregation)
@@ -61,6 +72,9 @@ export function withPeers<Request extends Options, Answer>(
     } catch (error) {
       events.attested({ route: path, family, outcome: outcomeOf(error), error });
       throw error;
+    } finally {
+      // Not before its work has ended: who hangs up could otherwise start any amount of it.
+      if (release !== undefined) work.then(release, release);
     }
   };
 }

@@ -1,15 +1,25 @@
 import { AttestationError } from "../ports/attestation-error.ts";
 
-/** The value, if it comes within `ms`. @throws AttestationError upstream_unavailable when it does not: what is waited for is always a chain's node or a key service. */
-export async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value> {
+/**
+ * The value, if it comes within `ms`. What was started learns of its end by the signal.
+ * @throws AttestationError upstream_unavailable when it does not: what is waited for is always a chain's node or a key service
+ */
+export async function within<Value>(
+  ms: number,
+  start: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
   // By hand: a race of promises and its clean-up cost more than many a question to a chain.
   return await new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () =>
-        reject(new AttestationError("upstream_unavailable", "the chains took too long to answer; try again")),
-      ms,
-    );
-    promise.then(
+    const over = new AbortController();
+    const timer = setTimeout(() => {
+      const late = new AttestationError(
+        "upstream_unavailable",
+        "the chains took too long to answer; try again",
+      );
+      over.abort(late);
+      reject(late);
+    }, ms);
+    start(over.signal).then(
       (value) => {
         clearTimeout(timer);
         resolve(value);

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { readPeerList } from "./peer-list.ts";
 
 test("each entry is a base URL, a bar and a credential", () => {
-  expect(readPeerList("https://a.example|key-1;http://b.example:8080/oracle|pass-through")).toEqual({
+  expect(readPeerList("https://a.example|key-1;http://10.0.0.7:8080/oracle|pass-through")).toEqual({
     peers: [
       { baseUrl: "https://a.example", credential: "key-1" },
-      { baseUrl: "http://b.example:8080/oracle", credential: undefined },
+      { baseUrl: "http://10.0.0.7:8080/oracle", credential: undefined },
     ],
     problems: [],
   });
@@ -36,7 +36,7 @@ test("one base URL in two entries is refused, however it is written", () => {
     expect(readPeerList(`https://a.example|one;${twin}|two`).problems).toEqual([
       "PEERS entry 2 has the base URL of entry 1",
     ]);
-  expect(readPeerList("https://a.example|one;https://a.example/x|one;http://a.example|one").problems).toEqual(
+  expect(readPeerList("https://127.0.0.1|one;https://127.0.0.1/x|one;http://127.0.0.1|one").problems).toEqual(
     [],
   );
 });
@@ -61,5 +61,38 @@ test("what cannot be asked is refused by its place, and no problem shows a crede
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(/^PEERS entry 2 /);
     expect(problems[0]).not.toMatch(/secret|example/);
+  }
+});
+
+test("plain http is accepted for private addresses only, and the problem shows neither host nor credential", () => {
+  for (const host of [
+    "localhost:8080",
+    "127.0.0.1",
+    "10.255.0.1",
+    "172.31.0.1",
+    "192.168.1.1",
+    "[::1]:80",
+    "[fd12::1]",
+  ])
+    expect([host, readPeerList(`http://${host}|key`).problems]).toEqual([host, []]);
+  for (const host of [
+    "peer.example",
+    "oracle-b",
+    "8.8.8.8",
+    "172.32.0.1",
+    "169.254.169.254",
+    "0.0.0.0",
+    "[2001:4860::1]",
+    "[::ffff:8.8.8.8]",
+    "localhost.example",
+    "10.0.0.1.example",
+  ]) {
+    expect([host, readPeerList(`http://${host}|secret`).problems]).toEqual([
+      host,
+      [
+        "PEERS entry 1 must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses",
+      ],
+    ]);
+    expect(readPeerList(`https://${host}|secret`).problems).toEqual([]);
   }
 });

@@ -1,3 +1,17 @@
+import { BlockList, isIP } from "node:net";
+
+/** Loopback, private and unique local addresses: no router on the internet forwards to them. */
+const privateAddresses = new BlockList();
+for (const [net, bits] of [
+  ["127.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+] as const)
+  privateAddresses.addSubnet(net, bits, "ipv4");
+privateAddresses.addAddress("::1", "ipv6");
+privateAddresses.addSubnet("fc00::", 7, "ipv6");
+
 /** Where a peer is, and how to speak to it. */
 export interface PeerEndpoint {
   /** Without a slash at the end; may have a path. Holds no credential: safe to log. */
@@ -46,6 +60,8 @@ function readPeer(entry: string): PeerEndpoint | string {
   const url = URL.canParse(entry.slice(0, bar).trim()) ? new URL(entry.slice(0, bar).trim()) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
     return "must begin with an absolute http or https URL";
+  if (url.protocol === "http:" && !isPrivateHost(url.hostname))
+    return "must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses";
   if (url.username !== "" || url.password !== "")
     return "has a credential in its URL: it belongs behind the |";
   if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
@@ -57,4 +73,11 @@ function readPeer(entry: string): PeerEndpoint | string {
     baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
     credential: credential === PASS_THROUGH ? undefined : credential,
   };
+}
+
+/** Names other than `localhost` are not looked up: what one points to can change after the start. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const family = isIP(host);
+  return family === 0 ? host === "localhost" : privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
 }

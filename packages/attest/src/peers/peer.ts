@@ -1,13 +1,14 @@
 import { Pool } from "undici";
 import type { PeerEndpoint } from "./peer-list.ts";
 import type { PeerOutcome } from "./peer-warning.ts";
+import { shareCalls } from "./shared-calls.ts";
 
 /** One other oracle, as aggregation sees it. */
 export interface Peer {
   /** Host and path without credentials: for logs. */
   readonly name: string;
   /**
-   * Posts JSON text and gives the JSON of a 200 answer.
+   * Posts JSON text and gives the JSON of a 200 answer. Equal calls at the same time with the same key are one call.
    * @throws PeerFailure, whatever went wrong.
    */
   ask(path: string, requestJson: string, options: AskOptions): Promise<unknown>;
@@ -74,35 +75,56 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
     }
   };
 
+  const askOnce = async (
+    path: string,
+    requestJson: string,
+    key: string | undefined,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<unknown> => {
+    const abort = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      abort.abort();
+    }, timeoutMs);
+    const giveUp = (): void => abort.abort();
+    signal.addEventListener("abort", giveUp, { once: true });
+    try {
+      const response = await post(path, requestJson, key, abort.signal);
+      const encoding = response.headers["content-encoding"];
+      const text = await boundedText(response.body);
+      if (response.statusCode !== 200)
+        throw new PeerFailure("status", `answered with status ${response.statusCode}${codeIn(text)}`);
+      if (encoding !== undefined && encoding !== "identity")
+        throw new PeerFailure("encoding", "answered in an encoding that was not asked for");
+      return parseJson(text);
+    } catch (error) {
+      if (error instanceof PeerFailure) throw error;
+      if (isLate) throw new PeerFailure("timeout", `gave no whole answer within ${timeoutMs} ms`);
+      if (signal.aborted) throw new PeerFailure("aborted", "was not waited for any more");
+      throw new PeerFailure("network", `could not be asked (${codeOf(error)})`);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+    }
+  };
+  const shared = shareCalls<unknown>();
+
   return {
     name: `${url.host}${basePath}`,
     async ask(path, requestJson, { incomingKey, timeoutMs, signal }) {
       if (signal.aborted) throw new PeerFailure("aborted", "was not asked any more");
-      const abort = new AbortController();
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        abort.abort();
-      }, timeoutMs);
-      const giveUp = (): void => abort.abort();
-      signal.addEventListener("abort", giveUp, { once: true });
+      const key = credential ?? incomingKey;
       try {
-        const response = await post(path, requestJson, credential ?? incomingKey, abort.signal);
-        const encoding = response.headers["content-encoding"];
-        const text = await boundedText(response.body);
-        if (response.statusCode !== 200)
-          throw new PeerFailure("status", `answered with status ${response.statusCode}${codeIn(text)}`);
-        if (encoding !== undefined && encoding !== "identity")
-          throw new PeerFailure("encoding", "answered in an encoding that was not asked for");
-        return parseJson(text);
+        return await shared(
+          JSON.stringify([path, requestJson, key]),
+          async (all) => await askOnce(path, requestJson, key, timeoutMs, all),
+          signal,
+        );
       } catch (error) {
         if (error instanceof PeerFailure) throw error;
-        if (isLate) throw new PeerFailure("timeout", `gave no whole answer within ${timeoutMs} ms`);
-        if (signal.aborted) throw new PeerFailure("aborted", "was not waited for any more");
-        throw new PeerFailure("network", `could not be asked (${codeOf(error)})`);
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", giveUp);
+        throw new PeerFailure("aborted", "was not waited for any more");
       }
     },
     close: async () => await pool.destroy(),

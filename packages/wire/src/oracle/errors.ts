@@ -8,6 +8,8 @@ export const oracleErrorCode = z.enum([
   "rejected",
   "unauthorized",
   "quorum_not_reached",
+  "rate_limited",
+  "overloaded",
   "upstream_unavailable",
   "internal",
 ]);
@@ -19,6 +21,8 @@ export const oracleErrorStatus: Readonly<Record<OracleErrorCode, number>> = {
   rejected: 400,
   unauthorized: 401,
   quorum_not_reached: 409,
+  rate_limited: 429,
+  overloaded: 503,
   upstream_unavailable: 503,
   internal: 500,
 };

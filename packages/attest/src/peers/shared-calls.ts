@@ -1,0 +1,47 @@
+interface SharedCall<Value> {
+  readonly value: Promise<Value>;
+  readonly abort: AbortController;
+  waiting: number;
+}
+
+/**
+ * Lets callers that ask for the same at the same time share one call. Nothing is kept once it has ended. It is aborted when all its callers have gone.
+ * @returns a function whose promise rejects with the signal's reason when this caller goes, while the call goes on for the others
+ */
+export function shareCalls<Value>(): (
+  key: string,
+  start: (signal: AbortSignal) => Promise<Value>,
+  signal: AbortSignal,
+) => Promise<Value> {
+  const underWay = new Map<string, SharedCall<Value>>();
+
+  const begin = (key: string, start: (signal: AbortSignal) => Promise<Value>): SharedCall<Value> => {
+    const abort = new AbortController();
+    const call: SharedCall<Value> = { abort, value: start(abort.signal), waiting: 0 };
+    const forget = (): void => {
+      if (underWay.get(key) === call) underWay.delete(key);
+    };
+    abort.signal.addEventListener("abort", forget, { once: true });
+    call.value.then(forget, forget);
+    underWay.set(key, call);
+    return call;
+  };
+
+  return async (key, start, signal) => {
+    signal.throwIfAborted();
+    const call = underWay.get(key) ?? begin(key, start);
+    call.waiting++;
+    const gone = Promise.withResolvers<never>();
+    const leave = (): void => {
+      call.waiting--;
+      if (call.waiting === 0) call.abort.abort();
+      gone.reject(signal.reason);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await Promise.race([call.value, gone.promise]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  };
+}
