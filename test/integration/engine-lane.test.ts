@@ -1,4 +1,5 @@
 import { testTokenAbi } from "@causeway/contracts";
+import { NodeRefusal } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
@@ -6,6 +7,7 @@ import { encodeFunctionData, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
+import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
@@ -349,6 +351,49 @@ test("a payment whose commit a failover lost is not made again: its lane plans n
     expect((await world.request(requestId)).state.name).toBe("fillable");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {
+  const { destination, origin, clock, services } = world;
+  const { inventoryWaitMs } = services.enginePolicy;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await forgotten(agreed);
+  const { connection } = destination.connected;
+  const fault = new NodeRefusal({ method: "eth_call", nodeCode: 503, nodeText: "busy", nodeData: undefined });
+  const failing = async (): Promise<never> => await Promise.reject(fault);
+  const silent = withChain(services, destination.connected, {
+    connection: { reader: { ...connection.reader, nonce: failing, simulate: failing } },
+  });
+  const disabled: Services = {
+    ...services,
+    chains: {
+      ...services.chains,
+      get: (id) => (id === destination.chain.id ? undefined : services.chains.get(id)),
+    },
+  };
+  const unknownSolver: Services = {
+    ...services,
+    signer: { ...services.signer, address: world.anAddress() },
+  };
+  const attempt = async (by: Services): Promise<unknown> =>
+    await fillDestination(by, agreed.requestId).catch((error: unknown) => error);
+  for (const by of [silent, disabled]) {
+    for (let round = 0; round < 10; round++) {
+      await attempt(by);
+      clock.forward(inventoryWaitMs / 4);
+    }
+    expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  }
+  expect(await attempt(silent)).toBe(fault);
+  expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
+  // Past its deadline it would be refunded, had nothing been paid.
+  clock.forward(agreed.terms.fillDeadlineMs);
+  for (const by of [silent, disabled, unknownSolver, services]) await attempt(by);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 

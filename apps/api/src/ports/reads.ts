@@ -33,6 +33,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   slot(slotId: string): Promise<Slot | undefined>;
   /** The next nonce that a lane gives away, and whether two heads in a row have shown one of its open nonces used for something unknown; undefined: it was never opened. */
   lane(chainId: number, sender: Address): Promise<{ nextNonce: number; hasUnexplained: boolean } | undefined>;
+  /** Whether any key was ever about to pay on this chain. */
+  hasLane(chainId: number): Promise<boolean>;
   /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Open and mined slots of a lane in nonce order. */

@@ -43,7 +43,7 @@ import { endOf, isRail } from "./request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
-import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
+import { hasUnexplainedNonce, UNEXPLAINED_NONCE, whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -83,20 +83,33 @@ export async function fillDestination(services: Needs, requestId: RequestId): Pr
   }
   if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
     return await creditLate(services, requestId);
-  const decided = await decideFill(services, request).catch(async (error: unknown) => {
+  if (request.state.name !== "fillable") return DONE;
+  const destination = endOf(services.chains, request.terms.destination.chainId);
+  const isUnexplained =
+    destination === undefined || isRail(destination)
+      ? Promise.resolve(false)
+      : hasUnexplainedNonce(services, destination, services.signer.address);
+  isUnexplained.catch(() => undefined);
+  const decided = await decideFill(services, request, isUnexplained).catch(async (error: unknown) => {
+    // Throws its own fault: while the chain does not show whether it paid, no fault speaks for giving up.
+    if (await isUnexplained) return untilExplained(services, requestId, UNEXPLAINED_NONCE);
     const { inventoryWaitMs } = services.enginePolicy;
     const nowMs = services.clock.nowMs();
     const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
     if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
     const why = error instanceof Error ? error.message : "planning the fill failed";
-    return await giveUp(services, requestId, "UNKNOWN", why);
+    return await giveUp(services, request, "UNKNOWN", why);
   });
   services.planFaults.clear(requestId);
   return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
 }
 
 /** What is to be paid, and how; or that nothing is, for now or for good. */
-async function decideFill(services: Needs, request: RequestRecord): Promise<Progress | PlannedFill> {
+async function decideFill(
+  services: Needs,
+  request: RequestRecord,
+  isUnexplained: Promise<boolean>,
+): Promise<Progress | PlannedFill> {
   const { requestId } = request.terms;
   const [basis, execution] = await Promise.all([
     fillBasisOf(services, request),
@@ -107,7 +120,7 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
   const { terms } = request;
   // Settlement needs the signature of the solver that the order names.
   if (orderSignerOf(services, terms.order.solver) === undefined)
-    return giveUp(services, requestId, "NO_QUOTES", "the order names a solver whose key is not configured");
+    return giveUp(services, request, "NO_QUOTES", "the order names a solver whose key is not configured");
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
   if (origin === undefined || destination === undefined)
@@ -115,18 +128,13 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
   const { currency, chainId } = terms.destination;
   if (isRail(destination)) {
     const due = await amountToPay(services, request, basis, { origin, destination }, false);
-    if (due.kind === "refund") return giveUp(services, requestId, due.reason);
+    if (due.kind === "refund") return giveUp(services, request, due.reason);
     if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
     if (execution?.destination !== undefined)
-      return giveUp(
-        services,
-        requestId,
-        "EXECUTION_REVERTED",
-        "no calls are made beside a fill on that chain",
-      );
+      return giveUp(services, request, "EXECUTION_REVERTED", "no calls are made beside a fill on that chain");
     const planned = await planFillByRail(services, destination, request, due.amount);
     if (planned.kind === "refused")
-      return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+      return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
     if (terms.sponsorship !== undefined) await warmPrices(services);
     return {
       basis,
@@ -140,11 +148,11 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
   }
   const [toContract, hasUnexplained] = await Promise.all([
     isNativeToContract(destination, currency, terms.recipient),
-    hasUnexplainedNonce(services, destination, services.signer.address),
+    isUnexplained,
   ]);
-  if (hasUnexplained) return untilExplained(services, requestId);
+  if (hasUnexplained) return untilExplained(services, requestId, UNEXPLAINED_NONCE);
   const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
-  if (due.kind === "refund") return giveUp(services, requestId, due.reason);
+  if (due.kind === "refund") return giveUp(services, request, due.reason);
   if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
 
   const native = {
@@ -163,7 +171,7 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
     toContract || due.budget !== undefined || terms.outputCalls !== undefined || terms.gasTopup !== undefined;
   const isRouted = runsForeignCode || execution?.destination !== undefined;
   if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
-    return giveUp(services, requestId, "NO_QUOTES", FORMER_ROUTER);
+    return giveUp(services, request, "NO_QUOTES", FORMER_ROUTER);
   const mayBurn = basis.kind === "deposit" && runsForeignCode;
   const burntUsd = mayBurn ? await unpaidBurntUsd(services) : 0n;
   if (mayBurn && burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
@@ -185,19 +193,19 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
   };
   const beside = execution?.destination;
   if (beside !== undefined && terms.outputCalls !== undefined)
-    return giveUp(services, requestId, "EXECUTION_REVERTED", "the quote has calls of its own");
+    return giveUp(services, request, "EXECUTION_REVERTED", "the quote has calls of its own");
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
   if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
     return giveUp(
       services,
-      requestId,
+      request,
       "EXECUTION_REVERTED",
       "the calls beside the fill were charged, or given up, before",
     );
   if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
-      requestId,
+      request,
       "EXECUTION_REVERTED",
       "no calls are made beside a fill that is exchanged, or that brings coin for gas",
     );
@@ -217,20 +225,20 @@ async function decideFill(services: Needs, request: RequestRecord): Promise<Prog
           : terms.gasTopup !== undefined
             ? await planFillWithTopup(services, destination, question, terms.gasTopup.amount)
             : await planPayment(services, destination, question);
-  if (planned.kind === "callsFail") return giveUp(services, requestId, "EXECUTION_REVERTED", planned.reason);
+  if (planned.kind === "callsFail") return giveUp(services, request, "EXECUTION_REVERTED", planned.reason);
   if (planned.kind === "short" || planned.kind === "notApproved") return wait(services, request, planned.why);
   if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");
   if (planned.kind === "refused")
-    return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+    return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   if (planned.kind === "dear") return wait(services, request, planned.why, "QUOTED_GAS_LIMIT_EXCEEDED");
   if (planned.kind === "tooDear")
-    return giveUp(services, requestId, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
+    return giveUp(services, request, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
   if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");
   if (planned.kind === "reverts") {
     // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
     if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
       return wait(services, request, "the solver's inventory does not bear the fill");
-    return giveUp(services, requestId, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+    return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
   if (beside !== undefined && valueOf(beside.calls) > 0n) {
     const { salePriceUsd = beside.coinUsd } = beside;
@@ -360,7 +368,7 @@ async function commitAndSend(
       "SLIPPAGE",
     );
   if ("unpriced" in outcome) return wait(services, request, outcome.unpriced, "SPONSOR_BALANCE_TOO_LOW");
-  if ("why" in outcome) return giveUp(services, requestId, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
+  if ("why" in outcome) return giveUp(services, request, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
   services.events.happened("fill_planned", {
     requestId,
     chain: destination.chain.name,
@@ -412,9 +420,8 @@ async function countExposure(
   if (reached !== undefined) throw new ExposureReached(reached);
 }
 
-/** Never gives up: the nonce may have paid this very request, and then its deposit must not be refunded. */
-function untilExplained(services: Needs, requestId: RequestId): Progress {
-  const why = "a used nonce of the solver's key is unexplained";
+/** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */
+function untilExplained(services: Needs, requestId: RequestId, why: string): Progress {
   services.events.alarm("fill_waits", { requestId, why });
   return { waitMs: 1_000, why };
 }
@@ -422,24 +429,29 @@ function untilExplained(services: Needs, requestId: RequestId): Progress {
 /** Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had vouched for it. */
 async function wait(
   services: Needs,
-  { terms, updatedAtMs }: Pick<RequestRecord, "terms" | "updatedAtMs">,
+  request: RequestRecord,
   why: string,
   reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
 ): Promise<Progress> {
+  const { terms, updatedAtMs } = request;
   // Since it could be filled: anybody can update the request by a deposit that names its order.
   const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
   const waitedMs = services.clock.nowMs() - sinceMs;
-  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, terms.requestId, reason, why);
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, request, reason, why);
   services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
   return { waitMs: 1_000, why };
 }
 
+/** @throws RpcFault: whether the recipient was paid is unknown, and nothing was given up */
 async function giveUp(
   services: Needs,
-  requestId: RequestId,
+  { terms }: RequestRecord,
   reason: FailReason,
   detail?: string,
 ): Promise<Progress> {
+  const { requestId } = terms;
+  const maybePaid = await whyMaybePaid(services, terms);
+  if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
   await services.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
     if (record)

@@ -1,6 +1,7 @@
-import type { Address, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { Address, OrderId, RequestId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Services } from "../ports/services.ts";
+import { endOf, isRail } from "./request-end.ts";
 
 /**
  * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere, or a database failed over to a copy that lacks the
@@ -8,6 +9,8 @@ import type { Services } from "../ports/services.ts";
  */
 
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
+
+export const UNEXPLAINED_NONCE = "a used nonce of the solver's key is unexplained";
 
 /** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
 const MAX_NONCES = 256;
@@ -21,6 +24,40 @@ export async function hasUnexplainedNonce(
   const used = await connection.reader.nonce(sender, "latest");
   const lane = await reads.lane(chain.id, sender);
   return lane !== undefined && (lane.hasUnexplained || used > lane.nextNonce);
+}
+
+/**
+ * Why the recipient may have been paid without the database knowing; undefined: no such payment was made. Ask before a deposit is released
+ * for refund: after a failover, only the chain shows that payment.
+ * @throws RpcFault: nothing is known, so the deposit must not be released
+ */
+export async function whyMaybePaid(
+  services: Pick<Services, "reads" | "chains" | "events" | "signer">,
+  { destination: { chainId }, order }: Pick<RequestTerms, "destination" | "order">,
+): Promise<string | undefined> {
+  const destination = endOf(services.chains, chainId);
+  if (destination === undefined)
+    return (await services.reads.hasLane(chainId))
+      ? `chain ${chainId} is not enabled, so whether it shows a payment of this fill is unknown: enable it`
+      : undefined;
+  if (isRail(destination)) return undefined;
+  const { reader } = destination.connection;
+  // Before the solver's key was changed, the order's solver paid.
+  const senders = new Set([services.signer.address, order.solver]);
+  for (const sender of senders) {
+    if ((await services.reads.lane(chainId, sender)) === undefined) continue;
+    // A payment that is not mined yet may still be.
+    const counts = await Promise.all([reader.nonce(sender, "latest"), reader.nonce(sender, "pending")]);
+    const used = Math.max(...counts);
+    const lane = await services.reads.lane(chainId, sender);
+    if (lane === undefined || (!lane.hasUnexplained && used <= lane.nextNonce)) continue;
+    const isFormerKey = sender !== services.signer.address && !lane.hasUnexplained;
+    const range = { sender, next: lane.nextNonce, used };
+    // The lane of a former key is no longer advanced when the key is used elsewhere.
+    if (isFormerKey && (await areUsedElsewhere(services, destination, range))) continue;
+    return UNEXPLAINED_NONCE;
+  }
+  return undefined;
 }
 
 /**

@@ -55,6 +55,10 @@ const lane = statement(
      and s.unexplained_confirmed) as has_unexplained
    from lanes l where l.chain_id = $1 and l.sender = $2`,
 );
+const hasLane = statement(
+  "read_has_lane",
+  "select exists (select 1 from lanes where chain_id = $1) as has_lane",
+);
 const attempts = statement(
   "read_attempts",
   `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
@@ -198,6 +202,10 @@ export function postgresReads(sql: Sql): Reads {
         sender,
       ]);
       return row && { nextNonce: row.next_nonce, hasUnexplained: row.has_unexplained };
+    },
+    async hasLane(chainId) {
+      const [row] = await sql.query<{ has_lane: boolean }>(hasLane, [chainId]);
+      return row?.has_lane === true;
     },
     async givenNonces(chainId, sender, from, to) {
       const rows = await sql.query<{ nonce: number }>(givenNonces, [chainId, sender, from, to]);
