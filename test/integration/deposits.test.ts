@@ -1,5 +1,7 @@
+import type { DepositFact } from "@causeway/chains";
 import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
-import type { TxHash } from "@causeway/domain";
+import type { Hex, TxHash } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
@@ -341,23 +343,29 @@ test("what a hint recorded in a block that never became canonical is taken back 
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 });
 
+/** Services whose node of the origin chain goes on answering about the transaction and its block as it does now. */
+async function staleNode(txHash: TxHash): Promise<typeof world.services> {
+  const { connected } = world.origin;
+  const { reader } = connected.connection;
+  const [transaction, block] = [await reader.transaction(txHash), await reader.head()];
+  const stale = {
+    ...connected,
+    connection: {
+      ...connected.connection,
+      reader: { ...reader, transaction: async () => transaction, block: async () => block },
+    },
+  };
+  return { ...world.services, chains: { ...world.services.chains, get: () => stale } };
+}
+
 test("a node that lags behind cannot bring back a deposit of a block that the watcher has dropped", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
-  const { reader } = world.origin.connected.connection;
-  const [stale, block] = [await reader.transaction(txHash), await reader.head()];
+  const by = await staleNode(txHash);
   await world.watch(world.origin);
   await world.origin.reorg(1);
   await world.watch(world.origin);
-  const lagging = {
-    ...world.origin.connected,
-    connection: {
-      ...world.origin.connected.connection,
-      reader: { ...reader, transaction: async () => stale, block: async () => block },
-    },
-  };
-  const by = { ...world.services, chains: { ...world.services.chains, get: () => lagging } };
   await expect(indexTransaction(by, { chainId: world.origin.chain.id, txHash })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
@@ -480,14 +488,20 @@ const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
 /** A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them. */
-async function aPiledBlock(): Promise<{
-  since: bigint;
-  named: Agreed;
-  honest: Agreed;
-  raws: readonly TxHash[];
-}> {
+interface PiledBlock {
+  readonly since: bigint;
+  readonly named: Agreed;
+  readonly honest: Agreed;
+  readonly raws: readonly TxHash[];
+}
+
+async function aPiledBlock(): Promise<PiledBlock> {
+  await world.watch(world.origin);
+  return await pileBlock();
+}
+
+async function pileBlock(): Promise<PiledBlock> {
   const { origin, stranger } = world;
-  await world.watch(origin);
   const since = await origin.client.getBlockNumber();
   const [named, honest] = [await agree(), await agree()];
   const { orderId: id } = named.terms;
@@ -553,6 +567,103 @@ test("a reorg between two slices takes back those that were committed", async ()
   const { logged, stored } = await loggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
+  await filledOnce(honest);
+});
+
+test("a report of a vanished block that comes between two slices is taken back with the last one", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  const gone = await agree();
+  const txHash = await deposit(origin, world.user, gone);
+  await origin.mine();
+  const stale = await staleNode(txHash);
+  await origin.reorg(1);
+  const { since, honest } = await pileBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  const reports: string[] = [];
+  const report = async () =>
+    reports.push((await indexTransaction(stale, { chainId: origin.chain.id, txHash })).message);
+  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  expect(reports).toEqual(["Transaction indexed", "Transaction indexed"]);
+  const { logged, stored } = await loggedAndStored(since - 1n);
+  expect(stored).toEqual(logged);
+  expect(await world.status(gone.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await filledOnce(honest);
+  expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
+});
+
+const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
+
+/**
+ * What a node says that is on another branch from the newest block on: its block has what `agreed` asks for, from `model`, and 300 deposits of a stranger.
+ */
+async function anotherBranch(model: DepositFact, { terms }: Agreed) {
+  const { connected, announce } = world.origin;
+  const { connection } = connected;
+  const head = { ...(await announce()), hash: aHash() };
+  const facts = Array.from({ length: 301 }, (_, at) => ({
+    ...model,
+    ...(at === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
+    txHash: aHash(),
+    blockNumber: head.number,
+    blockHash: head.hash,
+  }));
+  const reader = { ...connection.reader, depositsIn: async () => facts, topUpsIn: async () => [] };
+  return { connected: { ...connected, connection: { ...connection, reader } }, head };
+}
+
+/** What the newest block says of the deposit of a request. */
+async function newestFact({ terms }: Agreed): Promise<DepositFact> {
+  const { client, connected } = world.origin;
+  const to = await client.getBlockNumber();
+  const facts = await connected.connection.reader.depositsIn({ from: to, to, hashes: new Map() });
+  const fact = facts.find(({ id }) => id === terms.orderId);
+  if (fact === undefined) throw new Error(`block ${to} has no deposit of ${terms.requestId}`);
+  return fact;
+}
+
+test("a crash between two slices of a branch that vanishes leaves none of its deposits, and those of the other branch", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  const since = await origin.client.getBlockNumber();
+  const [lasting, phantom] = [await agree(), await agree()];
+  await mined(lasting);
+  await world.watch(origin);
+  const trail = await loadTrail(world.services, origin.connected);
+  const branch = await anotherBranch(await newestFact(lasting), phantom);
+  await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
+  expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
+
+  await origin.mine();
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(1);
+  expect(stored).toEqual(logged);
+  expect(await world.status(phantom.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await filledOnce(lasting);
+});
+
+test("of two leaders that write down slices of two branches, the one that began last goes on", async () => {
+  const { origin } = world;
+  const { since, honest } = await aPiledBlock();
+  const phantom = await agree();
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  const branch = await anotherBranch(await newestFact(honest), phantom);
+  let scans = 0;
+  const another = async (): Promise<void> => {
+    if (scans++ > 0) return;
+    await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  };
+  const scan = scanChain(mortal(-1, another), origin.connected, trail, head);
+  await expect(scan).rejects.toThrow(TrailMoved);
+
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  expect((await world.status(phantom.requestId)).status).toBe("waiting");
   await filledOnce(honest);
 });
 

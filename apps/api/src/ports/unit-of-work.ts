@@ -271,10 +271,24 @@ export interface LaneWrites {
   cancel(slotId: string, reason: FailReason): Promise<void>;
 }
 
+/** The newest block whose deposits are all recorded. */
+export interface LockedCursor {
+  readonly number: bigint;
+  readonly hash: Hex;
+  /** Hash of the block that a begun advance ends with. */
+  readonly advancesTo: Hex | undefined;
+}
+
 export interface TrailWrites {
   /** Locks the chain's cursor. */
-  lockCursor(chainId: number): Promise<{ number: bigint; hash: Hex } | undefined>;
+  lockCursor(chainId: number): Promise<LockedCursor | undefined>;
+  /** Also ends the advance that was begun. */
   setCursor(chainId: number, block: BlockRef): Promise<void>;
+  /**
+   * Notes that an advance is committed in parts: the trail ends with `ancestor` until its last part.
+   * @param to hash of the block that the advance ends with
+   */
+  beginAdvance(chainId: number, ancestor: Pick<BlockRef, "number" | "hash">, to: Hex): Promise<void>;
   /** Notes that the logs up to this block were read a second time. */
   setRechecked(chainId: number, blockNumber: bigint): Promise<void>;
   /** Hash that the watcher read at a height; undefined when it has not come there or has forgotten it. */

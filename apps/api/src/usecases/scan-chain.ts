@@ -54,8 +54,8 @@ export async function loadTrail(
 
 /**
  * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
- * commit of deposits, states and jobs; the last slice moves the cursor, too. A crash between two slices repeats nothing: the range is read again, and what is
- * recorded already is no news.
+ * commit of deposits, states and jobs; the last slice moves the cursor, too. After a crash between two slices the range is read again: what is recorded
+ * already is no news, and what is not there any more is taken back.
  * @param maxBlocks of one step
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
@@ -107,34 +107,93 @@ interface Found {
   readonly topUps: readonly TopUpFact[];
 }
 
+/**
+ * Writes down in commits of a bounded size what the blocks of a step say. Reports of clients are recorded between two of them, against the trail
+ * as it is then; therefore the first commit ends the trail below what it replaces, and the last one takes back once more what is not of its blocks.
+ */
 async function recordAdvance(
   services: Needs,
   reading: ScanReading,
   advance: Advance,
   found: Found,
 ): Promise<void> {
-  const { chain } = reading;
-  const tip = advance.known.at(-1)?.hash;
   let isFirst = true;
   for (let left: Found | undefined = found; left !== undefined; isFirst = false) {
     const { facts, topUps } = left;
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
-      if ((await tx.trail.lockCursor(chain.id))?.hash !== tip) throw new TrailMoved(chain.name);
-      const slice = isFirst
-        ? await firstSlice(tx, reading, advance, facts)
-        : sliceDeposits(facts, reading.isTooSmall);
-      const topUpSlice = sliceEvenly(topUps);
+      await lockToAdvance(tx, reading.chain, advance, isFirst);
+      const slice = await nextSlice(tx, reading, advance, { facts, topUps }, isFirst);
       // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
-      const moved = await storeDeposits(tx, reading, slice.now);
-      await storeTopUps(services, tx, topUpSlice.now, reading.seenAtMs);
-      if (isFirst) await takeBackDeposits(services, tx, reading, advance);
+      const moved = await storeDeposits(tx, reading, slice.facts.now);
+      await storeTopUps(services, tx, slice.topUps.now, reading.seenAtMs);
+      const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
+      if (isFirst) announceReorg(services, reading.chain, advance);
+      if (isFirst || isLast) await takeBackDeposits(services, tx, reading, advance);
       await actOnDeposits(services, tx, reading, moved);
-      if (slice.later.length + topUpSlice.later.length > 0)
-        return { facts: slice.later, topUps: topUpSlice.later };
-      await finishAdvance(services, tx, chain, advance);
-      return undefined;
+      if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
+      if (isFirst) await beginAdvance(tx, reading.chain, advance);
+      return { facts: slice.facts.later, topUps: slice.topUps.later };
     });
   }
+}
+
+/**
+ * Locks the cursor for a commit of this advance. A later commit follows only its own first one: another leader may have begun on another branch meanwhile.
+ * @throws TrailMoved
+ */
+async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFirst: boolean): Promise<void> {
+  const cursor = await tx.trail.lockCursor(id);
+  if (isFirst) {
+    if (cursor?.hash !== advance.known.at(-1)?.hash) throw new TrailMoved(name);
+    return;
+  }
+  const { ancestor, last } = endsOf(advance);
+  if (cursor?.hash !== ancestor.hash || cursor.advancesTo !== last.hash) throw new TrailMoved(name);
+}
+
+/** A crash may follow: whoever reads on then must read again, on whichever branch, all that this advance may have written. */
+async function beginAdvance(tx: Tx, { id }: Chain, advance: Advance): Promise<void> {
+  const { ancestor, last } = endsOf(advance);
+  await tx.trail.beginAdvance(id, ancestor, last.hash);
+}
+
+/** The block below those of a step, and its last one. */
+function endsOf({ change }: Advance): { ancestor: Pick<BlockRef, "number" | "hash">; last: BlockRef } {
+  const [first] = change.append;
+  const last = change.append.at(-1);
+  if (first === undefined || last === undefined) throw new Error("invariant violated: a step without blocks");
+  return { ancestor: { number: first.number - 1n, hash: first.parentHash }, last };
+}
+
+function announceReorg({ events }: Pick<Needs, "events">, { name }: Chain, { known, change }: Advance): void {
+  if (change.orphanedFrom === undefined) return;
+  events.alarm("reorg", {
+    chain: name,
+    from: change.orphanedFrom,
+    depth: (known.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
+    beyondTrail: change.kind === "detached",
+  });
+}
+
+interface Slices {
+  readonly facts: Slice<DepositFact>;
+  readonly topUps: Slice<TopUpFact>;
+}
+
+/** What one commit writes down. A reorg beyond the trail is one commit: there is no common block that the trail could end with between two. */
+async function nextSlice(
+  tx: Tx,
+  reading: ScanReading,
+  advance: Advance,
+  { facts, topUps }: Found,
+  isFirst: boolean,
+): Promise<Slices> {
+  if (advance.change.kind === "detached")
+    return { facts: { now: facts, later: [] }, topUps: { now: topUps, later: [] } };
+  return {
+    facts: isFirst ? await firstSlice(tx, reading, advance, facts) : sliceDeposits(facts, reading.isTooSmall),
+    topUps: sliceEvenly(topUps),
+  };
 }
 
 /** Begins with the deposits of requests that stand in a block which is taken back with this slice. */
@@ -155,18 +214,15 @@ async function firstSlice(
 }
 
 /** What is done once, when all that the blocks say is written down. */
-async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<void> {
-  const { append } = advance.change;
-  const [first] = append;
-  const last = append.at(-1);
-  if (first === undefined || last === undefined) throw new Error("invariant violated: a step without blocks");
+async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<undefined> {
+  const { ancestor, last } = endsOf(advance);
   await confirm(services, tx, chain.id, last.number);
   // Wallets are locked last, here as everywhere.
   if (chain.id === services.appBalance.chainId) {
     await takeBackTopUps(services, tx, ...replacedBlocks(advance));
     await creditDueTopUps(services, tx, last.number);
   }
-  await tx.trail.replace(chain.id, first.number - 1n, append, trailLength(chain));
+  await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));
   await tx.trail.setCursor(chain.id, last);
 }
 

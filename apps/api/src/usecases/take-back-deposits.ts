@@ -17,17 +17,10 @@ export async function takeBackDeposits(
   services: RecordingServices,
   tx: Tx,
   reading: Reading,
-  { known, change }: Advance,
+  advance: Advance,
 ): Promise<void> {
   const { chain } = reading;
-  if (change.orphanedFrom !== undefined)
-    services.events.alarm("reorg", {
-      chain: chain.name,
-      from: change.orphanedFrom,
-      depth: (known.at(-1)?.number ?? 0n) - change.orphanedFrom + 1n,
-      beyondTrail: change.kind === "detached",
-    });
-  const gone = await tx.deposits.removeOrphaned(chain.id, ...replacedBlocks({ known, change }));
+  const gone = await tx.deposits.removeOrphaned(chain.id, ...replacedBlocks(advance));
   const requestIds = new Set(gone.flatMap(({ requestId }) => requestId ?? []));
   const records = requestIds.size === 0 ? undefined : await tx.requests.lockAll([...requestIds]);
   for (const deposit of gone) {

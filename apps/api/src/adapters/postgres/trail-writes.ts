@@ -1,17 +1,23 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
-import type { TrailWrites } from "../../ports/unit-of-work.ts";
+import type { LockedCursor, TrailWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
 const lockCursor = statement(
   "cursor_lock",
-  "select block_number, block_hash from chain_cursors where chain_id = $1 for update",
+  "select block_number, block_hash, advances_to from chain_cursors where chain_id = $1 for update",
 );
 const setCursor = statement(
   "cursor_set",
   `insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, $3)
-   on conflict (chain_id) do update set block_number = excluded.block_number, block_hash = excluded.block_hash`,
+   on conflict (chain_id) do update set
+     block_number = excluded.block_number, block_hash = excluded.block_hash, advances_to = null`,
+);
+const beginAdvance = statement(
+  "cursor_begin_advance",
+  `with cut as (delete from chain_blocks where chain_id = $1 and number > $2)
+   update chain_cursors set block_number = $2, block_hash = $3, advances_to = $4 where chain_id = $1`,
 );
 const setRechecked = statement(
   "cursor_set_rechecked",
@@ -31,15 +37,30 @@ const append = statement(
    select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[])`,
 );
 
+interface CursorRow {
+  readonly block_number: number;
+  readonly block_hash: string;
+  readonly advances_to: string | null;
+}
+
 /** The watcher's memory of a chain inside one transaction. */
 export function trailWrites(sql: Sql): TrailWrites {
   return {
-    async lockCursor(chainId): Promise<{ number: bigint; hash: Hex } | undefined> {
-      const [row] = await sql.query<{ block_number: number; block_hash: string }>(lockCursor, [chainId]);
-      return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
+    async lockCursor(chainId): Promise<LockedCursor | undefined> {
+      const [row] = await sql.query<CursorRow>(lockCursor, [chainId]);
+      if (row === undefined) return undefined;
+      const { block_number: number, block_hash: hash, advances_to: advancesTo } = row;
+      return {
+        number: BigInt(number),
+        hash: hash as Hex,
+        advancesTo: (advancesTo ?? undefined) as Hex | undefined,
+      };
     },
     async setCursor(chainId, block): Promise<void> {
       await sql.query(setCursor, [chainId, block.number, block.hash]);
+    },
+    async beginAdvance(chainId, { number, hash }, to): Promise<void> {
+      await sql.query(beginAdvance, [chainId, number, hash, to]);
     },
     async setRechecked(chainId, blockNumber): Promise<void> {
       await sql.query(setRechecked, [chainId, blockNumber]);
