@@ -237,6 +237,35 @@ test("a node that fails to serve a reported transaction does not hold up the res
   await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
 });
 
+test("a scan whose endpoint fails every second request for logs still catches up at once", async () => {
+  const { origin, services } = world;
+  const { connected } = origin;
+  const { reader } = connected.connection;
+  let asked = 0;
+  const depositsIn: typeof reader.depositsIn = async (range) => {
+    if (asked++ % 2 === 1) throw new Error("the node failed");
+    return await reader.depositsIn(range);
+  };
+  const failing = {
+    ...connected,
+    connection: { ...connected.connection, reader: { ...reader, depositsIn } },
+  };
+  const enginePolicy = { ...services.enginePolicy, maxScanBlocks: 8 };
+  await origin.mine(80);
+  const { number } = await origin.announce();
+  const lead = async () => ({
+    lost: new AbortController().signal,
+    worked: () => undefined,
+    release: async () => undefined,
+  });
+  const watcher = watchChain({ ...services, enginePolicy }, failing, lead);
+  // Ten steps. With pauses that double each time they would take half a minute.
+  await expect
+    .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 10_000 })
+    .toBe(number);
+  await watcher.close();
+});
+
 test("a payment that the wallet replaced by a dearer one is followed under its new hash", async () => {
   const agreed = await aSend(native);
   const [data] = transactionsOf(agreed.answer.steps);

@@ -26,3 +26,15 @@ test("steps grow back to the configured size and not beyond it", () => {
   expect(pace.maxBlocks()).toBe(20);
   expect(createScanPace(3, () => 0).maxBlocks()).toBe(3);
 });
+
+test("pauses do not grow while failing scans commit some of their steps", () => {
+  const pace = createScanPace(500, () => 0);
+  for (let at = 0; at < 6; at++) pace.failed();
+  const pauses = Array.from({ length: 3 }, () => {
+    pace.advanced();
+    return pace.failed();
+  });
+  expect(pauses).toEqual([200, 200, 200]);
+  expect(pace.maxBlocks()).toBe(8);
+  expect([pace.failed(), pace.failed()]).toEqual([400, 800]);
+});

@@ -109,6 +109,7 @@ async function lead(
   let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
+      const tipBefore = trail.at(-1)?.number ?? 0n;
       try {
         const head = newest;
         if (head !== undefined && head !== looked) {
@@ -142,6 +143,7 @@ async function lead(
         const stored = await loadTrail(services, connected).catch(() => undefined);
         if (stored !== undefined) follow(stored);
         lookAtLag(newest, trail.at(-1));
+        if ((trail.at(-1)?.number ?? 0n) > tipBefore) pace.advanced();
         await pause(pace.failed(), stop);
         continue;
       }
