@@ -1,8 +1,8 @@
-import { RpcFault, type ChainRail } from "@causeway/chains";
+import { RpcFault, ShareUsedUp, type ChainRail } from "@causeway/chains";
 import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
@@ -10,6 +10,7 @@ import { watchRail } from "../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import type { Slot } from "../../apps/api/src/ports/records.ts";
+import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { readArrivals } from "../../apps/api/src/usecases/rails/read-arrivals.ts";
 import { refundByRail } from "../../apps/api/src/usecases/rails/refund-by-rail.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -524,6 +525,60 @@ test("a node that lags does not make a payment again", async () => {
   for (let more = 0; more < 4; more++) await world.track(world.destination);
   world.destination.network.lag = 0;
   await expectFilledOnce(agreed);
+});
+
+test("waiting for a chain's rate limit holds at most two jobs of each kind, and everything is paid once", async () => {
+  await start();
+  const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.agree()));
+  const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
+  for (const one of [...paid, ...barred]) world.pay(one);
+  for (const { terms } of barred) world.destination.network.bar(terms.recipient, "the account takes nothing");
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  for (const { requestId } of barred) await fillDestination(world.services, requestId);
+  const { chains } = world.services;
+  let release = (): void => undefined;
+  const turn = new Promise<void>((resolve) => (release = resolve));
+  const usedUp = new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
+  const limited = (wait: () => Promise<void>): RailWorld["services"] => {
+    const rails = chains.rails.map((one) => {
+      const paymentCost: ChainRail["paymentCost"] = async (...asked) => {
+        await wait();
+        return await one.rail.paymentCost(...asked);
+      };
+      return { ...one, rail: { ...one.rail, isRateLimited: true as const, paymentCost } };
+    });
+    const rail = (id: number) => rails.find(({ chain }) => chain.id === id);
+    return { ...world.services, chains: { ...chains, rails, rail } };
+  };
+  const waiting = limited(async () => await turn);
+  const depositIds = await Promise.all(
+    barred.map(async ({ requestId }) => (await world.request(requestId)).state.depositId ?? "0"),
+  );
+  const jobs = [
+    ...paid.map(async ({ requestId }) => await fillDestination(waiting, requestId)),
+    ...depositIds.map(async (depositId) => await refundDeposit(waiting, depositId)),
+  ];
+  const ended: unknown[] = [];
+  for (const job of jobs) void job.then((progress) => ended.push(progress));
+  await vi.waitFor(() => expect(ended).toHaveLength(5));
+  expect(ended).toEqual(
+    Array.from({ length: 5 }, () => ({ waitMs: 2_000, why: expect.stringContaining("rate limit of") })),
+  );
+  release();
+  expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
+  // A request beyond the limit is no fault of the fill, however long the limit is used up.
+  const beyond = limited(async () => await Promise.reject(usedUp));
+  const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
+  const unpaid = states.find(({ state }) => state.name === "fillable");
+  if (unpaid === undefined) throw new Error("three fills have tried later");
+  for (let minute = 0; minute < 12; minute++) {
+    const progress = await fillDestination(beyond, unpaid.terms.requestId);
+    expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
+    world.clock.forward(60_000);
+  }
+  for (const one of paid) await expectFilledOnce(one);
+  for (const one of barred) await expectRefundedOnce(one);
 });
 
 test("two processes that pay many at once spend no coin twice, and pay each once", async () => {

@@ -15,6 +15,8 @@ export interface ChainRail {
   readonly replaces: boolean;
   /** Whether a payment that no node has can be made impossible by another one of the solver's own. */
   readonly takesBack: boolean;
+  /** Requests wait for a share of the endpoint's rate limit, for up to two minutes each. */
+  readonly isRateLimited?: true;
   /** An attempt's `txId` is ours alone, until `outcome` tells the chain's: nobody else could look it up. */
   readonly idsComeLater?: true;
   /**

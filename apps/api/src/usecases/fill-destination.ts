@@ -36,6 +36,7 @@ import { planFillWithSwap } from "./plan-fill-with-swap.ts";
 import { planFillWithTopup } from "./plan-fill-with-topup.ts";
 import { topupGas } from "./topup-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
+import { limitJobs } from "./rails/limit-jobs.ts";
 import { planFillByRail } from "./rails/plan-fill-by-rail.ts";
 import { railBears } from "./rails/rail-payment.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
@@ -75,6 +76,15 @@ type Needs = Pick<
 export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
   const request = await services.reads.request(requestId);
   if (request === undefined) return DONE;
+  const { name } = request.state;
+  const onRail = services.chains.rail(request.terms.destination.chainId);
+  if (onRail !== undefined && (name === "filling" || name === "fillable"))
+    return await limitJobs(onRail, "fill", async () => await goOn(services, request));
+  return await goOn(services, request);
+}
+
+async function goOn(services: Needs, request: RequestRecord): Promise<Progress> {
+  const { requestId } = request.terms;
   if (request.state.name === "filling") {
     // A process died between giving the nonce and sending: the bytes are, or will be, the same.
     const slot = await services.reads.slotOfLeg("fill", requestId);

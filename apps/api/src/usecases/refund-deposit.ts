@@ -18,6 +18,7 @@ import {
 } from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { isPlaceholder } from "./placeholder-user.ts";
+import { limitJobs } from "./rails/limit-jobs.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -51,8 +52,15 @@ type Needs = Pick<
 export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);
   if (deposit === undefined || deposit.disposition !== "refund") return DONE;
+  const onRail = services.chains.rail(deposit.chainId);
+  if (onRail !== undefined && (deposit.refundState === "sent" || deposit.refundState === "none"))
+    return await limitJobs(onRail, "refund", async () => await goOn(services, deposit));
+  return await goOn(services, deposit);
+}
+
+async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> {
   if (deposit.refundState === "sent") {
-    const slot = await services.reads.slotOfLeg("refund", depositId);
+    const slot = await services.reads.slotOfLeg("refund", deposit.id);
     if (slot) await resumeSlot(services, slot);
     return DONE;
   }

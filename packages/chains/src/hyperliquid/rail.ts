@@ -15,7 +15,7 @@ import { meaningOf } from "./nonce-meaning.ts";
 import { createRailPayments, type RailPaymentsOptions } from "./rail-payments.ts";
 import { createRailReading, type RailReadingOptions } from "./rail-reading.ts";
 import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
-import { withAllowance, withRecentAnswers } from "./shared-rpc.ts";
+import { withAllowance, withRecentAnswers, withRecentChecks } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
@@ -136,6 +136,7 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     // Another action uses up its nonce.
     takesBack: true,
     idsComeLater: true,
+    ...(weightPerMinute !== undefined && { isRateLimited: true }),
     ...payments,
     arrivals: reading.arrivals,
     arrivalsOf: reported.arrivalsOf,
@@ -171,7 +172,7 @@ function inIso(ms: bigint): string {
 
 /**
  * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond their share are refused at
- * once; in the worker they belong to payments, which wait.
+ * once; in the worker they belong to payments, which wait. There, planning asks once in some seconds whether an account can be paid, and signing asks anew.
  */
 function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
   const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;
@@ -180,7 +181,8 @@ function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, ans
   const shares = createWeightShares(weightPerMinute);
   const payments = withAllowance(endpoint, shares.payments.wait);
   const deposits = withAllowance(endpoint, shares.deposits.wait);
-  if (!answersClients) return { deposits, payments, questions: payments, pulse: payments, tokens: deposits };
+  if (!answersClients)
+    return { deposits, payments, questions: withRecentChecks(payments), pulse: payments, tokens: deposits };
   const refused = withAllowance(endpoint, shares.clients.takeNow);
   const patient = withAllowance(endpoint, shares.clients.wait);
   return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };

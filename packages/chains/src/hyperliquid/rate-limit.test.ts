@@ -15,7 +15,7 @@ import { writeCursor } from "./rail-cursor.ts";
 import { createRailPayments, type RailPayments } from "./rail-payments.ts";
 import { createRailReading } from "./rail-reading.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { withAllowance } from "./shared-rpc.ts";
+import { withAllowance, withRecentChecks } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
 import { ShareUsedUp } from "../nodes/share-used-up.ts";
 import { createWeightShares } from "./weight-shares.ts";
@@ -407,4 +407,44 @@ test("reads a deposit within 16 minutes while a client reports random transactio
   expect(refusals.length).toBeGreaterThan(0);
   expect(refusals[0]?.retryAfterSeconds).toBeGreaterThan(0);
   expect(refusals[0]?.message).toContain("a weight of 300 per minute");
+});
+
+test("planning payments to one account asks once in 5 s whether it can be paid, counted from the answer, and signing asks anew", async () => {
+  vi.useFakeTimers();
+  const endpoint = publicEndpoint([]);
+  const asked: string[] = [];
+  let answerAfterMs = 60_000;
+  const rpc: ExchangeRpc = {
+    ...endpoint.rpc,
+    transferCheck: async (user) => {
+      asked.push(user);
+      await new Promise((resolve) => void setTimeout(resolve, answerAfterMs));
+      return { fee: "1", isSanctioned: false };
+    },
+  };
+  const planning = paymentsOn(withRecentChecks(rpc));
+  const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n };
+  const plan = async (): Promise<bigint> => {
+    const [, cost] = await Promise.all([
+      planning.refusalOf(payment),
+      planning.paymentCost(PERPS_CURRENCY, friend),
+    ]);
+    return cost;
+  };
+  const first = plan();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await first).toBe(100_000_000n);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await plan()).toBe(100_000_000n);
+  expect(asked).toEqual([friend]);
+  answerAfterMs = 0;
+  const signing = paymentsOn(rpc).prepare({ ...payment, orderId: undefined }, [], []);
+  await vi.advanceTimersByTimeAsync(0);
+  await signing;
+  expect(asked).toEqual([friend, friend]);
+  await vi.advanceTimersByTimeAsync(1_100);
+  const later = plan();
+  await vi.advanceTimersByTimeAsync(0);
+  await later;
+  expect(asked).toHaveLength(3);
 });

@@ -65,54 +65,67 @@ function remember<T>(set: Set<T>, value: T): void {
   set.add(value);
 }
 
-/** Answers to clients' questions may be so old, ms. */
+/** Answers may be kept for so long, ms. */
 const KEPT_MS = 5_000;
 const MAX_KEPT = 1_000;
 
 /**
- * Answers the same question of clients once in some seconds: whether an account can be paid, and that a transaction is absent. Only for
- * answers to clients: for anything else, absence must be read anew.
+ * Remembers for some seconds that a transaction is absent, and whether and for what an account can be paid. Only for answers to clients:
+ * for anything else, absence must be read anew.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
   const absent = recent<undefined>();
-  const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
   return {
-    ...rpc,
+    ...withRecentChecks(rpc),
     transaction: async (hash) => {
       if (absent.get(hash) !== undefined) return undefined;
       const found = await rpc.transaction(hash);
       if (found === undefined) absent.set(hash, undefined);
       return found;
     },
+  };
+}
+
+/**
+ * Remembers for some seconds whether and for what an account can be paid: planning a payment asks that several times. Not for signing it.
+ */
+export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
+  const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
+  const underWay = new Map<string, ReturnType<ExchangeRpc["transferCheck"]>>();
+  return {
+    ...rpc,
     transferCheck: async (user, source) => {
       const key = `${user} ${source}`;
       const kept = checks.get(key);
-      if (kept !== undefined) return await kept.answer;
+      if (kept !== undefined) return kept.answer;
+      const waiting = underWay.get(key);
+      if (waiting !== undefined) return await waiting;
       const asked = rpc.transferCheck(user, source);
-      checks.set(key, asked);
+      underWay.set(key, asked);
       try {
-        return await asked;
-      } catch (error) {
-        checks.forget(key);
-        throw error;
+        const answer = await asked;
+        // Kept from now on: the request may have waited long for its share.
+        checks.set(key, answer);
+        return answer;
+      } finally {
+        underWay.delete(key);
       }
     },
   };
 }
 
 function recent<T>() {
-  const kept = new Map<string, { readonly answer: T | Promise<T>; readonly untilMs: number }>();
+  const kept = new Map<string, { readonly answer: T; readonly untilMs: number }>();
   return {
     get: (key: string) => {
       const found = kept.get(key);
       return found === undefined || found.untilMs < performance.now() ? undefined : found;
     },
-    set: (key: string, answer: T | Promise<T>): void => {
+    set: (key: string, answer: T): void => {
       kept.delete(key);
       const [oldest] = kept.keys();
       if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
       kept.set(key, { answer, untilMs: performance.now() + KEPT_MS });
     },
-    forget: (key: string): void => void kept.delete(key),
   };
 }
