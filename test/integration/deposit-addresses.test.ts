@@ -969,6 +969,37 @@ test("all that was asked for is at the deposit address although today's fees exc
   world.prices.set("ethereum", "2500");
 });
 
+for (const [name, referrer] of [
+  ["the NUL character", "a\0b"],
+  ["half a character", "a\ud800"],
+] as const)
+  test(`a quote whose text holds ${name} stops neither its own deposit address nor any other`, async () => {
+    const odd = await world.address({ referrer });
+    const other = await world.address();
+    for (const { at, terms } of [odd, other]) await world.sendTo(at, terms.origin.amount);
+    for (const { at, terms } of [odd, other])
+      expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
+  });
+
+test("a fault at one address does not keep what arrived at another one from being seen", async () => {
+  const [broken, other] = [await world.address(), await world.address()];
+  await world.sendTo(broken.at, usd(100));
+  await world.sendTo(other.at, usd(100));
+  await world.pool.query(
+    "alter table requests add constraint broken check (deposit_address <> '" +
+      broken.at +
+      "' or not funds_seen) not valid",
+  );
+  try {
+    for (let n = 0; n < 4; n++) await world.round();
+    expect((await world.status(broken.requestId)).nextAction).toBe("send_deposit");
+    expect(await world.untilSettled(other.at, 1)).toEqual([other.requestId]);
+  } finally {
+    await world.pool.query("alter table requests drop constraint broken");
+  }
+  expect(await world.untilSettled(broken.at, 1)).toEqual([broken.requestId]);
+});
+
 test("tokens that are not configured and dust change no status, call no operator and are kept in bounded number", async () => {
   const { origin, usdc } = world;
   const finished = await world.address();

@@ -5,9 +5,15 @@ const UINT256_MAX = 2n ** 256n - 1n;
 const LONGEST_ADDRESS = 128;
 const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
-/** Any text, up to `max` characters. */
+/** Any text, up to `max` characters. A database takes neither NUL nor half a character. */
 export const text = (max: number): z.ZodString =>
-  z.string(because("must be a string")).max(max, `must have at most ${max} characters`);
+  z
+    .string(because("must be a string"))
+    .max(max, `must have at most ${max} characters`)
+    .refine(
+      (value) => value.isWellFormed() && !value.includes("\0"),
+      "must be valid Unicode without the NUL character",
+    );
 
 /** An account, contract or currency of any chain family: which forms are valid depends on the chain, so the use case judges. */
 export const address = z

@@ -40,6 +40,8 @@ const cases: Case[] = [
   quote({ ...aQuoteBody, user: 5 }, "user must be a string"),
   quote({ ...aQuoteBody, user: "" }, "user must not be empty"),
   quote({ ...aQuoteBody, user: "x".repeat(129) }, "user must have at most 128 characters"),
+  quote({ ...aQuoteBody, referrer: "a\0b" }, "referrer must be valid Unicode without the NUL character"),
+  quote({ ...aQuoteBody, referrer: "a\ud800" }, "referrer must be valid Unicode without the NUL character"),
   quote({ ...aQuoteBody, originChainId: "11" }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, originChainId: 1.5 }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, destinationChainId: 0 }, "destinationChainId must be a positive integer chain id"),

@@ -4,7 +4,8 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 /** 78 digits may be too many for a uint256: the schema's to tell. */
 const SAFE_AMOUNT = /^\d{1,77}$/;
 const LONGEST_ADDRESS = 128;
-const LONGEST_REFERRER = 512;
+/** Of other characters the schema says which are text. */
+const PLAIN_REFERRER = /^[\x20-\x7e]{0,512}$/;
 
 /** The query of a status, as `statusQuery` reads it, when it is a request id alone; otherwise undefined. */
 export function plainStatusQuery(query: unknown): { requestId: string } | undefined {
@@ -50,7 +51,7 @@ export function plainQuoteBody(body: unknown): QuoteInput | undefined {
     input.refundTo = refundTo;
   }
   if (referrer !== undefined) {
-    if (typeof referrer !== "string" || referrer.length > LONGEST_REFERRER) return undefined;
+    if (typeof referrer !== "string" || !PLAIN_REFERRER.test(referrer)) return undefined;
     input.referrer = referrer;
   }
   return input;

@@ -74,6 +74,14 @@ function toldAgain(atMs: string, onlyFinal: string): string {
 const SAID = `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event`;
 /** States of a request whose status tells what lies at its deposit address. */
 const UNPAID = "('quoted', 'accepted', 'depositing', 'expired')";
+/**
+ * What is paid on the origin chain, by the form in which `termsToJson` writes it ahead of all text of callers. Never by a cast of the terms: that text may
+ * hold what Postgres refuses in JSON, and the statement would fail.
+ */
+const ORIGIN = {
+  currency: String.raw`substring(r.terms from '"origin":\{"chainId":\d+,"currency":"([^"]+)"')`,
+  amount: String.raw`substring(r.terms from '"origin":\{"chainId":\d+,"currency":"[^"]+","amount":\{"\$n":"(\d+)"')::numeric`,
+} as const;
 const noteFunds = announcing(
   "deposit_address_note_funds",
   `with place as (
@@ -94,7 +102,7 @@ const noteFunds = announcing(
          and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting,
        -- Too little to be moved at today's fees, and yet all that was asked for: a second payment would be one too many.
        exists (select from deposit_address_funds f where f.address = $1 and f.speaks and f.held_reason = 'AMOUNT_TOO_LOW'
-         and f.currency = r.terms::jsonb #>> '{origin,currency}' and f.amount >= (r.terms::jsonb #>> '{origin,amount,$n}')::numeric) as is_whole
+         and f.chain_id = r.origin_chain_id and f.currency = ${ORIGIN.currency} and f.amount >= ${ORIGIN.amount}) as is_whole
      from concerned join requests r using (request_id)),
    noted as (
      update requests r set funds_seen = s.is_moving or (s.is_awaiting and p.is_seen), funds_held = s.is_awaiting and (p.is_held or s.is_whole),

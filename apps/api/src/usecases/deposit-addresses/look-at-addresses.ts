@@ -125,42 +125,55 @@ async function writeDown(
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
 ): Promise<void> {
   const nowMs = services.clock.nowMs();
-  for (const address of new Set(changed.map((place) => place.address))) {
-    const places = changed.filter((place) => place.address === address);
-    const isTold = await speakerOf(services, connected, here.get(address));
-    const speaking = new Set<Address>();
-    for (const place of places) if (await isTold(place)) speaking.add(place.currency);
-    await services.uow.run(async ({ depositAddresses }) => {
-      const [{ chainId } = { chainId: 0 }] = places;
-      await depositAddresses.lock(address);
-      const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
-      const known = await depositAddresses.funds(chainId, address);
-      for (const place of places) {
-        const before = known.find(({ currency }) => currency === place.currency);
-        const amount = leftOf(place, underWay);
-        if (before === undefined && !hasRoomFor(services, known, place)) continue;
-        // An older look knows less.
-        if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
-        const unseenBlock = lookedAt?.get(address);
-        const reading = {
-          amount,
-          sinceBlock: atBlock,
-          ...(unseenBlock !== undefined && { unseenBlock }),
-          seenAtMs: nowMs,
-        };
-        await depositAddresses.observe(
-          place,
-          readBalance(before?.layers ?? [], reading),
-          atBlock,
-          speaking.has(place.currency),
-        );
-      }
-      await depositAddresses.noteFunds(address, nowMs);
-      // Only what a request tells of: dust at many addresses must not crowd others out.
-      if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
-        await depositAddresses.setActive(address, nowMs);
-    });
-  }
+  const byAddress = Map.groupBy(changed, ({ address }) => address);
+  for (const [address, places] of byAddress)
+    try {
+      const isTold = await speakerOf(services, connected, here.get(address));
+      const speaking = new Set<Address>();
+      for (const place of places) if (await isTold(place)) speaking.add(place.currency);
+      await writeDownAt(services, address, places, speaking, {
+        atBlock,
+        nowMs,
+        unseenBlock: lookedAt?.get(address),
+      });
+    } catch (error) {
+      // One address's fault does not keep the others waiting.
+      services.events.fault("deposit_address_fault", error, { chain: connected.chain.name, address });
+    }
+}
+
+async function writeDownAt(
+  services: AddressServices,
+  address: Address,
+  places: readonly Present[],
+  speaking: ReadonlySet<Address>,
+  { atBlock, nowMs, unseenBlock }: { atBlock: bigint; nowMs: number; unseenBlock: bigint | undefined },
+): Promise<void> {
+  await services.uow.run(async ({ depositAddresses }) => {
+    const [{ chainId } = { chainId: 0 }] = places;
+    await depositAddresses.lock(address);
+    const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
+    const known = await depositAddresses.funds(chainId, address);
+    for (const place of places) {
+      const before = known.find(({ currency }) => currency === place.currency);
+      const amount = leftOf(place, underWay);
+      if (before === undefined && !hasRoomFor(services, known, place)) continue;
+      // An older look knows less.
+      if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
+      const reading = {
+        amount,
+        sinceBlock: atBlock,
+        ...(unseenBlock !== undefined && { unseenBlock }),
+        seenAtMs: nowMs,
+      };
+      const isSpeaking = speaking.has(place.currency);
+      await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isSpeaking);
+    }
+    await depositAddresses.noteFunds(address, nowMs);
+    // Only what a request tells of: dust at many addresses must not crowd others out.
+    if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
+      await depositAddresses.setActive(address, nowMs);
+  });
 }
 
 /** Anyone may ask for a look for any token: of those that are not configured only so many are kept. */
