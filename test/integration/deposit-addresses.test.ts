@@ -1122,7 +1122,9 @@ test("an address that nobody paid is forgotten with its expired quote; one that 
     "update requests set state = 'expired', fill_deadline_ms = 5 where deposit_address = any($1)",
     [[unused.at, dusted.at, keyed.at, paid.at]],
   );
-  expect(await services.uow.run((tx) => tx.requests.prune(10, 100))).toMatchObject({ deleted: 1 });
+  expect(await services.uow.run((tx) => tx.requests.prune("requests", 10, 100))).toMatchObject({
+    deleted: 1,
+  });
   const kept = await Promise.all(
     [unused, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
   );

@@ -46,7 +46,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   events = recordedEvents();
   await pool.query(
-    "truncate requests, request_events, status_events, deposits, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
+    "truncate requests, request_events, status_events, deposits, executions, api_keys, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
   );
 });
 afterAll(async () => {
@@ -66,9 +66,14 @@ const servicesAt = (nowMs: number) => ({
 });
 
 /** Unpaid quotes from one chain. */
-async function quotesFrom(chainId: number, fillDeadlineMs: number, count = 1): Promise<RequestTerms[]> {
+async function quotesFrom(
+  chainId: number,
+  fillDeadlineMs: number,
+  count = 1,
+  change: Partial<RequestTerms> = {},
+): Promise<RequestTerms[]> {
   const origin = { chainId, currency: someAddress(), amount: 100n };
-  const all = Array.from({ length: count }, () => someTerms({ origin, fillDeadlineMs }));
+  const all = Array.from({ length: count }, () => someTerms({ origin, fillDeadlineMs, ...change }));
   const insert = groupedQuoteInserts(sqlOn(pool));
   await Promise.all(all.map(async (terms) => await insert(terms)));
   return all;
@@ -304,11 +309,92 @@ test("prunes unpaid quotes a month after their deadline, and looks only once at 
   expect(left).toHaveLength(4);
   expect(left).not.toContain(unpaid?.requestId);
   expect(left).toContain(young?.requestId);
-  const seen = await uow.run((tx) => tx.requests.prune(endedMs + 1, 100));
+  const seen = await uow.run((tx) => tx.requests.prune("requests", endedMs + 1, 100));
   expect(seen, "what is kept is not looked at again").toEqual({ deleted: 0, seen: 0 });
   const oldest = await reads.oldestPrunable();
   expect(oldest.find(({ table }) => table === "requests")?.sinceMs).toBe(young?.fillDeadlineMs);
 });
+
+/** Terms whose calls take several kilobytes. */
+function withCalls(): Partial<RequestTerms> {
+  const { order } = someTerms();
+  const call = `0x${"ab".repeat(3_000)}` as const;
+  return { order: { ...order, output: { ...order.output, calls: [call] } } };
+}
+
+test("prunes unpaid quotes with calls a day after they ended, and keeps what anything refers to", async () => {
+  const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
+  const [unpaid, deposited, executed, addressed, notified, ended] = await quotesFrom(
+    EVM,
+    dayOldMs,
+    6,
+    withCalls(),
+  );
+  const [small] = await quotesFrom(EVM, dayOldMs);
+  const [inTime] = await quotesFrom(EVM, NOW_MS + DAY_MS, 1, withCalls());
+  await pool.query("update requests set state = 'expired', updated_at_ms = $1", [dayOldMs]);
+  await pool.query("update requests set state_since_ms = $2 where request_id = $1", [
+    ended?.requestId,
+    NOW_MS - 1,
+  ]);
+  await pool.query(
+    `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
+       amount, value_usd, disposition, seen_at_ms, request_id)
+     values (1, $1, 0, 1, 'b', true, 1, 'c', 'd', 'e', 1, 0, 'refund', 0, $1)`,
+    [deposited?.requestId],
+  );
+  await pool.query(
+    `insert into executions (request_id, key_id, question_hash, chain_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas,
+       coin_usd, flat_usd, target, day, cost_usd, created_at_ms)
+     values ($1, 'key', 'q', 1, '0x', '0x', 0, 1, 0, 0, 0, '0x', 0, 0, 0)`,
+    [executed?.requestId],
+  );
+  await pool.query("update requests set deposit_address = 'a' where request_id = $1", [addressed?.requestId]);
+  await pool.query(
+    `insert into deposit_addresses (address, request_id, order_id, depositor, recovery, strict, question, created_at_ms, active_at_ms)
+     values ('a', $1, 'o', 'd', 'r', false, '{}', 0, 0)`,
+    [addressed?.requestId],
+  );
+  await aWebhookWaitingFor(notified);
+  await readUpTo(EVM, NOW_MS);
+
+  await pruneHistory(servicesAt(NOW_MS));
+  expect(events.of("pruned").at(-1)?.facts).toMatchObject({ quotesWithCalls: 1, quotes: 0 });
+  const left = await requestsLeft();
+  expect(left).not.toContain(unpaid?.requestId);
+  expect(new Set(left)).toEqual(
+    new Set([deposited, executed, addressed, notified, ended, small, inTime].map((one) => one?.requestId)),
+  );
+
+  await pool.query("update webhook_deliveries set state = 'delivered', ended_at_ms = 1");
+  await pruneHistory(servicesAt(NOW_MS));
+  expect(await requestsLeft(), "its webhook was delivered").not.toContain(notified?.requestId);
+  const monthLaterMs = NOW_MS + KEPT_MS.requests;
+  await readUpTo(EVM, monthLaterMs);
+  await pruneHistory(servicesAt(monthLaterMs));
+  expect(new Set(await requestsLeft())).toEqual(new Set([deposited, executed].map((one) => one?.requestId)));
+});
+
+/** A delivery of the last change of a request, which was not sent yet. */
+async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void> {
+  await pool.query(
+    `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ('key', '', 'secret', '{read}', '{}', '{}', '{}', 0, 0)`,
+  );
+  await pool.query(
+    `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
+     values ('wh', 'key', 'https://a.example', '', '{}', 's', 0, 0)`,
+  );
+  await pool.query(
+    `insert into status_events (request_id, seq, key_id, state, final, only_final, front, in_tx_hashes, tx_hashes, refund_tx_hashes, at_ms)
+     values ($1, 1, 'key', 'expired', true, false, 'none', '{}', '{}', '{}', 0)`,
+    [terms?.requestId],
+  );
+  await pool.query(
+    `insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms) values ('wh', $1, 1, 0, 0)`,
+    [terms?.requestId],
+  );
+}
 
 test("prunes the other tables when one of them fails, and reports which", async () => {
   await aCallAt(NOW_MS - KEPT_MS.idempotency_keys - 1);
@@ -329,7 +415,10 @@ test("prunes the other tables when one of them fails, and reports which", async 
   };
   await pruneHistory({ ...servicesAt(NOW_MS), uow: breaking });
   expect(await keysLeft()).toEqual([young]);
-  expect(events.of("prune_fault").map(({ facts }) => facts)).toEqual([{ table: "requests" }]);
+  expect(events.of("prune_fault").map(({ facts }) => facts)).toEqual([
+    { table: "large_requests" },
+    { table: "requests" },
+  ]);
 });
 
 test("deletes nothing by age while no chain's newest block is within an hour of the clock", async () => {

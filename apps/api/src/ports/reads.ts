@@ -9,6 +9,7 @@ import type { RailReads } from "./rails.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.ts";
 import type { DepositSighting } from "./unit-of-work.ts";
 import type { Overdue } from "./job-runs.ts";
+import type { PrunableTable } from "./prunable.ts";
 
 export interface ScannedBlock {
   readonly number: bigint;
@@ -93,9 +94,6 @@ export interface SendReads {
   /** Mined up to a final block and not settled. */
   dueSends(chainId: number, finalBlock: bigint, limit: number): Promise<SendRecord[]>;
 }
-
-/** Tables whose rows are deleted by age. */
-export type PrunableTable = "outbox" | "requests" | "idempotency_keys" | "claims";
 
 /** Requests that wait for a deposit and end when their deadline passes. */
 export interface WaitingReads {

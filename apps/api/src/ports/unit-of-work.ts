@@ -14,6 +14,7 @@ import type {
 import type { FillBurnWrites } from "./fill-burns.ts";
 import type { FastFillWrites } from "./fast-fill.ts";
 import type { ExecutionWrites } from "./executions.ts";
+import type { PrunableQuotes } from "./prunable.ts";
 import type { IdempotencyWrites } from "./idempotency.ts";
 import type { DepositAddressWrites } from "./deposit-addresses.ts";
 import type { ClaimWrites } from "./claims.ts";
@@ -101,8 +102,12 @@ export interface RequestWrites {
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
-  /** Deletes quotes with a deadline before that time which nothing was ever paid for. Of `seen` those that stay are never looked at again. */
-  prune(beforeMs: number, limit: number): Promise<{ readonly deleted: number; readonly seen: number }>;
+  /** Deletes quotes that ended before that time and that nothing was ever paid for. Those of `seen` that stay are never looked at again. */
+  prune(
+    quotes: PrunableQuotes,
+    beforeMs: number,
+    limit: number,
+  ): Promise<{ readonly deleted: number; readonly seen: number }>;
   /** Locks requests that wait for a deposit past their deadline; of those with reported origin transactions only the ones in `looked`. */
   lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<OverdueRequest[]>;
   /** Locks a request if it still waits for a deposit. */

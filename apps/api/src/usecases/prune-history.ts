@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
-import type { PrunableTable } from "../ports/reads.ts";
+import type { PrunableTable } from "../ports/prunable.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { mayDeleteByAge } from "./plausible-clock.ts";
@@ -9,12 +9,13 @@ const BATCH = 5_000;
 const MAX_BATCHES = 20;
 
 /**
- * How long rows stay: queued jobs for whoever looks into what happened, unpaid quotes so that a very late deposit is still refunded, offers of claims that were never signed for
- * whoever asks why they ended.
+ * How long rows stay: queued jobs to look into what happened, unpaid quotes so that a very late deposit is still refunded (large ones a day only: anyone can have them stored),
+ * offers of claims that were never signed to tell why they ended.
  */
 export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   outbox: 24 * 3_600 * 1000,
   requests: 30 * 24 * 3_600 * 1000,
+  large_requests: 24 * 3_600 * 1000,
   idempotency_keys: IDEMPOTENCY_KEPT_MS,
   claims: 24 * 3_600 * 1000,
 };
@@ -34,7 +35,12 @@ export async function pruneHistory(
     jobs: await prune(services, "outbox", async (tx, beforeMs) =>
       all(await tx.outbox.prune(beforeMs, BATCH)),
     ),
-    quotes: await prune(services, "requests", (tx, beforeMs) => tx.requests.prune(beforeMs, BATCH)),
+    quotesWithCalls: await prune(services, "large_requests", (tx, beforeMs) =>
+      tx.requests.prune("large_requests", beforeMs, BATCH),
+    ),
+    quotes: await prune(services, "requests", (tx, beforeMs) =>
+      tx.requests.prune("requests", beforeMs, BATCH),
+    ),
     calls: await prune(services, "idempotency_keys", async (tx, beforeMs) =>
       all(await tx.idempotency.prune(beforeMs, BATCH)),
     ),

@@ -1,11 +1,13 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../../ports/records.ts";
-import type { PrunableTable, Reads } from "../../ports/reads.ts";
+import type { PrunableTable } from "../../ports/prunable.ts";
+import type { Reads } from "../../ports/reads.ts";
 import { unrecordedDeposits } from "./deposit-writes.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
+import { LARGE, LARGE_ENDED } from "./large-requests.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { withoutJob } from "./job-runs.ts";
@@ -152,6 +154,7 @@ const oldestPrunable = statement(
   "read_oldest_prunable",
   `select 'outbox' as name, min(published_at_ms) as since_ms from outbox where published_at_ms is not null
    union all select 'requests', min(fill_deadline_ms) from requests where state = 'expired' and not kept
+   union all select 'large_requests', min(${LARGE_ENDED}) from requests where state = 'expired' and not kept and ${LARGE}
    union all select 'idempotency_keys', min(created_at_ms) from idempotency_keys
    union all select 'claims', min(expires_at) * 1000 from claims where state = 'offered'`,
 );

@@ -1,9 +1,11 @@
 import { payBy } from "@causeway/domain";
 import type { OrderId, RequestId } from "@causeway/domain";
 import type { RequestRecord } from "../../ports/records.ts";
+import type { PrunableQuotes } from "../../ports/prunable.ts";
 import type { OverdueRequest, RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { Sql, Statement } from "./pool.ts";
+import { LARGE, LARGE_ENDED } from "./large-requests.ts";
 import { saveRequests } from "./request-save.ts";
 import { REQUEST_COLUMNS, requestOf, STATE_COLUMNS, stateOf } from "./rows.ts";
 import type { RequestRow, StateRow } from "./rows.ts";
@@ -57,30 +59,44 @@ const measured = statement(
      average_ms = r.average_ms + (excluded.average_ms - r.average_ms) / least(r.samples + 1, 20)`,
 );
 
-// A request that any deposit or payment names is kept: its story may be asked for. So is one whose deposit address anything came to, or was given out to an API key.
-const prune = statement(
-  "request_prune",
-  // The batch is taken first: asked of all that may be pruned, the conditions would be answered by hashing whole tables.
-  `with due as materialized (
-     select request_id, deposit_address from requests where state = 'expired' and not kept and fill_deadline_ms < $1
-     order by fill_deadline_ms limit $2 for update skip locked),
-   seen as materialized (
-     select request_id,
-       (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
-         and not exists (select from deposit_address_funds f where f.address = a.address)
-         and not exists (select from deposit_sweeps s where s.address = a.address)))
-       or exists (select from deposits d where d.request_id = r.request_id)
-       or exists (select from sends s where s.request_id = r.request_id)
-       or exists (select from send_reports s where s.request_id = r.request_id)
-       or exists (select from executions e where e.request_id = r.request_id) as is_kept
-     from due r),
-   kept as (update requests set kept = true where request_id in (select request_id from seen where is_kept)),
-   gone as (delete from requests where request_id in (select request_id from seen where not is_kept) returning request_id),
-   addresses as (delete from deposit_addresses where request_id in (select request_id from gone)),
-   events as (delete from request_events where request_id in (select request_id from gone)),
-   statuses as (delete from status_events where request_id in (select request_id from gone))
-   select count(*) filter (where not is_kept) as deleted, count(*) as seen from seen`,
-);
+// Deliveries that wait to be sent read the request: it is pruned after them. A subquery, so that it is an index probe per request.
+const AWAITED = `(select true from status_events e join webhook_endpoints w on w.key_id = e.key_id
+     join webhook_deliveries d on d.endpoint_id = w.id and d.request_id = e.request_id and d.seq = e.seq
+   where e.request_id = requests.request_id and d.state = 'waiting' limit 1)`;
+
+/**
+ * Deletes the requests that `due` selects in the order of `ended`, unless anything refers to them: a deposit, a payment, or a deposit address that anything came to or that
+ * was given out to an API key. Those are kept, because their story may be asked for, and never looked at again.
+ */
+const pruneOf = (name: string, due: string, ended: string): Statement =>
+  statement(
+    name,
+    // The batch is taken first: asked of all that may be pruned, the conditions would be answered by hashing whole tables.
+    `with due as materialized (
+       select request_id, deposit_address from requests
+       where state = 'expired' and not kept and ${due} and ${ended} < $1 and ${AWAITED} is null
+       order by ${ended} limit $2 for update skip locked),
+     seen as materialized (
+       select request_id,
+         (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
+           and not exists (select from deposit_address_funds f where f.address = a.address)
+           and not exists (select from deposit_sweeps s where s.address = a.address)))
+         or exists (select from deposits d where d.request_id = r.request_id)
+         or exists (select from sends s where s.request_id = r.request_id)
+         or exists (select from send_reports s where s.request_id = r.request_id)
+         or exists (select from executions e where e.request_id = r.request_id) as is_kept
+       from due r),
+     kept as (update requests set kept = true where request_id in (select request_id from seen where is_kept)),
+     gone as (delete from requests where request_id in (select request_id from seen where not is_kept) returning request_id),
+     addresses as (delete from deposit_addresses where request_id in (select request_id from gone)),
+     events as (delete from request_events where request_id in (select request_id from gone)),
+     statuses as (delete from status_events where request_id in (select request_id from gone))
+     select count(*) filter (where not is_kept) as deleted, count(*) as seen from seen`,
+  );
+const prunings: Readonly<Record<PrunableQuotes, Statement>> = {
+  requests: pruneOf("request_prune", "true", "fill_deadline_ms"),
+  large_requests: pruneOf("request_prune_large", LARGE, LARGE_ENDED),
+};
 
 /** Requests inside one transaction. */
 export function requestWrites(sql: Sql): RequestWrites {
@@ -126,8 +142,8 @@ export function requestWrites(sql: Sql): RequestWrites {
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
       await sql.query(measured, [originChainId, destinationChainId, tookMs]);
     },
-    async prune(beforeMs, limit) {
-      const [row] = await sql.query<{ deleted: number; seen: number }>(prune, [beforeMs, limit]);
+    async prune(quotes, beforeMs, limit) {
+      const [row] = await sql.query<{ deleted: number; seen: number }>(prunings[quotes], [beforeMs, limit]);
       return row ?? { deleted: 0, seen: 0 };
     },
     async lockWaiting(requestId): Promise<RequestRecord | undefined> {

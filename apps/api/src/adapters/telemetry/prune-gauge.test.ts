@@ -2,7 +2,13 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { pruneGauge } from "./prune-gauge.ts";
 
-const KEPT_MS = { outbox: 1_000, requests: 5_000, idempotency_keys: 1_000, claims: 1_000 };
+const KEPT_MS = {
+  outbox: 1_000,
+  requests: 5_000,
+  large_requests: 5_000,
+  idempotency_keys: 1_000,
+  claims: 1_000,
+};
 
 test("publishes how long the oldest prunable row of each table is past its time, and keeps the last value while the database is away", async () => {
   const registry = new Registry();
