@@ -6,12 +6,15 @@ import type { Sql } from "./pool.ts";
 import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
 import type { EventRow } from "./status-event-reads.ts";
 
-/** Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. */
+/**
+ * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an index probe per delivery: `not exists` would become a join
+ * that reads the whole queue of the endpoint.
+ */
 const dueOf = (endpoint: string): string =>
   `select d.id, d.next_at_ms from webhook_deliveries d
    where d.endpoint_id = ${endpoint}.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
-     and not exists (select from webhook_deliveries p
-       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting')
+     and not coalesce((select true from webhook_deliveries p
+       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting' limit 1), false)
    order by d.next_at_ms`;
 
 /**
