@@ -1,4 +1,5 @@
 import pg from "pg";
+import { withoutIndexes } from "../own-database.ts";
 
 const CHUNK = 50_000;
 
@@ -93,17 +94,6 @@ const listing = `insert into request_history (${LISTED}) select ${LISTED} from r
 /** Where every row is in dozens of indexes: they are made when all rows are there, for row by row most of the time would be theirs. */
 const LISTINGS = ["request_history", "request_transactions"];
 
-/** Takes away the indexes that hold no constraint, and tells how to make them again. */
-async function withoutIndexes(client: pg.Client, tables: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await client.query<{ name: string; definition: string }>(
-    `select x.indexrelid::regclass::text as name, pg_get_indexdef(x.indexrelid) as definition
-     from pg_index x where x.indrelid = any($1::regclass[]) and not x.indisunique`,
-    [tables],
-  );
-  for (const { name } of rows) await client.query(`drop index ${name}`);
-  return rows.map(({ definition }) => definition);
-}
-
 /** Adds paid requests straight to the tables, listed as the service lists them, and leaves all analysed. */
 export async function storeHistory(
   databaseUrl: string,
@@ -119,36 +109,34 @@ export async function storeHistory(
     await client.query("set synchronous_commit = off");
     await client.query("set maintenance_work_mem = '512MB'");
     await client.query(names);
-    const indexes = await withoutIndexes(client, LISTINGS);
     // Plans for tables that are still empty would last for the first thousands of rows.
     await client.query("set plan_cache_mode = force_custom_plan");
-    for (let first = 0; first < count; first += CHUNK) {
-      signal?.throwIfAborted();
-      const last = Math.min(first + CHUNK, count) - 1;
-      await client.query("begin");
-      // The rows are listed below, when their deposits are there.
-      await client.query("alter table requests disable trigger requests_listed");
-      await client.query(requests, [first, last, count, NEWEST_MS]);
-      const { rows } = await client.query<{ ids: string[] }>(
-        `select array_agg(${hash("request")}) as ids from generate_series($1::bigint, $2::bigint) i`,
-        [first, last],
-      );
-      const ids = rows[0]?.ids ?? [];
-      await client.query(deposits, [first, last, ids]);
-      for (const statement of [slots, attempts, events]) await client.query(statement, [ids]);
-      await client.query(listing, [ids]);
-      await client.query(
-        "insert into request_transactions select tx_hash, request_id, kind from request_transaction_listing where request_id = any($1::text[])",
-        [ids],
-      );
-      await client.query("alter table requests enable trigger requests_listed");
-      await client.query("commit");
-      onProgress?.(last + 1);
-    }
-    for (const definition of indexes) {
-      signal?.throwIfAborted();
-      await client.query(definition);
-    }
+    const load = async (): Promise<void> => {
+      for (let first = 0; first < count; first += CHUNK) {
+        signal?.throwIfAborted();
+        const last = Math.min(first + CHUNK, count) - 1;
+        await client.query("begin");
+        // The rows are listed below, when their deposits are there.
+        await client.query("alter table requests disable trigger requests_listed");
+        await client.query(requests, [first, last, count, NEWEST_MS]);
+        const { rows } = await client.query<{ ids: string[] }>(
+          `select array_agg(${hash("request")}) as ids from generate_series($1::bigint, $2::bigint) i`,
+          [first, last],
+        );
+        const ids = rows[0]?.ids ?? [];
+        await client.query(deposits, [first, last, ids]);
+        for (const statement of [slots, attempts, events]) await client.query(statement, [ids]);
+        await client.query(listing, [ids]);
+        await client.query(
+          "insert into request_transactions select tx_hash, request_id, kind from request_transaction_listing where request_id = any($1::text[])",
+          [ids],
+        );
+        await client.query("alter table requests enable trigger requests_listed");
+        await client.query("commit");
+        onProgress?.(last + 1);
+      }
+    };
+    await withoutIndexes(client, LISTINGS, load, signal);
     await client.query(
       "vacuum (analyze) requests, deposits, slots, attempts, request_events, request_history, request_transactions, currency_names",
     );

@@ -2,25 +2,44 @@ import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import type { UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
 import { KEPT_MS, pruneHistory } from "../../apps/api/src/usecases/prune-history.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
-import { storeQuotes } from "./stored-quotes.ts";
+import { median } from "../median.ts";
+import { storeQuotes, type StoredQuotes } from "./stored-quotes.ts";
 
-const [CHAIN, OTHER_CHAIN] = [1, 2];
+const [CHAIN, OTHER_CHAIN, NEW_CHAIN] = [1, 2, 3];
 const NOW_MS = 1_700_000_000_000;
+/** Quotes that are deleted at once: what pruning takes in one commit. */
+const DUE = 5_000;
+const FIRST_LOOKS = 100_000;
 
 export interface PruneFigures {
-  /** Expired requests that stay for ever, because money once came to their deposit addresses. */
+  /** Expired requests that are never deleted: money once came to their deposit addresses. */
   readonly kept: number;
-  /** Rounds until each of them was looked at once, and the slowest of these rounds. */
-  readonly firstLook: { readonly rounds: number; readonly mostMs: number };
-  /** A round that has nothing to delete, and one that deletes `deleted` unpaid quotes whose deadlines are older than all that is kept. */
+  readonly loadedInSeconds: number;
+  /** A round that has nothing to delete. */
   readonly quietMs: number;
-  readonly deleting: { readonly deleted: number; readonly tookMs: number };
+  /** Rounds that delete `rows` unpaid quotes whose deadlines are older than all that is kept, and as many idempotency keys. */
+  readonly deleting: Deleting;
+  /** The same for quotes with large calls that ended a day ago. */
+  readonly deletingLarge: Deleting;
+  /** Rounds until `rows` further ones that are kept were looked at, and the times of one batch of 5,000. */
+  readonly firstLook: {
+    readonly rows: number;
+    readonly rounds: number;
+    readonly p50Ms: number;
+    readonly maxMs: number;
+  };
   readonly faults: number;
 }
 
-/** Prunes beside many expired requests that are kept. */
+interface Deleting {
+  readonly rows: number;
+  readonly tookMs: number;
+}
+
+/** Prunes next to many expired requests that are kept. */
 export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFigures> {
   const events = recordedEvents();
   const clock = { nowMs: () => NOW_MS };
@@ -28,40 +47,71 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     ...postgresReads(sqlOn(pool)),
     newestBlocksMs: async () => await Promise.resolve([NOW_MS]),
   };
-  const services = { reads, uow: postgresUnitOfWork(pool), events, clock };
+  const batches: number[] = [];
+  const transactions = postgresUnitOfWork(pool);
+  const uow: UnitOfWork = {
+    run: async (work) => {
+      const startedMs = performance.now();
+      const result = await transactions.run(work);
+      batches.push(performance.now() - startedMs);
+      return result;
+    },
+  };
+  const services = { reads, uow, events, clock };
   const dueMs = NOW_MS - KEPT_MS.requests - 1;
-  await storeQuotes(pool, {
-    chainId: CHAIN,
-    count: kept,
-    state: "expired",
-    fillDeadlineMs: dueMs - kept,
-    isKept: true,
-  });
   const round = async (): Promise<number> => {
     const startedMs = performance.now();
     await pruneHistory(services);
     return performance.now() - startedMs;
   };
-  const looks: number[] = [];
+  const deleting = async (quotes: Pick<StoredQuotes, "fillDeadlineMs" | "callBytes">): Promise<Deleting> => {
+    await storeQuotes(pool, { chainId: OTHER_CHAIN, count: DUE, state: "expired", ...quotes });
+    await storeKeys(pool, DUE);
+    const tookMs = await round();
+    const { rows } = await pool.query<{ left: number }>(
+      `select (select count(*) from requests where origin_chain_id = $1) + (select count(*) from idempotency_keys) as left`,
+      [OTHER_CHAIN],
+    );
+    if (rows[0]?.left !== 0) throw new Error(`${rows[0]?.left} rows are left`);
+    return { rows: 2 * DUE, tookMs };
+  };
+  const loadedAtMs = performance.now();
+  const asKept = { chainId: CHAIN, state: "expired", fillDeadlineMs: dueMs - kept, isKept: true } as const;
+  await storeQuotes(pool, { ...asKept, count: kept, isLookedAt: true });
+  const loadedInSeconds = Math.round((performance.now() - loadedAtMs) / 1000);
+  const quietMs = await round();
+  const deletingFew = await deleting({ fillDeadlineMs: dueMs - 2 * kept });
+  const deletingLarge = await deleting({
+    fillDeadlineMs: NOW_MS - KEPT_MS.large_requests - DUE - 1,
+    callBytes: 8_192,
+  });
+  await storeQuotes(pool, { ...asKept, chainId: NEW_CHAIN, count: FIRST_LOOKS });
+  batches.length = 0;
+  let rounds = 0;
   for (;;) {
-    looks.push(await round());
+    await round();
+    rounds++;
     const { rows } = await pool.query("select 1 from requests where state = 'expired' and not kept limit 1");
     if (rows.length === 0) break;
   }
-  const quietMs = await round();
-  const deleted = 5_000;
-  await storeQuotes(pool, {
-    chainId: OTHER_CHAIN,
-    count: deleted,
-    state: "expired",
-    fillDeadlineMs: dueMs - 2 * kept,
-  });
-  const tookMs = await round();
+  const looks = batches.toSorted((a, b) => b - a).slice(0, FIRST_LOOKS / DUE);
   return {
     kept,
-    firstLook: { rounds: looks.length, mostMs: Math.max(...looks) },
+    loadedInSeconds,
     quietMs,
-    deleting: { deleted, tookMs },
+    deleting: deletingFew,
+    deletingLarge,
+    firstLook: { rows: FIRST_LOOKS, rounds, p50Ms: median(looks), maxMs: Math.max(...looks) },
     faults: events.of("prune_fault").length,
   };
+}
+
+/** Calls that were answered more than a day ago. */
+async function storeKeys(pool: pg.Pool, count: number): Promise<void> {
+  await pool.query(
+    `insert into idempotency_keys (scope, endpoint, key, body_hash, lease_token, lease_until_ms, status, body, created_at_ms)
+     select 'key', 'POST /quote/v2', md5(n::text), '', '', 0, 200, repeat(md5(n::text), 30), $2 from generate_series(1, $1::integer) n`,
+    [count, NOW_MS - KEPT_MS.idempotency_keys - 1],
+  );
+  await pool.query("analyze idempotency_keys");
 }

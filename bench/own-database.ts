@@ -1,0 +1,58 @@
+import { chooseServices, databaseUrl, stopTogether } from "@causeway/localnet";
+import type pg from "pg";
+import { createPool } from "../apps/api/src/adapters/postgres/pool.ts";
+import { migrate } from "../apps/api/src/migrate.ts";
+import { onServer } from "../test/support/template-database.ts";
+
+/** A database of a bench's own, with all tables and no rows. */
+export interface OwnDatabase {
+  readonly url: string;
+  readonly pool: pg.Pool;
+}
+
+/** Runs `work` on a database of its own, on the server of `DATABASE_URL` or one that is started, and drops it afterwards. */
+export async function onOwnDatabase<T>(
+  env: Readonly<Record<string, string | undefined>>,
+  { name, statementTimeoutMs }: { readonly name: string; readonly statementTimeoutMs: number },
+  work: (database: OwnDatabase) => Promise<T>,
+): Promise<T> {
+  const services = await chooseServices(env);
+  const database = `causeway_${name}_bench_${process.pid}`;
+  try {
+    await onServer(services.databaseUrl, `create database ${database}`);
+    try {
+      const url = databaseUrl(services.databaseUrl, database);
+      await migrate(url);
+      const pool = createPool(url, { max: 10, statementTimeoutMs, applicationName: "bench" });
+      try {
+        return await work({ url, pool });
+      } finally {
+        await pool.end();
+      }
+    } finally {
+      await onServer(services.databaseUrl, `drop database ${database} with (force)`);
+    }
+  } finally {
+    await stopTogether([services]);
+  }
+}
+
+/** Runs `load` while the tables have no indexes but those of constraints: kept up row by row, they would take most of the time. */
+export async function withoutIndexes(
+  sql: pg.Pool | pg.Client,
+  tables: readonly string[],
+  load: () => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { rows } = await sql.query<{ name: string; definition: string }>(
+    `select x.indexrelid::regclass::text as name, pg_get_indexdef(x.indexrelid) as definition
+     from pg_index x where x.indrelid = any($1::regclass[]) and not exists (select from pg_constraint c where c.conindid = x.indexrelid)`,
+    [tables],
+  );
+  for (const { name } of rows) await sql.query(`drop index ${name}`);
+  await load();
+  for (const { definition } of rows) {
+    signal?.throwIfAborted();
+    await sql.query(definition);
+  }
+}
