@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import { knownKeys } from "../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../apps/api/src/adapters/postgres/api-key-register.ts";
-import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn, type Sql } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { storedKeys } from "../../apps/api/src/adapters/postgres/stored-keys.ts";
 import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { usageCounter, type UsageCounter } from "../../apps/api/src/adapters/postgres/usage-counter.ts";
@@ -35,12 +35,21 @@ let lines: string[];
 /** What contracts answer. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
+/** Counts in a process whose clock some chain confirms. */
+const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
+  usageCounter(sql, {
+    searches: { sql: sqlOn(pool), turns: searchTurns() },
+    clock,
+    mayDeleteByAge,
+    onFault: () => undefined,
+  });
+
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 5, statementTimeoutMs: 5_000, applicationName: "test" });
   const sql = sqlOn(pool);
   const read = storedKeys(sql);
-  usage = usageCounter(sql, { searches: { sql, turns: searchTurns() }, clock, onFault: () => undefined });
+  usage = aCounter(sql);
   keeper = keyAdmin({
     register: apiKeyRegister(sql),
     clock,
@@ -297,11 +306,7 @@ test("a contract wallet is asked itself; a node that says nothing is no wrong si
 
 test("usage is counted by minute, hour and day, a key sees its own alone, and counts of two processes add up", async () => {
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
-  const second = usageCounter(sqlOn(pool), {
-    searches: { sql: sqlOn(pool), turns: searchTurns() },
-    clock,
-    onFault: () => undefined,
-  });
+  const second = aCounter(sqlOn(pool));
   const dayMs = 24 * 3600_000;
   // Noon: minutes later it is still the same hour.
   clock.forward(dayMs - (clock.nowMs() % dayMs) + dayMs / 2 + 30 * 60_000);
@@ -374,13 +379,7 @@ test("usage is summed up to hours after two days and to days after sixty, by two
      union all select $1, $4::bigint - n * 60000, 'GET /z', 200, '', 1 from generate_series(1, 30000) n`,
     [id, today - 70 * dayMs, today, today - 401 * dayMs],
   );
-  const counters = [1, 2].map(() =>
-    usageCounter(sqlOn(pool), {
-      searches: { sql: sqlOn(pool), turns: searchTurns() },
-      clock,
-      onFault: () => undefined,
-    }),
-  );
+  const counters = [1, 2].map(() => aCounter(sqlOn(pool)));
   await Promise.all(counters.map(async (counter) => await counter.flush()));
   await Promise.all(counters.map(async (counter) => await counter.close()));
   const { rows } = await pool.query(
@@ -396,17 +395,35 @@ test("usage is summed up to hours after two days and to days after sixty, by two
   expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
 });
 
+test("usage is neither deleted nor summed up while no chain confirms the clock", async () => {
+  const { id } = await aKey();
+  const dayMs = 24 * 3600_000;
+  await pool.query(
+    `insert into api_usage (key_id, minute_ms, endpoint, status, error_code, count)
+     select $1, $2::bigint - day * 86400000 - 60000, 'GET /x', 200, '', 1 from unnest(array[3, 70, 401]::bigint[]) day`,
+    [id, clock.nowMs() - (clock.nowMs() % dayMs)],
+  );
+  const minutes = async (): Promise<number[]> =>
+    (
+      await pool.query<{ minute_ms: number }>(
+        "select minute_ms from api_usage where key_id = $1 and minute_ms % 3600000 <> 0 order by minute_ms",
+        [id],
+      )
+    ).rows.map((row) => row.minute_ms);
+  await aCounter(sqlOn(pool), async () => await Promise.resolve(false)).close();
+  expect(await minutes()).toHaveLength(3);
+  await aCounter(sqlOn(pool)).close();
+  expect(await minutes()).toEqual([]);
+});
+
 test("what could not be written is counted later, once", async () => {
   const { id } = await aKey();
   let away = true;
   const sql = sqlOn(pool);
-  const counter = usageCounter(
-    {
-      query: async (statement, values) =>
-        away ? Promise.reject(new Error("away")) : await sql.query(statement, values),
-    },
-    { searches: { sql, turns: searchTurns() }, clock, onFault: () => undefined },
-  );
+  const counter = aCounter({
+    query: async (statement, values) =>
+      away ? Promise.reject(new Error("away")) : await sql.query(statement, values),
+  });
   const call = { keyId: id, endpoint: "GET /x", status: 200, errorCode: "" };
   counter.note(call);
   await expect(counter.flush()).rejects.toThrow("away");

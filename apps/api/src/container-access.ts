@@ -17,6 +17,7 @@ import type { ConnectedChain } from "./ports/chains.ts";
 import type { RateLimits } from "./ports/rate-limits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
+import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
 import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
 
 /** One query at a time, whatever is asked: keys that somebody makes up are read as cheaply as can be. */
@@ -39,7 +40,7 @@ type AccessServices = Pick<
 
 /** What the routes know of their callers: keys, how often they may call, what they have asked before. */
 export async function accessServices(
-  services: Pick<Services, "clock" | "events" | "appBalance">,
+  services: Pick<Services, "clock" | "events" | "appBalance" | "reads">,
   { config, sql, searches, connected, lifecycle }: Ground,
 ): Promise<AccessServices> {
   const { clock, events, appBalance } = services;
@@ -54,6 +55,7 @@ export async function accessServices(
   const usage = usageCounter(sql, {
     searches,
     clock,
+    mayDeleteByAge: async () => await mayDeleteByAge(services),
     onFault: (error) => events.fault("usage_fault", error, {}),
   });
   lifecycle.add("usage", () => usage.close());

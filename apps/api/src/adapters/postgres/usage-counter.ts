@@ -86,11 +86,14 @@ export function usageCounter(
   {
     searches,
     clock,
+    mayDeleteByAge,
     onFault,
   }: {
     /** Where counts are read. */
     readonly searches: { readonly sql: Sql; readonly turns: SearchTurns };
     readonly clock: Clock;
+    /** Whether the clock can be trusted with the age of what is deleted or summed up. */
+    readonly mayDeleteByAge: () => Promise<boolean>;
     readonly onFault: (error: unknown) => void;
   },
 ): UsageCounter {
@@ -121,6 +124,7 @@ export function usageCounter(
     const nowMs = clock.nowMs();
     if (nowMs - tidiedAtMs < TIDY_EVERY_MS) return;
     tidiedAtMs = nowMs;
+    if (!(await mayDeleteByAge())) return;
     await inBatches(prune, nowMs - KEPT_MS);
     await inBatches(sumUpHours, nowMs - MINUTES_KEPT_MS);
     await inBatches(sumUpDays, nowMs - HOURS_KEPT_MS);
