@@ -17,8 +17,9 @@ import { constants as osConstants, homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const pnpmVersion = "10.34.9";
 const root = resolve(import.meta.dirname, "..");
+// A lockfile of its own holds pnpm's hash: what installs everything else must not come unchecked.
+const pnpmFolder = join(root, "scripts", "pnpm");
 // The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs everything.
 const bundledNodePlatforms = ["linux-arm64", "linux-x64"];
 const platform = `${process.platform}-${process.arch}`;
@@ -121,16 +122,20 @@ async function installWhenNeeded() {
   try {
     if (isInstalled(wanted)) return;
     say("installing packages (the first time takes about a minute)");
-    const pnpm = ["--yes", `pnpm@${pnpmVersion}`];
-    const options = [
-      "install",
-      "--frozen-lockfile",
-      "--reporter=append-only",
-      "--config.confirmModulesPurge=false",
-    ];
-    await runStep("installing packages", "npx", [...pnpm, ...options], {
-      env: ownCachesWhenHomeIsReadOnly(),
-    });
+    const env = ownCachesWhenHomeIsReadOnly();
+    await runStep(
+      "installing pnpm",
+      "npm",
+      ["ci", "--prefix", pnpmFolder, "--ignore-scripts", "--no-audit", "--no-fund"],
+      { env },
+    );
+    const options = ["--frozen-lockfile", "--reporter=append-only", "--config.confirmModulesPurge=false"];
+    await runStep(
+      "installing packages",
+      process.execPath,
+      [join(pnpmFolder, "node_modules", "pnpm", "bin", "pnpm.cjs"), "install", ...options],
+      { env },
+    );
     writeFileSync(stampFile, wanted);
   } finally {
     rmSync(lockFile, { force: true });
@@ -138,13 +143,14 @@ async function installWhenNeeded() {
 }
 
 function installFingerprint() {
-  const hash = createHash("sha256").update(`${pnpmVersion} ${process.platform} ${process.arch}`);
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}`);
   const manifests = ["apps", "packages"].flatMap((group) =>
     readdirSync(join(root, group))
       .sort()
       .map((name) => join(group, name, "package.json")),
   );
-  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...manifests]) {
+  const pnpmLock = join("scripts", "pnpm", "package-lock.json");
+  for (const file of [pnpmLock, "pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...manifests]) {
     const path = join(root, file);
     if (existsSync(path)) hash.update(`\0${file}\0`).update(readFileSync(path));
   }

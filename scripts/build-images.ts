@@ -130,12 +130,32 @@ const images: readonly Image[] = [
 const signal = AbortSignal.timeout(15 * 60_000);
 const bound = { timeoutMs: 10 * 60_000, signal };
 
+const byTag = await imagesByTag();
+if (byTag.length > 0)
+  console.log(
+    `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; docs/OPERATIONS.md, "Pinned images", says how`,
+  );
+
 if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
   console.log("images: a Docker engine answers: building and starting the images");
   for (const image of images) await buildWithDocker(image);
 } else {
   console.log("images: NO DOCKER ENGINE: running the build stages' own commands in an empty folder instead");
   for (const image of images) await buildByHand(image);
+}
+
+/** Defaults of base images that name a tag and no digest. */
+async function imagesByTag(): Promise<readonly string[]> {
+  const files = [
+    ...images.map((image) => image.dockerfile),
+    "docker-compose.yml",
+    "docker-compose.oracle.yml",
+  ];
+  const texts = await Promise.all(files.map(async (file) => await readFile(join(root, file), "utf8")));
+  const defaults = texts.flatMap((text) =>
+    [...text.matchAll(/\b[A-Z]+_IMAGE(?::-|=)([^\s"}]+)/g)].map(([, image = ""]) => image),
+  );
+  return [...new Set(defaults)].filter((image) => !image.includes("@sha256:"));
 }
 
 async function buildWithDocker(image: Image): Promise<void> {

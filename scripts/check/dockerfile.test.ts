@@ -18,11 +18,12 @@ test("stages hold their instructions, with continued lines joined and comments l
 });
 
 test("the context is what is let in at the top and not left out below", () => {
-  const ignore = "*\n!apps\n!package.json\n**/node_modules\n**/*.test.ts\n**/.env*";
-  const inside = ["package.json", "apps/api/src/main.ts"];
+  const ignore = "*\n!apps\n!package.json\n!scripts/pnpm\n**/node_modules\n**/*.test.ts\n**/.env*";
+  const inside = ["package.json", "apps/api/src/main.ts", "scripts/pnpm/package.json"];
   const outside = [
     ".env",
     "docs/x.md",
+    "scripts/check.ts",
     "apps/api/node_modules/x/i.js",
     "apps/api/src/main.test.ts",
     "apps/api/.env.local",

@@ -31,7 +31,7 @@ export function parseDockerfile(text: string): readonly Stage[] {
 }
 
 /**
- * Whether a .dockerignore of the form used here (a leading `*`, `!name` for what is let in at the top, `**\/pattern` for
+ * Whether a .dockerignore of the form used here (a leading `*`, `!path` for what is let in, `**\/pattern` for
  * what is left out at any depth) lets a path through.
  */
 export function isInContext(path: string, ignoreText: string): boolean {
@@ -39,7 +39,10 @@ export function isInContext(path: string, ignoreText: string): boolean {
   const letIn = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
   const leftOut = lines.filter((line) => line.startsWith("**/")).map((line) => globOf(line.slice(3)));
   const parts = path.split("/");
-  return letIn.includes(parts[0] ?? "") && !parts.some((part) => leftOut.some((glob) => glob.test(part)));
+  return (
+    letIn.some((one) => `${path}/`.startsWith(`${one}/`)) &&
+    !parts.some((part) => leftOut.some((glob) => glob.test(part)))
+  );
 }
 
 function globOf(pattern: string): RegExp {

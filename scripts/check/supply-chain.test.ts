@@ -17,3 +17,26 @@ test("the Node that runs the project comes from the lockfile with its hash, not 
   expect(workspace).not.toMatch(/^ {2}node: true$/m);
   expect(workspace).toContain(`\nnodeVersion: ${node}\n`);
 });
+
+const manifest = /"packageManager": "pnpm@(?<version>[\d.]+)\+sha512\.(?<hex>[0-9a-f]{128})"/;
+const locked = /"version": "(?<version>[\d.]+)",\n\s*"integrity": "sha512-(?<base64>[^"]+)"/;
+
+test("pnpm is checked against one hash, whoever starts it", async () => {
+  const declared = manifest.exec(await read("package.json"))?.groups;
+  const installed = locked.exec(await read("scripts/pnpm/package-lock.json"))?.groups;
+  expect(declared).toEqual({
+    version: installed?.["version"],
+    hex: Buffer.from(installed?.["base64"] ?? "", "base64").toString("hex"),
+  });
+  for (const file of ["Dockerfile.api", "Dockerfile.oracle", "scripts/bootstrap.mjs", "CONTRIBUTING.md"])
+    expect(await read(file)).not.toMatch(/npx -/);
+});
+
+test("base images can be pinned by digest", async () => {
+  for (const file of ["Dockerfile.api", "Dockerfile.oracle"]) {
+    const images = [...(await read(file)).matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(new Set(images)).toEqual(new Set(["${NODE_IMAGE}"]));
+  }
+  for (const file of ["docker-compose.yml", "docker-compose.oracle.yml"])
+    expect(await read(file)).not.toMatch(/image: (node|postgres|redis):/);
+});
