@@ -1,32 +1,147 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { runner } from "node-pg-migrate";
+import { runner, type RunnerOption } from "node-pg-migrate";
 import pg from "pg";
+import { concurrentStatements, runConcurrently } from "./adapters/postgres/concurrent-indexes.ts";
 
 const MIGRATIONS_DIR = fileURLToPath(new URL("../migrations", import.meta.url));
 const LOCK = "causeway:migrate";
 
+/** While a migration waits for a table, every later statement on that table waits behind it: it gives way after this. */
+const LOCK_TIMEOUT = "2s";
+const MAX_ATTEMPTS = 20;
+const MAX_PAUSE_MS = 15_000;
+const POLL_MS = 250;
+/** Where the part of a file begins that undoes it, which is never run here. */
+const DOWN = /^\s*-- Down Migration/im;
+
+type MigrationLoaders = NonNullable<RunnerOption["migrationLoaderStrategies"]>;
+type MigrationLoader = Exclude<MigrationLoaders[number]["loader"], string>;
+
+/** lock_not_available, deadlock_detected: the migration was rolled back and may run again. */
+const RETRYABLE_CODES: ReadonlySet<string | undefined> = new Set(["55P03", "40P01"]);
+
+export interface MigrateOptions {
+  /** Folder of the migrations. */
+  readonly folder?: string;
+  /** Receives one line for whatever takes time. */
+  readonly report?: (line: string) => void;
+}
+
 /**
- * Brings the database to this version's schema. Safe to run from several processes at once: they wait for one another on an advisory lock.
- * @throws when a migration fails; each runs in a transaction of its own, so the schema stays at the last one that succeeded.
+ * Brings the database to this version's schema, while others use it. Safe to run from several processes at once: one runs, the others wait.
+ * @throws when a migration fails; each runs in a transaction of its own or can run again, so the next run continues where this one stopped
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(
+  databaseUrl: string,
+  { folder = MIGRATIONS_DIR, report = () => {} }: MigrateOptions = {},
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "causeway migrate" });
+  // The statement under way is rejected when the connection is lost; without a listener the process would end.
+  client.on("error", () => {});
   await client.connect();
   try {
-    await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [LOCK]);
-    await runner({
-      dbClient: client,
-      dir: MIGRATIONS_DIR,
-      direction: "up",
-      migrationsTable: "schema_migrations",
-      // The lock above is waited for; the library's own fails at once.
-      noLock: true,
-      singleTransaction: false,
-      log: () => {},
-    });
+    await takeLock(client, report);
+    for (let attempt = 1; ; attempt += 1) {
+      let current = "";
+      await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+      try {
+        await runPending(client, folder, report, (name) => {
+          current = name;
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError) || !RETRYABLE_CODES.has(error.code)) throw error;
+        await client.query("rollback");
+        const blocker = await oldestTransaction(client);
+        if (attempt === MAX_ATTEMPTS)
+          throw new Error(
+            `Migration ${current} could not lock its tables within ${LOCK_TIMEOUT} in ${MAX_ATTEMPTS} attempts; ` +
+              `end the transaction that holds them and run migrate again (oldest: ${blocker})`,
+            { cause: error },
+          );
+        const pauseMs = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS);
+        report(
+          `migration ${current}: tables are in use, nothing was changed; ` +
+            `attempt ${attempt + 1} of ${MAX_ATTEMPTS} in ${pauseMs / 1_000} s (oldest transaction: ${blocker})`,
+        );
+        await sleep(pauseMs);
+      }
+    }
   } finally {
     await client.end();
   }
+}
+
+/** Asks again and again: a statement that waits keeps a snapshot, which concurrent index builds would wait for. */
+async function takeLock(client: pg.Client, report: (line: string) => void): Promise<void> {
+  for (let isReported = false; ; isReported = true) {
+    const { rows } = await client.query<{ taken: boolean }>(
+      "select pg_try_advisory_lock(hashtextextended($1, 0)) as taken",
+      [LOCK],
+    );
+    if (rows[0]?.taken === true) return;
+    if (!isReported) report("another process is migrating this database; waiting for it");
+    await sleep(POLL_MS);
+  }
+}
+
+async function runPending(
+  client: pg.Client,
+  dir: string,
+  report: (line: string) => void,
+  onStart: (name: string) => void,
+): Promise<void> {
+  const loader: MigrationLoader = async (paths) =>
+    await Promise.all(
+      paths.map(async (path) => {
+        const [text = ""] = (await readFile(path, "utf8")).split(DOWN);
+        const concurrent = concurrentStatements(basename(path), text);
+        return {
+          id: path,
+          filePaths: [path],
+          actions: {
+            down: false,
+            up: async (builder) => {
+              onStart(basename(path));
+              if (concurrent === undefined) {
+                builder.sql(text);
+                return;
+              }
+              builder.noTransaction();
+              // Others do not queue behind what a concurrent build waits for, so it may wait as long as it must.
+              await client.query("set lock_timeout = 0");
+              await runConcurrently(client, concurrent, report);
+              await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
+            },
+          },
+        };
+      }),
+    );
+  await runner({
+    dbClient: client,
+    dir,
+    direction: "up",
+    migrationsTable: "schema_migrations",
+    migrationLoaderStrategies: [{ extensions: [".sql"], loader }],
+    // The lock above is waited for; the library's own fails at once.
+    noLock: true,
+    singleTransaction: false,
+    log: () => {},
+  });
+}
+
+async function oldestTransaction(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ text: string }>(
+    `select format('pid %s, %s, open for %s s', pid, coalesce(nullif(application_name, ''), usename),
+        floor(extract(epoch from clock_timestamp() - xact_start))) as text
+      from pg_stat_activity
+      where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
+      order by xact_start limit 1`,
+  );
+  return rows[0]?.text ?? "none is open now";
 }
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {
@@ -35,7 +150,7 @@ if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.
     process.stderr.write("DATABASE_URL is required\n");
     process.exitCode = 1;
   } else {
-    await migrate(databaseUrl);
+    await migrate(databaseUrl, { report: (line) => process.stdout.write(`${line}\n`) });
     process.stdout.write("the database schema is up to date\n");
   }
 }

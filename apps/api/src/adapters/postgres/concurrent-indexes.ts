@@ -1,0 +1,59 @@
+import type pg from "pg";
+
+/** A statement of a migration that runs outside a transaction. Each may be run again after a crash half-way. */
+type ConcurrentStatement = { readonly index: string; readonly sql: string } & {
+  readonly kind: "create" | "drop";
+};
+
+const MARK = /^-- No transaction$/m;
+const CREATE = /^create (?:unique )?index concurrently (?<index>[a-z_][a-z0-9_]*) on /i;
+const DROP = /^drop index concurrently if exists (?<index>[a-z_][a-z0-9_]*)$/i;
+
+/**
+ * The statements of a migration that declares `-- No transaction`; undefined if it does not.
+ * @throws when it holds anything but concurrent index statements: after a crash the rest could not be run again
+ */
+export function concurrentStatements(file: string, text: string): readonly ConcurrentStatement[] | undefined {
+  if (!MARK.test(text)) return undefined;
+  return text
+    .replaceAll(/--.*$/gm, "")
+    .split(";")
+    .map((statement) => statement.replaceAll(/\s+/g, " ").trim())
+    .filter((statement) => statement !== "")
+    .map((sql) => {
+      const created = CREATE.exec(sql)?.groups?.["index"];
+      if (created !== undefined) return { kind: "create", index: created, sql };
+      const dropped = DROP.exec(sql)?.groups?.["index"];
+      if (dropped !== undefined) return { kind: "drop", index: dropped, sql };
+      throw new Error(
+        `${file}: a migration without a transaction may hold only "create [unique] index concurrently <name> on …" ` +
+          `and "drop index concurrently if exists <name>", got "${sql}"`,
+      );
+    });
+}
+
+/**
+ * Builds and drops indexes while others read and write. A valid index is kept; an invalid one, which a crash half-way
+ * leaves behind, is dropped and built again.
+ */
+export async function runConcurrently(
+  client: pg.Client,
+  statements: readonly ConcurrentStatement[],
+  report: (line: string) => void,
+): Promise<void> {
+  for (const { kind, index, sql } of statements) {
+    if (kind === "create") {
+      const { rows } = await client.query<{ valid: boolean }>(
+        "select indisvalid as valid from pg_index where indexrelid = to_regclass($1)",
+        [index],
+      );
+      if (rows[0]?.valid === true) continue;
+      if (rows[0] !== undefined) {
+        report(`index ${index} is invalid: dropping it and building it again`);
+        await client.query(`drop index concurrently ${index}`);
+      }
+      report(`building index ${index}; this waits for the transactions that are open now, and blocks none`);
+    }
+    await client.query(sql);
+  }
+}
