@@ -212,6 +212,7 @@ async function buildByHand(image: Image): Promise<void> {
     if (image.loads !== undefined)
       await must([process.execPath, ...loading(image.loads)], join(laidOut, "app"));
     await expectNothingOfDevelopment(join(laidOut, "app"));
+    await expectNotices(join(laidOut, "app"));
     const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
     console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
   } finally {
@@ -337,6 +338,19 @@ async function expectNothingOfDevelopment(app: string): Promise<void> {
   );
   if (unwanted.length > 0)
     throw new Error(`the image holds what only development needs: ${unwanted.join(", ")}`);
+}
+
+/** The notices, which are made from the workspace, must name every package of the image. */
+async function expectNotices(app: string): Promise<void> {
+  await stat(join(app, "LICENSE"));
+  const notices = await readFile(join(app, "THIRD_PARTY_NOTICES.md"), "utf8");
+  const installed = (await readdir(join(app, "node_modules", ".pnpm")))
+    .map((folder) => /^(@[^+]+\+)?([^@]+)@([^_(]+)/.exec(folder))
+    .filter((match) => match !== null && match[1] !== "@causeway+")
+    .map((match) => `| ${(match?.[1] ?? "").replace("+", "/")}${match?.[2]} | ${match?.[3]} |`);
+  const unnamed = installed.filter((row) => !notices.includes(row));
+  if (installed.length === 0 || unnamed.length > 0)
+    throw new Error(`THIRD_PARTY_NOTICES.md does not name packages of the image: ${unnamed.join(", ")}`);
 }
 
 async function must(command: readonly [string, ...string[]], cwd: string): Promise<string> {

@@ -95,6 +95,7 @@ const independent: readonly Step[] = [
   commands("openapi", script("openapi.ts", "--check")),
   commands("config-docs", script("config-docs.ts", "--check")),
   commands("lifecycle-docs", script("lifecycle-docs.ts", "--check")),
+  commands("licenses", script("notices.ts", "--check")),
   commands("unused", ["knip", "--no-progress"]),
 ];
 
