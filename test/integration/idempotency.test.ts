@@ -16,7 +16,8 @@ import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { aQuoteBody, aServer } from "../support/route-server.ts";
 
-const NOW_MS = 1_790_000_000_000;
+/** In the past: the store never goes by a clock that is ahead of the database's. */
+const NOW_MS = 1_600_000_000_000;
 const MINUTE_MS = 60_000;
 let database: TestDatabase;
 /** As two processes have it. */
@@ -131,6 +132,21 @@ test("calls of yesterday are forgotten, a bounded number at a time, and those of
     [old.key, young.key],
   ]);
   expect(rows).toEqual([{ key: young.key }]);
+});
+
+test("a process whose clock is ahead gives the first answer again and takes over no run", async () => {
+  const store = eitherProcess();
+  const [answered, underWay] = [aCall(), aCall()];
+  const { rows } = await pools[0].query<{ now_ms: number }>(
+    "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms",
+  );
+  const nowMs = rows[0]?.now_ms ?? Number.NaN;
+  await store.finish(await begun(store, answered, nowMs), anAnswer);
+  await begun(store, underWay, nowMs);
+  const aheadMs = nowMs + 25 * 60 * MINUTE_MS;
+  expect(await store.begin(answered, aheadMs)).toEqual({ kind: "answered", answer: anAnswer });
+  expect(await store.begin({ ...answered, bodyHash: "cc" }, aheadMs)).toEqual({ kind: "otherBody" });
+  expect(await store.begin(underWay, aheadMs)).toEqual({ kind: "underWay" });
 });
 
 test("whatever order things happen in, Postgres answers as the fake does", async () => {

@@ -14,23 +14,24 @@ import type { Sql } from "./pool.ts";
 /** A run that takes longer is taken for dead. Longer than any route may take to answer. */
 const LEASE_MS = 60_000;
 
-// One statement: it reads what is known, and only where that leaves the call free it takes the row, of any number of callers one. Who finds the call under way
-// waits for no lock that a commit holds.
+// One statement: it reads the stored call, and only where that leaves the key free it takes the row; of any number of callers one does. A caller that finds the call under
+// way waits for no lock that a commit holds. A process whose clock is ahead goes by the database's: it would free keys too early.
 const begin = statement(
   "idempotency_begin",
-  `with known as (
+  `with clock as materialized (select least($6::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as now_ms),
+   known as (
      select body_hash, status, body,
-       created_at_ms > $6::bigint - ${IDEMPOTENCY_KEPT_MS} and (status is not null or lease_until_ms > $6 or body_hash <> $4) as holds
-     from idempotency_keys where scope = $1 and endpoint = $2 and key = $3
+       created_at_ms > now_ms - ${IDEMPOTENCY_KEPT_MS} and (status is not null or lease_until_ms > now_ms or body_hash <> $4) as holds
+     from idempotency_keys, clock where scope = $1 and endpoint = $2 and key = $3
    ), taken as (
      insert into idempotency_keys as row (scope, endpoint, key, body_hash, lease_token, lease_until_ms, created_at_ms)
-     select $1, $2, $3, $4, $5, $6::bigint + ${LEASE_MS}, $6
+     select $1, $2, $3, $4, $5, now_ms + ${LEASE_MS}, now_ms from clock
      where not exists (select from known where holds)
      on conflict (scope, endpoint, key) do update
        set body_hash = excluded.body_hash, lease_token = excluded.lease_token, lease_until_ms = excluded.lease_until_ms,
            created_at_ms = excluded.created_at_ms, status = null, body = null
-       where row.created_at_ms <= $6::bigint - ${IDEMPOTENCY_KEPT_MS}
-          or (row.status is null and row.lease_until_ms <= $6 and row.body_hash = excluded.body_hash)
+       where row.created_at_ms <= excluded.created_at_ms - ${IDEMPOTENCY_KEPT_MS}
+          or (row.status is null and row.lease_until_ms <= excluded.created_at_ms and row.body_hash = excluded.body_hash)
      returning lease_token
    )
    select lease_token, holds, body_hash, status, body from (values (1)) as one (row) left join taken on true left join known on true`,
