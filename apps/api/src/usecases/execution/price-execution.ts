@@ -4,11 +4,13 @@ import { MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
 /** Room above the simulated gas: state may move between simulation and block. Unused gas is not charged. */
 export const GAS_HEADROOM_BPS = 3_000n;
 
-/** Gas units to give to a transaction that was seen to need `gas`: with room, as far as there may be any. */
+/**
+ * Gas units to give to a transaction that was seen to need `gas`: with room, up to the cap. A chain that ran it with more than the cap does
+ * not have the cap.
+ */
 export function withHeadroom(gas: bigint): bigint {
   const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
-  if (roomy <= MAX_TRANSACTION_GAS) return roomy;
-  return gas > MAX_TRANSACTION_GAS ? gas : MAX_TRANSACTION_GAS;
+  return roomy <= MAX_TRANSACTION_GAS || gas > MAX_TRANSACTION_GAS ? roomy : MAX_TRANSACTION_GAS;
 }
 
 /** The most wei per gas to reckon with: what is offered now, raised once as a replacement would be. */
