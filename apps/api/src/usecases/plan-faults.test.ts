@@ -1,4 +1,4 @@
-import { NodeRefusal, RpcFault } from "@causeway/chains";
+import { NodeRefusal, RpcFault, ShareUsedUp } from "@causeway/chains";
 import { ServiceError, type RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { createPlanFaults } from "./plan-faults.ts";
@@ -40,6 +40,19 @@ test("failures of prices count, those of the database do not", () => {
   faults.failedForMs(one, price, 0, FORGET_MS);
   expect(faults.failedForMs(one, price, 5, FORGET_MS)).toBe(5);
   expect(faults.failedForMs(one, new Error("connection terminated"), 5, FORGET_MS)).toBeUndefined();
+});
+
+test("rate limits, pauses and used-up shares are no reason, and do not restart another one", () => {
+  const faults = createPlanFaults();
+  const pauses = [
+    refusal("compute units per second exceeded"),
+    new RpcFault({ kind: "http", method: "eth_call", reason: "60 seconds are left", isPause: true }),
+    new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 1_000 }),
+  ];
+  for (const pause of pauses) expect(faults.failedForMs(one, pause, 0, FORGET_MS)).toBeUndefined();
+  faults.failedForMs(one, refusal("no"), 1_000, FORGET_MS);
+  for (const pause of pauses) faults.failedForMs(one, pause, 2_000, FORGET_MS);
+  expect(faults.failedForMs(one, refusal("no"), 3_000, FORGET_MS)).toBe(2_000);
 });
 
 test("no more than 10,000 requests are remembered", () => {

@@ -1,4 +1,4 @@
-import { RpcFault, ShareUsedUp } from "@causeway/chains";
+import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { PlanFaults } from "../ports/plan-faults.ts";
@@ -33,8 +33,7 @@ export function createPlanFaults(): PlanFaults {
 
 /** Block numbers, hashes and amounts differ from try to try and are no part of it. */
 function reasonOf(error: unknown): string | undefined {
-  // The service's own limit, not the endpoint's answer.
-  if (error instanceof ShareUsedUp) return undefined;
+  if (error instanceof RpcFault && error.isPause) return undefined;
   if (error instanceof RpcFault) return `${error.kind} ${error.message}`.replaceAll(/0x[0-9a-f]+|\d+/gi, "#");
   if (error instanceof ServiceError) return error.code;
   return undefined;

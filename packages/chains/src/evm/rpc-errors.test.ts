@@ -179,6 +179,9 @@ test.each([
   ["requested too many blocks from 1 to 5000, maximum is set to 2048", -32_000],
   ["limit exceeded", -32_005],
   ["Response size limit exceeded", -32_008],
+  // Nethermind, Solana
+  ["eth_call request was canceled due to enabled timeout.", -32_016],
+  ["Minimum context slot has not been reached", -32_016],
   ["transaction gas limit too high (cap: 16777216, tx: 30000000)", -32_000],
 ] as const)("%s is no rate limit", (text, code) => {
   expect(isRateLimit(refusal(text, code))).toBe(false);

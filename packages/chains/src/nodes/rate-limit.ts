@@ -12,8 +12,11 @@ const wordings = [
 /** A batch that has too many calls is refused as well, and smaller ones pass. */
 const batchSize = /too many requests in|batch.{0,40}(?:limit|size|more than|too (?:large|big|many))/i;
 
-/** Cloudflare ("cannot fulfill request"), Ankr, Base: codes that mean nothing else. Plain -32005 also refuses large ranges. */
-const codes: ReadonlySet<number> = new Set([429, -32_046, -32_029, -32_016]);
+/**
+ * Cloudflare ("cannot fulfill request") and Ankr: codes that mean nothing else. Plain -32005 also refuses large ranges; -32016 (Base) is a
+ * timeout at Nethermind and a lagging node at Solana.
+ */
+const codes: ReadonlySet<number> = new Set([429, -32_046, -32_029]);
 
 export interface NodeErrorFacts {
   readonly code: number;

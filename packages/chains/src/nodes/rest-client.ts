@@ -66,7 +66,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
     try {
       const leftMs = pause.leftMs();
       if (leftMs > MAX_WAIT_MS)
-        throw new RpcFault({ kind: "http", method: name, reason: pauseReason(leftMs) });
+        throw new RpcFault({ kind: "http", isPause: true, method: name, reason: pauseReason(leftMs) });
       if (leftMs > 0) await sleep(leftMs, undefined, signal === undefined ? {} : { signal });
       const sentAtMs = performance.now();
       const answer = await pool.request({
@@ -118,6 +118,7 @@ export function jsonOf(name: string, answer: RestAnswer): unknown {
   if (answer.status !== 200)
     throw new RpcFault({
       kind: "http",
+      isPause: answer.status === 429,
       method: name,
       reason: `HTTP status ${answer.status}: ${answer.excerpt}`,
     });

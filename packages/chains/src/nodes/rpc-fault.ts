@@ -1,4 +1,5 @@
 import type { Hex } from "@causeway/domain";
+import { saysRateLimit } from "./rate-limit.ts";
 
 /** What kind of trouble a node or the network made. */
 export type RpcFaultKind =
@@ -28,6 +29,8 @@ export interface RpcFaultFacts {
   readonly method: string;
   /** Readable, never holding the URL of the node or anything else that may carry credentials. */
   readonly reason: string;
+  /** The endpoint's or our own limit of calls, or a pause after it; says nothing about what was asked. Default false. */
+  readonly isPause?: boolean;
   readonly cause?: unknown;
 }
 
@@ -43,6 +46,8 @@ export class RpcFault extends Error {
   readonly reason: string;
   /** False only where asking again cannot help before somebody changes the configuration or the node. */
   readonly retryable: boolean;
+  /** Too many calls were made, so this one says nothing about what was asked. */
+  readonly isPause: boolean;
 
   constructor(facts: RpcFaultFacts) {
     super(`${facts.method}: ${facts.reason}`, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -51,6 +56,7 @@ export class RpcFault extends Error {
     this.method = facts.method;
     this.reason = facts.reason;
     this.retryable = facts.kind !== "wrongChain";
+    this.isPause = facts.isPause === true;
   }
 }
 
@@ -67,6 +73,7 @@ export class NodeRefusal extends RpcFault {
       kind: "refused",
       method: facts.method,
       reason: `the node answered error ${facts.nodeCode}: ${facts.nodeText}`,
+      isPause: saysRateLimit({ code: facts.nodeCode, message: facts.nodeText, data: facts.nodeData }),
     });
     this.name = "NodeRefusal";
     this.nodeCode = facts.nodeCode;

@@ -11,6 +11,7 @@ export class ShareUsedUp extends RpcFault {
     const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
     super({
       kind: "http",
+      isPause: true,
       method,
       reason: `its share of the rate limit, a weight of ${Math.floor(perMinute)} per minute, is used up; try again in ${seconds} s`,
     });

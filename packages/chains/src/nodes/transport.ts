@@ -101,7 +101,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       calls,
       ({ deadlineMs }) => waitedMs + leftMs > Math.min(MAX_WAIT_MS, deadlineMs),
     );
-    failAll(impatient, { kind: "http", reason: pauseReason(leftMs) });
+    failAll(impatient, { kind: "http", isPause: true, reason: pauseReason(leftMs) });
     if (patient.length === 0) return;
     const giveUp = (): void => {
       clearTimeout(timer);
@@ -190,7 +190,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (answer.document === undefined) {
       const kind = answer.status === 200 ? "garbage" : "http";
       const reason = `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
-      failAll(open, { kind, reason });
+      failAll(open, { kind, reason, isPause: answer.status === 429 });
       return;
     }
     deliver(open, answer.document, options.url);
