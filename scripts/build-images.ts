@@ -202,6 +202,7 @@ async function buildByHand(image: Image): Promise<void> {
           process.execPath,
           "--max-semi-space-size=64",
           "--enable-source-maps",
+          "--report-exclude-env",
           entry,
         ],
         { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
@@ -236,7 +237,7 @@ function startScript(path: string): string {
       if (Date.now() > until) throw new Error("no answer");
       await new Promise((resolve) => setTimeout(resolve, 100));
     }`;
-  return `node --max-semi-space-size=64 --enable-source-maps dist/main.js & pid=$!
+  return `node --max-semi-space-size=64 --enable-source-maps --report-exclude-env dist/main.js & pid=$!
     node --input-type=module -e '${ask}'; code=$?
     kill $pid; wait $pid && exit $code`;
 }

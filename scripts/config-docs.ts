@@ -26,6 +26,11 @@ reported at once, and no message quotes a value. A variable marked \`…_FILE\` 
 holds the value. Files in \`VAULT_SECRETS_DIR\` hold \`KEY=VALUE\` lines, which win over the environment; they are parsed
 and never run by a shell, so \`$(…)\` and \`$NAME\` in them stay text.
 
+At its start every process removes all variables from its environment, except those that Node.js, the C library and AWS's client
+read by themselves (\`PATH\`, \`NODE_…\`, \`AWS_…\` without its secrets, …): libraries, diagnostic reports and child processes find no secret.
+The operating system still shows what the process was started with (\`/proc/<pid>/environ\`) to the same user and to root.
+It does not show files: prefer \`…_FILE\` or the secrets folder. For Postgres put the password in \`DATABASE_URL\`: \`PGPASSWORD\` is removed too.
+
 ## API and worker
 
 Both processes read the same variables. \`migrate\` reads \`DATABASE_URL\` alone.
@@ -34,9 +39,7 @@ ${describeSettings(apiSettingGroups)}
 
 ## Attestation oracle
 
-Keys do not stay in the environment that the program sees: they are taken out of it once they are read. The operating system goes on
-showing what the process was started with (\`/proc/<pid>/environ\`) to its own user and to root: a file (\`…_FILE\`, the secrets folder) does not show. The signing key, \`API_KEYS\`
-and \`PEERS\` are never logged.
+The signing key, \`API_KEYS\` and \`PEERS\` are never logged.
 
 ${describeSettings(oracleSettingGroups)}
 

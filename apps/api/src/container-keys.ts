@@ -1,6 +1,6 @@
 import { connectEvmChain } from "@causeway/chains";
 import type { ChainConnection } from "@causeway/chains";
-import { ConfigError } from "@causeway/config";
+import { ConfigError, type Env } from "@causeway/config";
 import { accountSignatures } from "./adapters/chains/signatures.ts";
 import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -13,7 +13,7 @@ import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
  * What `operator keys` stands on: the database alone. Only a signature that no key made needs the home chain, and with it the worker's environment.
  * @throws ConfigError without a database
  */
-export function openKeys(env: NodeJS.ProcessEnv): ReturnType<OpenKeys> {
+export function openKeys(env: Env): ReturnType<OpenKeys> {
   const databaseUrl = env["DATABASE_URL"];
   if (databaseUrl === undefined || databaseUrl === "") throw new ConfigError(["DATABASE_URL is required"]);
   const pool = createPool(databaseUrl, {
@@ -39,7 +39,7 @@ export function openKeys(env: NodeJS.ProcessEnv): ReturnType<OpenKeys> {
   };
 }
 
-function connectHome(env: NodeJS.ProcessEnv): ChainConnection {
+function connectHome(env: Env): ChainConnection {
   const { chains, appBalance } = readApiConfig(env);
   const chain = chains.find(({ id }) => id === appBalance.chainId);
   if (chain === undefined) throw new ConfigError(["the chain of app balances is not enabled"]);

@@ -1,3 +1,4 @@
+import type { Env } from "@causeway/config";
 import { chainProfiles } from "./adapters/chains/directory.ts";
 import { depositsNamed } from "./adapters/postgres/operator-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -11,7 +12,7 @@ import type { OpenRefunds } from "./refund-command.ts";
  * What `operator refund` uses: the database, the chains' configuration and the source of prices. It reaches no chain: the worker pays.
  * @throws ConfigError
  */
-export function openRefunds(env: NodeJS.ProcessEnv): ReturnType<OpenRefunds> {
+export function openRefunds(env: Env): ReturnType<OpenRefunds> {
   const config = readApiConfig(env);
   const clock = { nowMs: () => Date.now() };
   const pool = createPool(config.database.url.reveal(), {

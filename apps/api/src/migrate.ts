@@ -1,3 +1,4 @@
+import { takeEnvironment } from "@causeway/config";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -145,7 +146,7 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
 }
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {
-  const databaseUrl = process.env["DATABASE_URL"];
+  const databaseUrl = takeEnvironment(process.env)["DATABASE_URL"];
   if (databaseUrl === undefined || databaseUrl === "") {
     process.stderr.write("DATABASE_URL is required\n");
     process.exitCode = 1;

@@ -1,5 +1,6 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
 // `settlement` (what the hub owes); and the things that an operator does here: `keys`, `refund` and `withdraw`.
+import { type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -107,14 +108,14 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
 }
 
 /** Commands that do something are in files of their own. */
-async function runCommand([command, ...rest]: readonly string[]): Promise<number> {
-  if (command === "withdraw") return await runWithdraw(rest, process.env, openWithdrawals);
-  if (command === "refund") return await runRefund(rest, () => openRefunds(process.env));
-  if (command === "keys") return await runKeys(rest, () => openKeys(process.env));
+async function runCommand([command, ...rest]: readonly string[], env: Env): Promise<number> {
+  if (command === "withdraw") return await runWithdraw(rest, env, openWithdrawals);
+  if (command === "refund") return await runRefund(rest, () => openRefunds(env));
+  if (command === "keys") return await runKeys(rest, () => openKeys(env));
   return await run(
     [command, ...rest].filter((word) => word !== undefined),
-    process.env["DATABASE_URL"],
+    env["DATABASE_URL"],
   );
 }
 
-process.exitCode = await runCommand(process.argv.slice(2));
+process.exitCode = await runCommand(process.argv.slice(2), takeEnvironment(process.env));

@@ -1,4 +1,4 @@
-import { ConfigError } from "@causeway/config";
+import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
@@ -18,7 +18,7 @@ export interface ProcessPlan {
 
 /** A process of this app from configuration to the last signal. A configuration that is wrong is told on stderr, and the exit code is 1. */
 export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Promise<void> {
-  const config = readOrExplain(env);
+  const config = readOrExplain(takeEnvironment(env), plan);
   if (config === undefined) return;
   const log = createLogger({ name: plan.name, level: config.logLevel });
   const metrics = createMetrics(plan.name);
@@ -42,9 +42,11 @@ export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Pro
 }
 
 /** There is no log level yet, and whoever mends the configuration reads lines, not JSON. */
-function readOrExplain(env: NodeJS.ProcessEnv): ApiConfig | undefined {
+function readOrExplain(env: Env, { answersClients }: ProcessPlan): ApiConfig | undefined {
   try {
-    return readApiConfig(env);
+    const config = readApiConfig(env);
+    // Only `/admin/keys` asks for it.
+    return answersClients ? config : { ...config, access: { ...config.access, operatorToken: undefined } };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

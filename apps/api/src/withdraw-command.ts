@@ -1,4 +1,4 @@
-import type { Secret } from "@causeway/config";
+import type { Secret, Env } from "@causeway/config";
 import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
 import type { Address, Chain, Hex32 } from "@causeway/domain";
 import { parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
@@ -48,7 +48,7 @@ interface Wish {
 /** `operator withdraw`: prints a JSON line for each step that is done. Never throws; the exit code tells. */
 export async function runWithdraw(
   words: readonly string[],
-  processEnv: NodeJS.ProcessEnv,
+  processEnv: Env,
   open: OpenWithdrawals,
 ): Promise<number> {
   try {
@@ -64,7 +64,7 @@ export async function runWithdraw(
   }
 }
 
-async function carryOut(wish: Wish, processEnv: NodeJS.ProcessEnv, open: OpenWithdrawals): Promise<number> {
+async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Promise<number> {
   const env = withVaultSecrets(processEnv);
   const config = readApiConfig(processEnv);
   const { settlement } = config;

@@ -28,15 +28,6 @@ const AWS = {
   endpoint: "AWS_ENDPOINT_URL_KMS",
 } as const;
 
-/** Variables that hold keys: taken out of the process's environment once they are read. */
-export const SECRET_VARIABLES = [
-  "ECDSA_PRIVATE_KEY",
-  "API_KEYS",
-  "PEERS",
-  AWS.secretAccessKey,
-  AWS.sessionToken,
-] as const;
-
 /** Everything an oracle is told from outside. */
 export interface OracleConfig {
   readonly environment: string;

@@ -1,7 +1,7 @@
-import { ConfigError } from "@causeway/config";
+import { ConfigError, takeEnvironment } from "@causeway/config";
 import { createLifecycle, createMetrics, runUntilSignal } from "@causeway/service-kit";
 import { createApiKeys } from "./adapters/api-keys.ts";
-import { type OracleConfig, readOracleConfig, SECRET_VARIABLES } from "./config.ts";
+import { type OracleConfig, readOracleConfig } from "./config.ts";
 import { createContainer } from "./container.ts";
 import { createOracleLog } from "./oracle-log.ts";
 import { buildServer } from "./server.ts";
@@ -41,16 +41,14 @@ async function serve(config: OracleConfig): Promise<void> {
   });
 }
 
-/** There is no log yet, and whoever mends the configuration reads lines, not JSON. Keys do not stay in the environment, where any library could read them. */
+/** There is no log yet, and whoever mends the configuration reads lines, not JSON. */
 async function readOrExplain(): Promise<OracleConfig | undefined> {
   try {
-    return await readOracleConfig(process.env);
+    return await readOracleConfig(takeEnvironment(process.env));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
     return undefined;
-  } finally {
-    for (const name of SECRET_VARIABLES) Reflect.deleteProperty(process.env, name);
   }
 }

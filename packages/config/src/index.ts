@@ -1,5 +1,6 @@
 export { ConfigError, gather } from "./config-error.ts";
 export { Secret } from "./secret.ts";
+export { takeEnvironment } from "./take-environment.ts";
 export { parseVaultFile, withVaultSecrets } from "./vault.ts";
 export type { Env, Parsed, Setting, Settings, SettingValues } from "./env.ts";
 export { readSettings } from "./env.ts";
