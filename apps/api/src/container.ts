@@ -280,7 +280,8 @@ export async function createContainer(
         requestSignature: createRequestSignature(services),
         indexTransaction: (report, caller) =>
           sharedIndexing(
-            `${report.chainId}:${report.txHash}:${report.requestId ?? ""}`,
+            // Turns are taken by callers: what one caller is refused says nothing to another.
+            `${caller}:${report.chainId}:${report.txHash}:${report.requestId ?? ""}`,
             async () =>
               await indexTransaction(
                 { ...services, uow: turnOf({ caller, chainId: report.chainId }) },

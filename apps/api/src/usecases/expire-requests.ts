@@ -3,6 +3,7 @@ import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
 import type { Services } from "../ports/services.ts";
 import type { OverdueRequest, Tx } from "../ports/unit-of-work.ts";
+import { indexTransaction } from "./index-transaction.ts";
 import { lookAgainAtReports } from "./look-again-at-reports.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
@@ -14,7 +15,9 @@ const DEADLINE_PASSED: RequestEvent = { kind: "deadlinePassed" };
 
 type Needs = Pick<Services, "reads" | "uow" | "enginePolicy"> &
   TransitionServices &
-  Parameters<typeof lookAgainAtReports>[0];
+  Parameters<typeof indexTransaction>[0];
+
+type Report = Parameters<typeof indexTransaction>[1];
 
 /** Requests of one chain that may expire now. */
 interface Due extends DueOnChain {
@@ -36,16 +39,18 @@ export async function expireRequests(services: Needs): Promise<number> {
   const isClockTrusted =
     origins.every(({ isConfigured }) => isConfigured) ||
     isClockPlausible(clock.nowMs, await services.reads.newestBlocksMs());
+  const { reads, events } = services;
+  const looking = {
+    reads,
+    events,
+    index: async (report: Report) => await indexTransaction(services, report),
+  };
   // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all connections.
   const looks = origins.map(async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
     if (!isConfigured && !isClockTrusted) return undefined;
     // What was reported may be in a block that the watcher missed, or has yet to read: it is looked at as soon as the clock says so.
     const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
-    const looked = await guarded(
-      services,
-      reported,
-      async () => await lookAgainAtReports(services, reported),
-    );
+    const looked = await guarded(services, reported, async () => await lookAgainAtReports(looking, reported));
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
     if (looked === undefined || deadlineBeforeMs === undefined) return undefined;
     return { chainId, deadlineBeforeMs, looked };

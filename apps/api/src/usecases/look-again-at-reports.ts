@@ -1,10 +1,20 @@
 import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
+import type { ErrorCode, RequestId, TxHash } from "@causeway/domain";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
-import { indexTransaction } from "./index-transaction.ts";
+import type { Services } from "../ports/services.ts";
 
-type Needs = Parameters<typeof indexTransaction>[0];
+type Report = { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId };
+
+interface Needs {
+  readonly reads: Pick<Services["reads"], "overdueReported">;
+  readonly events: Pick<Services["events"], "fault">;
+  /** Records what the transaction deposited. @throws ServiceError @throws RpcFault */
+  readonly index: (report: Report) => Promise<unknown>;
+}
+
+/** The node has answered, or never will: there is nothing to record. */
+const NOTHING_TO_RECORD: ReadonlySet<ErrorCode> = new Set(["TRANSACTION_NOT_FOUND", "UNSUPPORTED_CHAIN"]);
 
 /** Requests of one chain looked at in one round; each costs a few calls to a node. */
 const BATCH = 50;
@@ -28,7 +38,7 @@ export async function lookAgainAtReports(services: Needs, due: DueOnChain): Prom
       }
       looked.push(requestId);
     } catch (error) {
-      if (!(error instanceof RpcFault)) throw error;
+      if (!(error instanceof RpcFault) && !(error instanceof ServiceError)) throw error;
       services.events.fault("chain_fault", error, { requestId });
     }
   });
@@ -37,12 +47,12 @@ export async function lookAgainAtReports(services: Needs, due: DueOnChain): Prom
   return [...looked];
 }
 
-async function lookAt(services: Needs, report: Parameters<typeof indexTransaction>[1]): Promise<void> {
+/** @throws when it is not known whether the transaction deposited anything */
+async function lookAt({ index }: Needs, report: Report): Promise<void> {
   try {
-    await indexTransaction(services, report);
+    await index(report);
   } catch (error) {
-    // Not known to the node, or on a chain that is not configured: there is nothing to record.
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof ServiceError) || !NOTHING_TO_RECORD.has(error.code)) throw error;
   }
 }
 

@@ -1,0 +1,41 @@
+import { RpcFault } from "@causeway/chains";
+import { ServiceError } from "@causeway/domain";
+import type { Hex, RequestId, TxHash } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { lookAgainAtReports } from "./look-again-at-reports.ts";
+
+const aHash: Hex = `0x${"11".repeat(32)}`;
+const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
+
+/** The requests that count as looked at when looking at their transaction ends like this, and the faults that were reported. */
+async function lookedAt(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
+  let faults = 0;
+  const services = {
+    reads: { overdueReported: async () => [{ requestId, txHashes: [txHash] }] },
+    events: { fault: () => void faults++ },
+    index,
+  };
+  const looked = await lookAgainAtReports(services, { chainId: 1, deadlineBeforeMs: 0 });
+  return { looked, faults };
+}
+
+const refused = (code: "TRANSACTION_NOT_FOUND" | "UNSUPPORTED_CHAIN" | "SERVICE_UNAVAILABLE") => async () => {
+  throw new ServiceError(code, "no", { field: "txHash" });
+};
+
+test("a reported transaction that was recorded, that no node knows, or whose chain is not configured was looked at", async () => {
+  for (const index of [
+    async () => "recorded",
+    refused("TRANSACTION_NOT_FOUND"),
+    refused("UNSUPPORTED_CHAIN"),
+  ])
+    expect(await lookedAt(index)).toEqual({ looked: [requestId], faults: 0 });
+});
+
+test("a request does not count as looked at when nothing was learnt about its transaction", async () => {
+  const silent = async () => {
+    throw new RpcFault({ kind: "deadline", method: "eth_getTransactionReceipt", reason: "no answer" });
+  };
+  for (const index of [refused("SERVICE_UNAVAILABLE"), silent])
+    expect(await lookedAt(index)).toEqual({ looked: [], faults: 1 });
+});
