@@ -136,6 +136,13 @@ async function installWhenNeeded() {
       [join(pnpmFolder, "node_modules", "pnpm", "bin", "pnpm.cjs"), "install", ...options],
       { env },
     );
+    // pnpm skips an optional package that it cannot fetch, or whose hash is not the lockfile's, and succeeds.
+    if (!existsSync(workspaceNode)) {
+      rmSync(lockFile, { force: true });
+      fail(
+        `node-${platform} was not installed: the download failed, or its hash is not that of pnpm-lock.yaml; try again`,
+      );
+    }
     writeFileSync(stampFile, wanted);
   } finally {
     rmSync(lockFile, { force: true });

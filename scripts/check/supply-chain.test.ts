@@ -1,4 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./run-command.ts";
@@ -16,6 +18,31 @@ test("the Node that runs the project comes from the lockfile with its hash, not 
   expect(lockfile).not.toMatch(/^ {2}node(-bin-setup)?@/m);
   expect(workspace).not.toMatch(/^ {2}node: true$/m);
   expect(workspace).toContain(`\nnodeVersion: ${node}\n`);
+});
+
+test("the bootstrap script refuses to go on when the pinned Node was not installed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "causeway-bootstrap-"));
+  try {
+    const pnpm = join(folder, "scripts/pnpm/node_modules/pnpm/bin");
+    for (const made of [pnpm, join(folder, "apps"), join(folder, "packages"), join(folder, "bin")])
+      await mkdir(made, { recursive: true });
+    await cp(join(root, "scripts/bootstrap.mjs"), join(folder, "scripts/bootstrap.mjs"));
+    // As pnpm does when the hash of an optional package is not that of the lockfile: it succeeds without it.
+    await writeFile(join(pnpm, "pnpm.cjs"), "");
+    await writeFile(join(folder, "bin/npm"), "#!/bin/sh\n");
+    await chmod(join(folder, "bin/npm"), 0o755);
+    const { status, stderr } = spawnSync(process.execPath, ["scripts/bootstrap.mjs", "test"], {
+      cwd: folder,
+      env: { HOME: folder, PATH: `${join(folder, "bin")}:/usr/bin:/bin` },
+      encoding: "utf8",
+    });
+    expect(stderr).toContain(
+      "was not installed: the download failed, or its hash is not that of pnpm-lock.yaml",
+    );
+    expect(status).toBe(1);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 const manifest = /"packageManager": "pnpm@(?<version>[\d.]+)\+sha512\.(?<hex>[0-9a-f]{128})"/;
