@@ -179,11 +179,11 @@ function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, ans
   if (weightPerMinute === undefined)
     return { deposits: endpoint, payments: endpoint, questions: asked, pulse: endpoint, tokens: endpoint };
   const shares = createWeightShares(weightPerMinute);
-  const payments = withAllowance(endpoint, shares.payments.wait);
-  const deposits = withAllowance(endpoint, shares.deposits.wait);
+  const payments = withAllowance(endpoint, shares.payments.wait, shares.payments.charge);
+  const deposits = withAllowance(endpoint, shares.deposits.wait, shares.deposits.charge);
   if (!answersClients)
     return { deposits, payments, questions: withRecentChecks(payments), pulse: payments, tokens: deposits };
-  const refused = withAllowance(endpoint, shares.clients.takeNow);
-  const patient = withAllowance(endpoint, shares.clients.wait);
+  const refused = withAllowance(endpoint, shares.clients.takeNow, shares.clients.charge);
+  const patient = withAllowance(endpoint, shares.clients.wait, shares.clients.charge);
   return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };
 }

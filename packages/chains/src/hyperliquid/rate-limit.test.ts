@@ -337,9 +337,9 @@ async function minutesBeside(unseen: number, clients: boolean) {
       onLeftAside: () => undefined,
       onCrowdedMoment: () => undefined,
     });
-  const reading = readingOf(withAllowance(rpc, worker.deposits.wait));
-  const reports = readingOf(withAllowance(rpc, api.clients.takeNow));
-  const payments = paymentsOn(withAllowance(rpc, worker.payments.wait));
+  const reading = readingOf(withAllowance(rpc, worker.deposits.wait, worker.deposits.charge));
+  const reports = readingOf(withAllowance(rpc, api.clients.takeNow, api.clients.charge));
+  const payments = paymentsOn(withAllowance(rpc, worker.payments.wait, worker.payments.charge));
   let isOver = false;
   const again = async (act: () => Promise<void>): Promise<void> => {
     let pauseMs = 500;
@@ -447,4 +447,20 @@ test("planning payments to one account asks once in 5 s whether it can be paid, 
   await vi.advanceTimersByTimeAsync(0);
   await later;
   expect(asked).toHaveLength(3);
+});
+
+test("a share pays for the entries of a ledger answer too, and waits for what it owes", async () => {
+  vi.useFakeTimers();
+  const endpoint = publicEndpoint(specks(500, solver, () => START));
+  const { clients } = createWeightShares(WEIGHT.perMinute);
+  const rpc = withAllowance(endpoint.rpc, clients.takeNow, clients.charge);
+  expect((await rpc.ledger(solver, START, START)).size).toBe(500);
+  // 48 at once, of which the answer took 20 + 500 / 20.
+  expect(() => clients.takeNow("clock", 4)).toThrow(ShareUsedUp);
+  expect(() => clients.takeNow("clock", 3)).not.toThrow();
+  clients.charge(30);
+  await vi.advanceTimersByTimeAsync(6_500);
+  expect(() => clients.takeNow("clock", 3)).toThrow(ShareUsedUp);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(() => clients.takeNow("clock", 3)).not.toThrow();
 });

@@ -4,12 +4,17 @@ import type { ExchangeRpc } from "./rpc.ts";
 /** Asked before each request; a request that it throws for is not sent. */
 export type Allow = (method: string, weight: number) => Promise<void> | void;
 
+/** Told what an answer cost beyond its request. */
+export type Charge = (weight: number) => void;
+
 /** What the exchange charges for each request. */
 const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
+/** A ledger answer costs 1 more for each so many entries. */
+const ENTRIES_PER_WEIGHT = 20;
 const MAX_REMEMBERED = 500;
 
 /** The same endpoint, asked only as its rate limit allows. What the endpoint's client remembers is not charged again. */
-export function withAllowance(rpc: ExchangeRpc, allow: Allow): ExchangeRpc {
+export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): ExchangeRpc {
   const transactions = new Set<Hex32>();
   const tokens = new Set<Hex>();
   return {
@@ -27,7 +32,9 @@ export function withAllowance(rpc: ExchangeRpc, allow: Allow): ExchangeRpc {
     },
     ledger: async (user, from, to) => {
       await allow("userNonFundingLedgerUpdates", WEIGHT.info);
-      return await rpc.ledger(user, from, to);
+      const page = await rpc.ledger(user, from, to);
+      charge(Math.ceil(page.size / ENTRIES_PER_WEIGHT));
+      return page;
     },
     clock: async (user) => {
       await allow("clearinghouseState", WEIGHT.account);

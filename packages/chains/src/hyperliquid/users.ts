@@ -25,10 +25,8 @@ export interface ExchangeUsers {
 export function createExchangeUsers(options: ExchangeUsersOptions): ExchangeUsers {
   const { apiUrl, profile, usdcTokenId, weightPerMinute } = options;
   const endpoint = createExchangeRpc({ apiUrl, profile });
-  const rpc =
-    weightPerMinute === undefined
-      ? endpoint
-      : withAllowance(endpoint, createWeightShares(weightPerMinute).wallets.takeNow);
+  const wallets = weightPerMinute === undefined ? undefined : createWeightShares(weightPerMinute).wallets;
+  const rpc = wallets === undefined ? endpoint : withAllowance(endpoint, wallets.takeNow, wallets.charge);
   return {
     balance: async (user, currency) => {
       const account = parseAddress(user);

@@ -17,6 +17,8 @@ export interface WeightShare {
   wait(method: string, weight: number): Promise<void>;
   /** @throws ShareUsedUp when the share does not allow a request now */
   takeNow(method: string, weight: number): void;
+  /** Takes what an answer turned out to cost beyond its request; later requests wait until that is refilled. */
+  charge(weight: number): void;
 }
 
 /**
@@ -115,6 +117,10 @@ function shareOf(bucket: Bucket, refill: () => void): WeightShare {
       refill();
       // Whoever waits came first.
       if (waiting > 0 || bucket.held < weight) throw usedUp(method, weight);
+      bucket.held -= weight;
+    },
+    charge: (weight) => {
+      refill();
       bucket.held -= weight;
     },
   };
