@@ -1,5 +1,5 @@
-import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
+import { chainGauge } from "./chain-gauge.ts";
 
 /** How far the scan of a chain is behind its newest block. */
 interface Lag {
@@ -11,16 +11,9 @@ interface Lag {
 /** How far the scan of each EVM chain is behind its newest block, whichever process scans it. */
 export function scanGauges(registry: Registry, lags: () => Promise<readonly Lag[]>): void {
   const shown = (name: string, help: string, value: (lag: Lag) => number): void =>
-    void new Gauge({
-      name,
-      help,
-      labelNames: ["chain"],
-      registers: [registry],
-      async collect(): Promise<void> {
-        // Unknown is not zero: what was last known stands.
-        for (const lag of await lags().catch(() => [])) this.set({ chain: lag.chain }, value(lag));
-      },
-    });
+    chainGauge(registry, { name, help }, async () =>
+      (await lags()).map((lag) => [lag.chain, value(lag)] as const),
+    );
   shown("causeway_scan_lag_blocks", "Blocks that were not scanned for deposits yet", ({ blocks }) =>
     Number(blocks),
   );

@@ -5,6 +5,7 @@ import type { Registry } from "prom-client";
 import type { ChainDirectory } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { OpenPayments } from "../../ports/open-payments.ts";
+import { chainGauge } from "./chain-gauge.ts";
 
 /** An account that sends transactions and holds nothing but the native token for their gas. */
 export interface GasPayer {
@@ -58,21 +59,13 @@ export function solverGauges(
     },
   });
   const shown = (name: string, help: string, value: (open: OpenPayments) => number): void =>
-    void new Gauge({
-      name,
-      help,
-      labelNames: ["chain"],
-      registers: [registry],
-      async collect(): Promise<void> {
-        const open = await openPayments().catch(() => undefined);
-        // Unknown is not zero: what was last known stands.
-        if (open === undefined) return;
-        for (const { chain } of [...chains.all, ...chains.rails]) {
-          const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
-          // Also when nothing is under way: a series that vanishes raises no alarm.
-          this.set({ chain: chain.name }, Math.max(0, ...values));
-        }
-      },
+    chainGauge(registry, { name, help }, async () => {
+      const open = await openPayments();
+      // Also when nothing is under way: a series that vanishes raises no alarm.
+      return [...chains.all, ...chains.rails].map(({ chain }) => {
+        const values = open.filter(({ chainId }) => chainId === chain.id).map(value);
+        return [chain.name, Math.max(0, ...values)] as const;
+      });
     });
   shown(
     "causeway_payments_open",

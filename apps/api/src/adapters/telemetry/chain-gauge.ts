@@ -1,0 +1,20 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+
+/** A gauge with a value per chain, read when the metrics are. */
+export function chainGauge(
+  registry: Registry,
+  { name, help }: { readonly name: string; readonly help: string },
+  read: () => Promise<Iterable<readonly [chain: string, value: number]>>,
+): void {
+  void new Gauge({
+    name,
+    help,
+    labelNames: ["chain"],
+    registers: [registry],
+    async collect(): Promise<void> {
+      // Unknown is not zero: the last known value stands.
+      for (const [chain, value] of await read().catch(() => [])) this.set({ chain }, value);
+    },
+  });
+}
