@@ -1,71 +1,39 @@
-import { createLocalClient, startSystem, type System, type UnexpectedExit } from "@causeway/localnet";
+import { type System, type UnexpectedExit } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseEther, zeroAddress, type Address, type Hex } from "viem";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createClient, createWallet, type Chain, type Client, type Quote } from "./client.ts";
+import { anAddress, startBridging, type Bridging } from "./bridging.ts";
+import type { Chain, Client } from "./client.ts";
 
 let system: System;
 let api: Client;
 let chains: readonly Chain[];
+let aQuote: Bridging["quote"];
+let walletOf: Bridging["walletOf"];
+let arrived: Bridging["arrived"];
 const exits: UnexpectedExit[] = [];
 
 beforeAll(async () => {
-  system = await startSystem({
-    env: {},
+  ({
+    system,
+    api,
+    chains,
+    quote: aQuote,
+    walletOf,
+    arrived,
+  } = await startBridging({
     portBase: 22_500,
-    durable: false,
-    oracles: 0,
     users: 12,
-    mixedMining: true,
     onUnexpectedExit: (facts) => void exits.push(facts),
-  });
-  api = createClient(system.endpoints.api.url);
-  chains = await api.chains();
+  }));
 });
 afterAll(async () => await system.stop());
-
-const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
-
-async function aQuote(user: number, recipient: Address): Promise<Quote> {
-  const [origin, destination] = chains;
-  return await api.quote({
-    user: system.users[user]?.address,
-    recipient,
-    originChainId: origin?.id,
-    destinationChainId: destination?.id,
-    originCurrency: zeroAddress,
-    destinationCurrency: zeroAddress,
-    amount: parseEther("0.01").toString(),
-    tradeType: "EXACT_INPUT",
-  });
-}
-
-const walletOf = (user: number) => createWallet(system.users[user]?.privateKey ?? "0x", chains);
 
 /** The end of a process that was asked by its pid, as a supervisor would. */
 async function endOf(name: string): Promise<UnexpectedExit> {
   await expect.poll(() => exits.find((exit) => exit.name === name), { timeout: 15_000 }).toBeDefined();
   const at = exits.findIndex((exit) => exit.name === name);
   return exits.splice(at, 1)[0] as UnexpectedExit;
-}
-
-/** Payments for a recipient on the destination: what arrived, and in how many transactions of the solver. */
-async function arrived(recipient: Address): Promise<{ amount: bigint; payments: number }> {
-  const [, node] = system.nodes;
-  if (node === undefined) throw new Error("the system has two chains");
-  const client = createLocalClient(node);
-  const newest = await client.getBlockNumber({ cacheTime: 0 });
-  const blocks = await Promise.all(
-    Array.from(
-      { length: Number(newest) + 1 },
-      async (_, at) => await client.getBlock({ blockNumber: BigInt(at), includeTransactions: true }),
-    ),
-  );
-  const payments = blocks
-    .flatMap(({ transactions }) => transactions)
-    .filter(({ to }) => to?.toLowerCase() === recipient.toLowerCase()).length;
-  return { amount: await client.getBalance({ address: recipient }), payments };
 }
 
 test("an API that is told to stop answers what it has accepted, keeps what it promised, and ends with 0", async () => {
