@@ -46,7 +46,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   events = recordedEvents();
   await pool.query(
-    "truncate requests, request_events, status_events, deposits, executions, api_keys, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
+    "truncate requests, fast_fills, fill_burns, request_events, status_events, deposits, executions, api_keys, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
   );
 });
 afterAll(async () => {
@@ -324,10 +324,10 @@ function withCalls(): Partial<RequestTerms> {
 
 test("prunes unpaid quotes with calls a day after they ended, and keeps what anything refers to", async () => {
   const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
-  const [unpaid, deposited, executed, addressed, notified, ended] = await quotesFrom(
+  const [unpaid, deposited, executed, burnt, fronted, addressed, notified, ended] = await quotesFrom(
     EVM,
     dayOldMs,
-    6,
+    8,
     withCalls(),
   );
   const [small] = await quotesFrom(EVM, dayOldMs);
@@ -349,6 +349,15 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
      values ($1, 'key', 'q', 1, '0x', '0x', 0, 1, 0, 0, 0, '0x', 0, 0, 0)`,
     [executed?.requestId],
   );
+  await pool.query(
+    "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (1, $1, 1, 1, 1, 0)",
+    [burnt?.requestId],
+  );
+  await pool.query(
+    `insert into fast_fills (request_id, key_id, wallet, amount, input_amount, surplus_chain_id, surplus_currency, surplus_amount, accepted_at_ms)
+     values ($1, 'key', 'w', 1, 1, 1, 'c', 0, 0)`,
+    [fronted?.requestId],
+  );
   await pool.query("update requests set deposit_address = 'a' where request_id = $1", [addressed?.requestId]);
   await pool.query(
     `insert into deposit_addresses (address, request_id, order_id, depositor, recovery, strict, question, created_at_ms, active_at_ms)
@@ -363,7 +372,11 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   const left = await requestsLeft();
   expect(left).not.toContain(unpaid?.requestId);
   expect(new Set(left)).toEqual(
-    new Set([deposited, executed, addressed, notified, ended, small, inTime].map((one) => one?.requestId)),
+    new Set(
+      [deposited, executed, burnt, fronted, addressed, notified, ended, small, inTime].map(
+        (one) => one?.requestId,
+      ),
+    ),
   );
 
   await pool.query("update webhook_deliveries set state = 'delivered', ended_at_ms = 1");
@@ -372,7 +385,9 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   const monthLaterMs = NOW_MS + KEPT_MS.requests;
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
-  expect(new Set(await requestsLeft())).toEqual(new Set([deposited, executed].map((one) => one?.requestId)));
+  expect(new Set(await requestsLeft())).toEqual(
+    new Set([deposited, executed, burnt, fronted].map((one) => one?.requestId)),
+  );
 });
 
 /** A delivery of the last change of a request, which was not sent yet. */

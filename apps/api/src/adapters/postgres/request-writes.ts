@@ -84,7 +84,9 @@ const pruneOf = (name: string, due: string, ended: string): Statement =>
          or exists (select from deposits d where d.request_id = r.request_id)
          or exists (select from sends s where s.request_id = r.request_id)
          or exists (select from send_reports s where s.request_id = r.request_id)
-         or exists (select from executions e where e.request_id = r.request_id) as is_kept
+         or exists (select from executions e where e.request_id = r.request_id)
+         or exists (select from fast_fills f where f.request_id = r.request_id)
+         or exists (select from fill_burns b where b.request_id = r.request_id) as is_kept
        from due r),
      kept as (update requests set kept = true where request_id in (select request_id from seen where is_kept)),
      gone as (delete from requests where request_id in (select request_id from seen where not is_kept) returning request_id),
