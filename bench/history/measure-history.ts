@@ -46,7 +46,11 @@ export async function measureHistory(
         { ...question, limit: question.limit - 1, wantsTotal: withTotal },
         { name: "bench", hasSecretKey: true },
       );
-      JSON.stringify(page.requests.map((past) => pastRequestJson(past, { key: false, addressKey: false })));
+      JSON.stringify(
+        page.requests.map((past) =>
+          pastRequestJson(past, { key: false, addressKey: false, wholeCalls: false }),
+        ),
+      );
       took.push(performance.now() - startedMs);
       rows = page.requests.length;
     }

@@ -88,7 +88,7 @@ const past: PastRequest = {
   settlement: undefined,
 };
 
-const nothingMore = { key: false, addressKey: false };
+const nothingMore = { key: false, addressKey: false, wholeCalls: false };
 
 test("every account, currency and transaction is written as on its own chain, in both lists", () => {
   const json = pastRequestJson(past, nothingMore, spelling);
@@ -161,4 +161,27 @@ test("requests are found by accounts and transactions as their chains' users wri
   for (const term of [solana.user, bitcoin.user])
     expect(asked({ term })[0]).toMatchObject({ values: [expect.stringMatching(/^0x/)] });
   expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has a value that cannot be");
+});
+
+test("lists leave out call data above 1,024 bytes, and a named request shows it", () => {
+  const shown = (bytes: number, wholeCalls: boolean) => {
+    const call = { to: terms.recipient, data: `0x${"ab".repeat(bytes)}`, value: 3n } as const;
+    const withCalls: PastRequest = {
+      ...past,
+      failed: { txHash: signature, block: 9n, call: { from: terms.user, ...call } },
+      outTxs: past.outTxs.map((one) => ({ ...one, call })),
+    };
+    const sight = { ...nothingMore, wholeCalls };
+    const json = pastRequestJson(withCalls, sight, spelling);
+    const older = pastRequestV2Json(withCalls, sight, spelling);
+    expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
+    return [json, older].map(({ data }) => [data.outTxs[0]?.data, data.failedCallData]);
+  };
+  const calls = (data: object) => {
+    const call = { to: terms.recipient, value: "3", ...data };
+    return [1, 2].map(() => [call, { from: terms.user, ...call }]);
+  };
+  expect(shown(1_024, false)).toEqual(calls({ data: `0x${"ab".repeat(1_024)}` }));
+  expect(shown(1_025, false)).toEqual(calls({}));
+  expect(shown(1_025, true)).toEqual(calls({ data: `0x${"ab".repeat(1_025)}` }));
 });

@@ -17,6 +17,8 @@ export interface Sight {
   readonly key: boolean;
   /** What its deposit address is made of, before any money was moved from it. */
   readonly addressKey: boolean;
+  /** Call data of any size: the request was named, so it is the only one of the answer. */
+  readonly wholeCalls: boolean;
 }
 
 /** A past request as the API answers it. */
@@ -27,12 +29,12 @@ export function pastRequestJson(
 ): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
     txHash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, spelling),
+    ...transactionFields(one, sight, spelling),
   });
   return {
     ...common(past, sight, spelling),
     data: {
-      ...commonData(past, sight.key, spelling),
+      ...commonData(past, sight, spelling),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
       inTxs: past.inTxs.map(transaction),
@@ -54,12 +56,12 @@ export function pastRequestV2Json(
   const currencyOut = amountJson({ ...quoted.destination.output, ...known(got) } as PastAmount, spelling);
   const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
     hash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, spelling),
+    ...transactionFields(one, sight, spelling),
   });
   return {
     ...common(past, sight, spelling),
     data: {
-      ...commonData(past, sight.key, spelling),
+      ...commonData(past, sight, spelling),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
       inTxs: past.inTxs.map(transaction),
@@ -144,13 +146,14 @@ function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
   };
 }
 
-function commonData(past: PastRequest, withKey: boolean, spelling: Spelling): CommonData {
+function commonData(past: PastRequest, sight: Sight, spelling: Spelling): CommonData {
+  const { key: withKey } = sight;
   const { terms, failed, delivered, refund } = past;
   return {
     slippageTolerance: String(slippageBps(past)),
     failedTxHash: failed?.txHash ?? null,
     failedTxBlockNumber: failed?.block === undefined ? null : Number(failed.block),
-    failedCallData: failed === undefined ? null : { ...failed.call, value: String(failed.call.value) },
+    failedCallData: failed === undefined ? null : { from: failed.call.from, ...callJson(failed.call, sight) },
     timeEstimate: null,
     triggeredByFastFill: past.isFastFill,
     ...pastFeesJson(past, withKey),
@@ -184,6 +187,7 @@ function commonData(past: PastRequest, withKey: boolean, spelling: Spelling): Co
 
 function transactionFields(
   { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
+  sight: Sight,
   spelling: Spelling,
 ): TransactionFields {
   return {
@@ -194,7 +198,7 @@ function transactionFields(
     chainId,
     timestamp: seenAtMs === undefined ? null : Math.floor(seenAtMs / 1000),
     status,
-    ...(call === undefined ? {} : { data: { to: call.to, data: call.data, value: String(call.value) } }),
+    ...(call === undefined ? {} : { data: callJson(call, sight) }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
       address: spelling.address(chainId, address),
       change: {
@@ -204,6 +208,17 @@ function transactionFields(
       },
     })),
   };
+}
+
+/** The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes. */
+const MAX_LISTED_DATA_BYTES = 1_024;
+
+function callJson(
+  { to, data, value }: NonNullable<PastTransaction["call"]>,
+  { wholeCalls }: Sight,
+): NonNullable<TransactionFields["data"]> {
+  const isShown = wholeCalls || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES;
+  return { to, ...(isShown && { data }), value: String(value) };
 }
 
 function slippageBps({ terms: { destination } }: PastRequest): bigint {

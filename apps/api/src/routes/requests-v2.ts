@@ -21,7 +21,7 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
           tags: ["requests"],
           summary: "Past requests, as GET /requests/v3 told them before",
           description:
-            "Without a secret key the requests must be named, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`.",
+            "Without a secret key the requests must be named, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",
           deprecated: true,
           querystring: requestsQuery,
           response: { 200: requestsAnswerV2, ...errors(400, 401, 403, 429, 500, 503) },

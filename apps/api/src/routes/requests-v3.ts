@@ -22,7 +22,7 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
         tags: ["requests"],
         summary: "Past requests, page by page",
         description:
-          "For a key with the scope `read`; requests are found by `id` without a key. A publishable key must name the requests, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out.",
+          "For a key with the scope `read`; requests are found by `id` without a key. A publishable key must name the requests, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",
         querystring: requestsQuery,
         response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },
@@ -59,11 +59,16 @@ export function pageFields(
 
 /** What only the secret key that a request came with may see. */
 export function sightOf(
-  { includeAuthenticatedData }: RequestsQuery,
+  { includeAuthenticatedData, id, orderId }: RequestsQuery,
   asker: ApiKeyIdentity | undefined,
   { terms }: PastRequest,
 ): Sight {
   const isAsked = includeAuthenticatedData === true || includeAuthenticatedData === "true";
   const isItsKey = asker !== undefined && !isPublishable(asker) && terms.keyId === asker.id;
-  return { key: isAsked && isItsKey, addressKey: isItsKey };
+  return { key: isAsked && isItsKey, addressKey: isItsKey, wholeCalls: namesOne(id ?? orderId) };
+}
+
+/** Whether a question names a single request. */
+function namesOne(names: RequestsQuery["id"]): boolean {
+  return names !== undefined && [names].flat().join(",").split(",").length === 1;
 }

@@ -124,6 +124,12 @@ const historyAmount = z
 const side = z.object({ inputCurrency: nullable(historyAmount), outputCurrency: nullable(historyAmount) });
 const sides = z.object({ origin: side, destination: side, rate: nullable(plainText) });
 
+const historyCallData = plainText
+  .optional()
+  .describe(
+    "Absent in lists when it has more than 1,024 bytes: a request that is named by `id` or `orderId` shows it whole.",
+  );
+
 const transactionFields = {
   fee: nullable(digits).describe("Wei that it cost us; null: somebody else paid it."),
   feeUsd: nullable(plainText),
@@ -133,7 +139,7 @@ const transactionFields = {
   timestamp: nullable(z.int()).describe("When we saw it in a block, Unix seconds."),
   status: z.enum(["pending", "success", "failure"]),
   data: z
-    .object({ to: plainText, data: plainText, value: digits })
+    .object({ to: plainText, data: historyCallData, value: digits })
     .optional()
     .describe("The call, of transactions that we sent."),
   stateChanges: z
@@ -191,7 +197,7 @@ const commonData = {
   failedTxHash: nullable(plainText),
   failedTxBlockNumber: nullable(z.int()),
   failedCallData: nullable(
-    z.object({ from: plainText, to: plainText, data: plainText, value: digits }),
+    z.object({ from: plainText, to: plainText, data: historyCallData, value: digits }),
   ).describe("The call that failed in a block."),
   timeEstimate: nullable(z.int()),
   triggeredByFastFill: z.boolean(),
