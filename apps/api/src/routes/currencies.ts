@@ -1,12 +1,25 @@
 import { currenciesAnswer, currenciesRequest, currencyGroupsAnswer } from "@causeway/wire";
-import type { ListedCurrency } from "@causeway/wire";
+import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
+import type { FastifyRequest } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
+import { limitExternalSearches } from "./rate-limit.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
 const refusals = errors(400, 401, 403, 413, 415, 429, 500, 503);
 
 /** `POST /currencies/v2`, and `/currencies/v1` with the same question and the same currencies in groups. */
-export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
+export function currenciesRoutes(
+  app: TypedServer,
+  { discovery, limits }: Pick<RouteServices, "discovery" | "limits">,
+): void {
+  const found = async ({
+    body,
+    apiKey,
+    ip,
+  }: Pick<FastifyRequest<{ Body: CurrenciesInput }>, "body" | "apiKey" | "ip">) => {
+    if (body.useExternalSearch === true) await limitExternalSearches(limits, { apiKey, ip });
+    return await discovery.currencies(body);
+  };
   const description =
     "Currencies of this instance's own configuration come first, then those of its token lists, the better fit before the other. " +
     "The same question gets the same order while nothing changed.";
@@ -21,7 +34,7 @@ export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServ
         response: { 200: currenciesAnswer, ...refusals },
       },
     },
-    async ({ body }) => [...(await discovery.currencies(body))],
+    async ({ body, apiKey, ip }) => [...(await found({ body, apiKey, ip }))],
   );
   app.post(
     "/currencies/v1",
@@ -34,7 +47,7 @@ export function currenciesRoutes(app: TypedServer, { discovery }: Pick<RouteServ
         response: { 200: currencyGroupsAnswer, ...refusals },
       },
     },
-    async ({ body }) => groupedById(await discovery.currencies(body)),
+    async ({ body, apiKey, ip }) => groupedById(await found({ body, apiKey, ip })),
   );
 }
 

@@ -299,3 +299,39 @@ test("destination calls of callers that everybody can be are bounded, in one quo
     expect(await withCalls(30_000, { "x-api-key": "secret" })).toMatchObject({ status: 200 });
   await app.close();
 });
+
+test("searches that ask chains for tokens are limited to 5 a minute for an address without a secret key", async () => {
+  const limits = { ...fakeLimits(), policy: { ...fakeLimits().policy } };
+  const many = { quote: 100, status: 100, other: 100 };
+  const { app } = await aServer({
+    limits: { ...limits, policy: { ...limits.policy, key: many, address: many } },
+    apiKeys: fakeApiKeys({
+      usual: anApiKey({ id: "a".repeat(16) }),
+      page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),
+    }),
+  });
+  const search = async (
+    useExternalSearch: boolean,
+    headers: Record<string, string> = {},
+    url = "/currencies/v2",
+    remoteAddress = "192.0.2.1",
+  ) => await app.inject({ method: "POST", url, headers, payload: { useExternalSearch }, remoteAddress });
+  const page = { "x-api-key": "page", origin: PAGE };
+  for (const [headers, url] of [
+    [{}, "/currencies/v2"],
+    [{}, "/currencies/v1"],
+    [page, "/currencies/v2"],
+    [{}, "/currencies/v2"],
+    [page, "/currencies/v1"],
+  ] as const)
+    expect((await search(true, headers, url)).statusCode).toBe(200);
+  for (const headers of [{}, page]) {
+    const refused = await search(true, headers);
+    expect([refused.statusCode, refused.json().errorCode]).toEqual([429, "RATE_LIMITED"]);
+    expect(refused.headers["retry-after"]).toBe("42");
+  }
+  expect((await search(false)).statusCode).toBe(200);
+  expect((await search(true, {}, "/currencies/v2", "192.0.2.2")).statusCode).toBe(200);
+  for (let n = 0; n < 8; n++) expect((await search(true, { "x-api-key": "usual" })).statusCode).toBe(200);
+  await app.close();
+});

@@ -70,6 +70,23 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
   };
 }
 
+/** Searches a minute of a caller without a secret key that may ask chains for tokens. */
+const MAX_EXTERNAL_SEARCHES = 5;
+
+/** Counts a search that asks chains for tokens. @throws ServiceError RATE_LIMITED for a caller without a secret key that had its share of them */
+export async function limitExternalSearches(
+  limits: RateLimits | undefined,
+  { apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">,
+): Promise<void> {
+  if (limits === undefined || (apiKey !== undefined && !isPublishable(apiKey))) return;
+  // By the address alone: another key in a page must not give its visitor more.
+  const { used, endsInMs } = await limits.take(
+    `ip:${normalizeIP(ip)}:external-search`,
+    MAX_EXTERNAL_SEARCHES,
+  );
+  if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
+}
+
 /** Whose calls count together. A publishable key is shared by all who open the page: one visitor must not use it up for the others. */
 export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
   if (apiKey === undefined) return `ip:${normalizeIP(ip)}`;

@@ -45,7 +45,7 @@ export const currenciesRequest = z
       useExternalSearch: flag
         .optional()
         .describe(
-          "A token that no list names is asked for on its chains, when `address`, `term` or `tokens` hold its address.",
+          "A token that no list names is asked for on its chains, when `address`, `term` or `tokens` hold its address. Without a secret key at most 5 such searches a minute from one address.",
         ),
       depositAddressOnly: flag.optional().describe("Only what can be paid to a deposit address."),
       referrer: text(512).optional().describe("Who asks; informative."),
