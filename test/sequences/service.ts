@@ -134,7 +134,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     solver: configuration.solver,
     random: { bytes32 },
     requests: storeQuotes(services, groupedQuoteInserts(sql)),
-    recipientCodes: createCodeCache(services.chains, clock),
+    recipientCodes: createCodeCache(services.chains),
     sponsors: sponsorReads(sql),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
@@ -155,13 +155,13 @@ export function startService(around: Surroundings, configuration: Configuration)
 export function workerSide(
   services: Services,
   connected: ReadonlyMap<number, ConnectedChain>,
-  { pool, clock, bytes32 }: Pick<Surroundings, "pool" | "clock" | "bytes32">,
+  { pool, bytes32 }: Pick<Surroundings, "pool" | "bytes32">,
 ): WorkerSide {
   const addressWork = addressServices(
     { ...services, depositAddresses: services.depositAddresses ?? depositAddressReads(sqlOn(pool)) },
     {
       reservations: { reserved: () => 0n },
-      recipientCodes: createCodeCache(services.chains, clock),
+      recipientCodes: createCodeCache(services.chains),
       random: { bytes32 },
     },
   );

@@ -63,7 +63,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
       { ...by, depositAddresses: reads },
       {
         reservations: { reserved: () => 0n },
-        recipientCodes: createCodeCache(by.chains, by.clock),
+        recipientCodes: createCodeCache(by.chains),
         random: { bytes32: (): Hex => `0x${randomBytes(32).toString("hex")}` },
       },
     );

@@ -178,7 +178,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     solver: solverAddress,
     random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const },
     requests: storeQuotes(services, groupedQuoteInserts(sql)),
-    recipientCodes: createCodeCache(services.chains, services.clock),
+    recipientCodes: createCodeCache(services.chains),
     sponsors: sponsorReads(sql),
     permitTokens: createTokenPermits(services.chains, services.clock),
     reservations: { reserved: () => 0n },

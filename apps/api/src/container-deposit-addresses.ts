@@ -96,7 +96,7 @@ export async function startDepositAddresses(
     { ...services, depositAddresses },
     {
       reservations: { reserved: polled.reserved },
-      recipientCodes: createCodeCache(services.chains, clock),
+      recipientCodes: createCodeCache(services.chains),
       random: pooledRandomBytes(),
     },
   );

@@ -248,7 +248,7 @@ export async function createContainer(
         random: pooledRandomBytes(),
         walletNonces: walletNonces(),
         requests: storeQuotes(services, groupedQuoteInserts(sql)),
-        recipientCodes: createCodeCache(services.chains, clock),
+        recipientCodes: createCodeCache(services.chains),
         quirks: tokenQuirks(connected, services),
         sponsors: sponsorReads(sql),
         reservations: { reserved: polled.reserved },
@@ -263,7 +263,7 @@ export async function createContainer(
       });
       const turnOf = createReportTurns(services.uow);
       const searches = startSearches(config, lifecycle);
-      const sharedIndexing = sharedAnswers<{ message: string }>(clock, INDEXING);
+      const sharedIndexing = sharedAnswers<{ message: string }>(INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         swapSources: (chainId) => swapSources(services, chainId),

@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { sharedAnswers } from "./shared-answers.ts";
 
 function counted() {
   let nowMs = 0;
   let asked = 0;
-  const share = sharedAnswers<number>({ nowMs: () => nowMs }, { keptMs: 1_000, limit: 2 });
+  const share = sharedAnswers<number>({ keptMs: 1_000, limit: 2 }, () => nowMs);
   return {
     ask: (key: string) => share(key, async () => ++asked),
     fail: (key: string) => share(key, () => Promise.reject(new Error(`failure ${++asked}`))),
@@ -36,4 +36,16 @@ test("only so many answers are kept, the newest", async () => {
   expect(asked()).toBe(3);
   await ask("a");
   expect(asked()).toBe(4);
+});
+
+test("an answer is forgotten in time also when the wall clock is put back", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"], now: 10_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const share = sharedAnswers<number>({ keptMs: 1_000, limit: 2 });
+  let asked = 0;
+  const ask = async () => await share("a", async () => ++asked);
+  expect([await ask(), await ask()]).toEqual([1, 1]);
+  vi.setSystemTime(1_000_000);
+  vi.advanceTimersByTime(1_000);
+  expect(await ask()).toBe(2);
 });

@@ -1,18 +1,17 @@
-import type { Clock } from "../ports/clock.ts";
-
 /**
  * Answers equal questions once: those that come while the first is being answered share its answer, and so do those of the next `keptMs`. Failures are shared only while under way.
  * Keeps at most `limit` answers. For questions that anybody can ask as often as he likes and that cost more than asking them.
  */
 export function sharedAnswers<Answer>(
-  clock: Clock,
   { keptMs, limit }: { readonly keptMs: number; readonly limit: number },
+  // Monotonic: a wall clock that is put back would keep an answer until it has caught up.
+  nowMs: () => number = () => performance.now(),
 ): (key: string, answer: () => Promise<Answer>) => Promise<Answer> {
   const known = new Map<string, { readonly answer: Promise<Answer>; doneAtMs: number | undefined }>();
 
   return (key, answer) => {
     const entry = known.get(key);
-    if (entry !== undefined && (entry.doneAtMs === undefined || clock.nowMs() - entry.doneAtMs < keptMs))
+    if (entry !== undefined && (entry.doneAtMs === undefined || nowMs() - entry.doneAtMs < keptMs))
       return entry.answer;
     const fresh: { readonly answer: Promise<Answer>; doneAtMs: number | undefined } = {
       answer: answer(),
@@ -25,7 +24,7 @@ export function sharedAnswers<Answer>(
     if (oldest !== undefined) known.delete(oldest);
     fresh.answer.then(
       () => {
-        fresh.doneAtMs = clock.nowMs();
+        fresh.doneAtMs = nowMs();
       },
       () => {
         if (known.get(key) === fresh) known.delete(key);

@@ -1,6 +1,5 @@
 import type { Address } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { RecipientCodes } from "../../ports/quote.ts";
 
 /** An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill. */
@@ -12,14 +11,17 @@ interface Entry {
   readonly answer: boolean | Promise<boolean>;
 }
 
-/** Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch, equal ones as one. */
-export function createCodeCache(chains: Pick<ChainDirectory, "get">, clock: Clock): RecipientCodes {
+/**
+ * Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch, equal ones as one.
+ * Ages are monotonic: a wall clock that is put back would keep an answer until it has caught up.
+ */
+export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientCodes {
   const entries = new Map<string, Entry>();
 
   function ask(key: string, chainId: number, recipient: Address): Promise<boolean> {
     const connected = chains.get(chainId);
     if (connected === undefined) throw new RangeError(`chain ${chainId} is not configured`);
-    const readAtMs = clock.nowMs();
+    const readAtMs = performance.now();
     const asked = connected.connection.reader.hasCode(recipient).then(
       (answer) => {
         entries.set(key, { readAtMs, answer });
@@ -41,7 +43,7 @@ export function createCodeCache(chains: Pick<ChainDirectory, "get">, clock: Cloc
     hasCode(chainId, recipient) {
       const key = `${chainId}:${recipient}`;
       const entry = entries.get(key);
-      if (entry !== undefined && clock.nowMs() - entry.readAtMs < KEPT_MS) return entry.answer;
+      if (entry !== undefined && performance.now() - entry.readAtMs < KEPT_MS) return entry.answer;
       return ask(key, chainId, recipient);
     },
   };
