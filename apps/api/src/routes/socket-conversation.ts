@@ -12,6 +12,8 @@ import { hash } from "./wire-values.ts";
 
 /** Frames that a client may send in a window: far more than subscribing to all it may. */
 const FRAMES = { most: 500, windowMs: 10_000 };
+/** Each subscription is answered with a frame of about 1 kB: so often it may be repeated in a window. */
+const MAX_SAME_SUBSCRIPTIONS = 10;
 /** The subscription to all requests of the key. */
 const ALL = "all";
 
@@ -50,17 +52,24 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   const { policy, sockets, clock } = services;
   /** Undefined: it is being looked up. */
   const subscriptions = new Map<string, { stop?: StopListening; isOver: boolean }>();
-  const frames = { count: 0, sinceMs: clock.nowMs() };
+  // Monotonic: with a wall clock that is put back the window would not end.
+  const frames = { count: 0, sinceMs: performance.now() };
+
+  /** How often each subscription was asked for in this window. */
+  const asked = new Map<string, number>();
 
   function heard(text: string): void {
-    const nowMs = clock.nowMs();
-    if (nowMs - frames.sinceMs > FRAMES.windowMs) Object.assign(frames, { count: 0, sinceMs: nowMs });
+    const nowMs = performance.now();
+    if (nowMs - frames.sinceMs > FRAMES.windowMs) {
+      Object.assign(frames, { count: 0, sinceMs: nowMs });
+      asked.clear();
+    }
     if (++frames.count > FRAMES.most || !peer.mayAsk()) return peer.close(closing.tooMuch);
-    const asked = readFrame(text);
-    if (typeof asked === "string") return peer.send(errorFrame("INVALID_REQUEST", asked));
-    const id = asked.filters?.id;
+    const frame = readFrame(text);
+    if (typeof frame === "string") return peer.send(errorFrame("INVALID_REQUEST", frame));
+    const id = frame.filters?.id;
     const requestId = id === undefined ? undefined : hash(id);
-    if (asked.type === "unsubscribe") {
+    if (frame.type === "unsubscribe") {
       end(requestId ?? ALL);
       return peer.send(doneFrame("unsubscribe", requestId));
     }
@@ -74,6 +83,13 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
 
   function subscribe(requestId: RequestId | undefined): void {
     const name = requestId ?? ALL;
+    const times = (asked.get(name) ?? 0) + 1;
+    asked.set(name, times);
+    if (times > MAX_SAME_SUBSCRIPTIONS)
+      throw new ServiceError(
+        "RATE_LIMITED",
+        `the same subscription is answered at most ${MAX_SAME_SUBSCRIPTIONS} times in ${FRAMES.windowMs / 1000} s`,
+      );
     end(name);
     if (subscriptions.size >= policy.mostSubscriptions)
       throw new ServiceError(

@@ -16,11 +16,12 @@ import { frameQuota } from "./frame-quota.ts";
 import { wrongKeys } from "./rate-limit.ts";
 import { closing, converse } from "./socket-conversation.ts";
 import { readyFrame } from "./socket-frames.ts";
+import { unsentBytes } from "./unsent-bytes.ts";
 
 /** No frame of a client says more. */
 const MOST_FRAME_BYTES = 4_096;
-/** What a client has not taken off the line yet; past it the client is not reading. */
-const MOST_UNSENT_BYTES = 65_536;
+/** What clients have not taken off the line yet; past it a client is not reading. */
+const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 };
 /** How long a closing process waits for the other ends to say goodbye. */
 const GOODBYE_MS = 1_000;
 /** A change of a key counts for its open sockets about as soon as for its next request. */
@@ -50,6 +51,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   });
   const open = new Map<WebSocket, Open>();
   const quota = frameQuota();
+  const unsent = unsentBytes<WebSocket>(UNSENT, () => performance.now());
   const wrong = wrongKeys(services.limits);
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
@@ -102,14 +104,11 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     const conversation = converse(
       { ...push, clock: services.clock },
       {
-        mayAsk: () => quota.take(address, services.clock.nowMs()),
+        mayAsk: () => quota.take(address, performance.now()),
         send(frame) {
           if (socket.readyState !== WebSocket.OPEN) return;
-          socket.send(frame);
-          if (socket.bufferedAmount <= MOST_UNSENT_BYTES) return;
-          // A close would wait behind everything that is not read either.
-          push.sockets.closed++;
-          socket.terminate();
+          socket.send(frame, () => noteUnsent(socket));
+          noteUnsent(socket);
         },
         close({ code, reason }) {
           if (socket.readyState !== WebSocket.OPEN) return;
@@ -127,12 +126,25 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     });
     socket.on("close", () => {
       open.delete(socket);
+      unsent.forget(socket);
       push.sockets.sockets--;
       conversation.ended();
     });
     socket.send(readyFrame(randomUUID()));
     // It may have been opened while the process began to end.
     if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
+  }
+
+  function noteUnsent(socket: WebSocket): void {
+    if (open.has(socket)) endAtOnce(unsent.note(socket, socket.bufferedAmount));
+  }
+
+  /** A close would wait behind everything that is not read either. */
+  function endAtOnce(sockets: readonly WebSocket[]): void {
+    for (const socket of sockets) {
+      push.sockets.closed++;
+      socket.terminate();
+    }
   }
 
   function beat(): void {
@@ -162,6 +174,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   const heartbeat = setInterval(beat, push.policy.heartbeatMs).unref();
   let isChecking = false;
   const keyCheck = setInterval(() => {
+    endAtOnce(unsent.stalled());
     if (isChecking) return;
     isChecking = true;
     void endSocketsOfChangedKeys().finally(() => void (isChecking = false));

@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { converse } from "./socket-conversation.ts";
+
+function aConversation() {
+  const sent: string[] = [];
+  const closed: string[] = [];
+  const followed: string[] = [];
+  const { heard } = converse(
+    {
+      policy: {
+        mostConnections: 1,
+        mostPerAddress: 1,
+        mostSubscriptions: 50,
+        heartbeatMs: 1_000,
+        trustProxy: false,
+      },
+      sockets: { sockets: 0, streams: 0, subscriptions: 0, messages: 0, closed: 0 },
+      clock: { nowMs: () => Date.now() },
+      follow: async (requestId) => {
+        followed.push(requestId);
+        return () => undefined;
+      },
+      followKey: () => () => undefined,
+    },
+    {
+      mayAsk: () => true,
+      send: (frame) => void sent.push(frame),
+      close: ({ reason }) => void closed.push(reason),
+    },
+    undefined,
+  );
+  const subscribe = (place: string) =>
+    heard(
+      JSON.stringify({
+        type: "subscribe",
+        event: "request.status.updated",
+        filters: { id: `0x${place.repeat(32)}` },
+      }),
+    );
+  return { sent, closed, followed, heard, subscribe };
+}
+
+function controlledTime() {
+  vi.useFakeTimers({ toFake: ["Date", "performance"], now: 10_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+test("answers the same subscription ten times in ten seconds, and others all the same", () => {
+  controlledTime();
+  const { sent, followed, subscribe } = aConversation();
+  for (let n = 0; n < 15; n++) subscribe("a1");
+  expect(followed).toHaveLength(10);
+  expect(sent).toHaveLength(5);
+  expect(sent[0]).toContain("RATE_LIMITED");
+  subscribe("b2");
+  expect(followed).toHaveLength(11);
+  vi.advanceTimersByTime(10_001);
+  subscribe("a1");
+  expect(followed).toHaveLength(12);
+});
+
+test("a wall clock that is put back does not count the frames of different windows together", () => {
+  controlledTime();
+  const { closed, heard } = aConversation();
+  for (let n = 0; n < 400; n++) heard("{");
+  vi.setSystemTime(1_000_000);
+  vi.advanceTimersByTime(10_001);
+  for (let n = 0; n < 400; n++) heard("{");
+  expect(closed).toEqual([]);
+  for (let n = 0; n < 101; n++) heard("{");
+  expect(closed).toEqual(["too many frames"]);
+});
