@@ -14,10 +14,9 @@ import { depositIn } from "./deposits.ts";
 import { meaningOf } from "./nonce-meaning.ts";
 import { createRailPayments, type RailPaymentsOptions } from "./rail-payments.ts";
 import { createRailReading, type RailReadingOptions } from "./rail-reading.ts";
-import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
-import { withAllowance, withRecentAnswers, withRecentChecks } from "./shared-rpc.ts";
+import { createExchangeRpc } from "./rpc.ts";
+import { rpcsFor } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
-import { createWeightShares } from "./weight-shares.ts";
 
 /** Milliseconds between two looks for something new. The exchange counts questions. */
 const LOOK_AGAIN_MS = 2_000;
@@ -168,22 +167,4 @@ export function createExchangeRail(options: RailOptions): ChainRail {
 
 function inIso(ms: bigint): string {
   return new Date(Number(ms)).toISOString();
-}
-
-/**
- * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond their share are refused at
- * once; in the worker they belong to payments, which wait. There, planning asks once in some seconds whether an account can be paid, and signing asks anew.
- */
-function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
-  const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;
-  if (weightPerMinute === undefined)
-    return { deposits: endpoint, payments: endpoint, questions: asked, pulse: endpoint, tokens: endpoint };
-  const shares = createWeightShares(weightPerMinute);
-  const payments = withAllowance(endpoint, shares.payments.wait, shares.payments.charge);
-  const deposits = withAllowance(endpoint, shares.deposits.wait, shares.deposits.charge);
-  if (!answersClients)
-    return { deposits, payments, questions: withRecentChecks(payments), pulse: payments, tokens: deposits };
-  const refused = withAllowance(endpoint, shares.clients.takeNow, shares.clients.charge);
-  const patient = withAllowance(endpoint, shares.clients.wait, shares.clients.charge);
-  return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };
 }

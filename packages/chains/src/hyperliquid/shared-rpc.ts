@@ -1,5 +1,6 @@
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { ExchangeRpc } from "./rpc.ts";
+import { createWeightShares } from "./weight-shares.ts";
 
 /** Asked before each request; a request that it throws for is not sent. */
 export type Allow = (method: string, weight: number) => Promise<void> | void;
@@ -135,4 +136,22 @@ function recent<T>() {
       kept.set(key, { answer, untilMs: performance.now() + KEPT_MS });
     },
   };
+}
+
+/**
+ * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond their share are refused at
+ * once; in the worker they belong to payments, which wait. There, planning asks once in some seconds whether an account can be paid, and signing asks anew.
+ */
+export function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
+  const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;
+  if (weightPerMinute === undefined)
+    return { deposits: endpoint, payments: endpoint, questions: asked, pulse: endpoint, tokens: endpoint };
+  const shares = createWeightShares(weightPerMinute);
+  const payments = withAllowance(endpoint, shares.payments.wait, shares.payments.charge);
+  const deposits = withAllowance(endpoint, shares.deposits.wait, shares.deposits.charge);
+  if (!answersClients)
+    return { deposits, payments, questions: withRecentChecks(payments), pulse: payments, tokens: deposits };
+  const refused = withAllowance(endpoint, shares.clients.takeNow, shares.clients.charge);
+  const patient = withAllowance(endpoint, shares.clients.wait, shares.clients.charge);
+  return { deposits, payments, questions: withRecentAnswers(refused), pulse: patient, tokens: refused };
 }
