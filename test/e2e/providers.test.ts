@@ -1,0 +1,125 @@
+import { startAnvil, startSystem, type RunningAnvil, type System } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startProviderProxy, type ProviderProxy } from "../support/provider-proxy.ts";
+import { providerRows, type ProviderRow } from "../support/provider-rows.ts";
+import { createClient, type Chain, type Client } from "./client.ts";
+import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
+
+// The check runs the rows marked for it; `npm run providers` runs all of them and prints what it measured.
+
+const all = process.env["PROVIDER_ROWS"];
+const rows = providerRows.filter(
+  ({ name, isInCheck }) =>
+    isInCheck === true ||
+    all === "all" ||
+    (all !== undefined && all !== "" && all.split(",").some((part) => name.includes(part))),
+);
+/** Of anvil's first account. */
+const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
+let nodes: readonly RunningAnvil[] = [];
+let providers: readonly ProviderProxy[] = [];
+let system: System;
+let api: Client;
+let chains: readonly Chain[];
+/** Of the honest provider, per second. */
+let usual = { httpRequests: 0, calls: 0 };
+
+beforeAll(async () => {
+  const extraArgs = ["--balance", "1000000"];
+  nodes = await Promise.all(
+    [72_100_117, 72_100_228].map(
+      async (chainId) => await startAnvil({ chainId, blockTimeSeconds: 0.5, extraArgs }),
+    ),
+  );
+  providers = await Promise.all(nodes.map(async ({ url }) => await startProviderProxy(url)));
+  system = await startSystem({
+    env: {
+      LOCAL_A_RPC_URL: providers[0]?.url,
+      LOCAL_A_WS_URL: providers[0]?.wsUrl,
+      LOCAL_B_RPC_URL: providers[1]?.url,
+      LOCAL_B_WS_URL: providers[1]?.wsUrl,
+      LOCAL_FUNDING_PRIVATE_KEY: fundingKey,
+    },
+    portBase: 34_000,
+    durable: false,
+    oracles: 0,
+    users: 5,
+  });
+  api = createClient(system.endpoints.api.url);
+  // Wallets have a provider of their own.
+  chains = (await api.chains()).map((chain, at) => ({ ...chain, httpRpcUrl: nodes[at]?.url ?? "" }));
+});
+afterAll(async () => {
+  await system.stop();
+  await Promise.all(providers.map(async (provider) => await provider.stop()));
+  await Promise.all(nodes.map(async (node) => await node.stop()));
+});
+
+async function restart(): Promise<void> {
+  for (const service of [...system.apis, ...system.workers]) await service.restart();
+}
+
+const unsold: Outcome = { end: "unsold", money: "with the user" };
+
+function expectedOf(row: ProviderRow, found: Readonly<Record<string, Outcome>>): Record<string, Outcome> {
+  const isUnsold = (name: string): boolean =>
+    (row.hidesEffects === true && name === "swap") ||
+    (row.mayPreventQuotes === true && found[name]?.end === "unsold");
+  return Object.fromEntries(
+    Object.entries(expectedOutcomes).map(([name, outcome]) => [name, isUnsold(name) ? unsold : outcome]),
+  );
+}
+
+test.each(rows)(
+  "$name: every flow ends, is paid once, and the provider is not called much more often",
+  async (row: ProviderRow) => {
+    for (const provider of providers) provider.behave(row.behavior());
+    // What a node can tell is found out when a service starts.
+    if (row.hidesEffects === true) await restart();
+    const { lastsMs } = row;
+    const startedAtMs = performance.now();
+    let counted = { httpRequests: 0, calls: 0, deviations: 0 };
+    const stop = (): void => {
+      for (const provider of providers) {
+        const { httpRequests, calls, deviations } = provider.counts;
+        counted = {
+          httpRequests: counted.httpRequests + httpRequests,
+          calls: counted.calls + calls,
+          deviations: counted.deviations + deviations,
+        };
+        provider.behave({});
+      }
+    };
+    const timer = lastsMs === undefined ? undefined : setTimeout(stop, lastsMs);
+    const keys = system.users.map(({ privateKey }) => privateKey);
+    const { judge } = await runMainFlows({ api, chains, keys, withinMs: row.withinMs ?? 60_000 });
+    clearTimeout(timer);
+    stop();
+    const seconds = (performance.now() - startedAtMs) / 1_000;
+    const rate = { httpRequests: counted.httpRequests / seconds, calls: counted.calls / seconds };
+    const isHonest = row === providerRows[0];
+    if (isHonest) usual = rate;
+    const factors = {
+      httpRequests: rate.httpRequests / usual.httpRequests,
+      calls: rate.calls / usual.calls,
+    };
+    const measured = [
+      `${seconds.toFixed(1)} s`,
+      `${rate.httpRequests.toFixed(0)} requests/s (x${factors.httpRequests.toFixed(2)})`,
+      `${rate.calls.toFixed(0)} calls/s (x${factors.calls.toFixed(2)})`,
+      `${counted.deviations} deviations`,
+    ];
+    console.log(`providers: ${row.name}: ${measured.join(", ")}`);
+    const found = await judge();
+    const expected = expectedOf(row, found);
+    expect(found).toEqual(expected);
+    // A second payment would leave by the next block.
+    await sleep(1_500);
+    expect(await judge()).toEqual(expected);
+    if (row.hidesEffects === true) await restart();
+    if (!isHonest) expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(row.maxFactor ?? 2);
+  },
+  400_000,
+);

@@ -1,0 +1,332 @@
+import { keccak256, type Hex } from "viem";
+import { replyOfLaggingBackend, resultOf } from "./lagging-backend.ts";
+import type {
+  AskNode,
+  HttpReply,
+  ProviderBehavior,
+  ProviderCall,
+  ProviderRequest,
+  Reply,
+} from "./provider-proxy.ts";
+
+/** One way in which providers misbehave, as documented by them or seen at them. */
+export interface ProviderRow {
+  readonly name: string;
+  /** Made anew for each provider. */
+  readonly behavior: () => ProviderBehavior;
+  /** Also runs in the check. */
+  readonly isInCheck?: boolean;
+  /** How much more often than an honest provider this one may be called, per second. Default 2. */
+  readonly maxFactor?: number;
+  /** The provider cannot tell what a fill with a swap does, so none is sold. */
+  readonly hidesEffects?: boolean;
+  /** No flow needs to get a quote in time; one that got it must end. */
+  readonly mayPreventQuotes?: boolean;
+  /** When the provider becomes honest again. Default: never. */
+  readonly lastsMs?: number;
+  /** How long a flow may take to be quoted, and then to end. Default 60 s. */
+  readonly withinMs?: number;
+}
+
+const error = (code: number, message: string, data?: unknown): Reply => ({
+  error: { code, message, ...(data !== undefined && { data }) },
+});
+const asBody = (reply: Reply): unknown => ({ jsonrpc: "2.0", id: null, ...reply });
+
+/** The same every time: these many of a hundred requests, spread out. */
+const share = (percent: number, { number }: ProviderRequest): boolean => (number * 37) % 100 < percent;
+
+const answering = (percent: number, reply: HttpReply): ProviderBehavior => ({
+  answer: (request) => (share(percent, request) ? reply : undefined),
+});
+
+/** Serves so many requests in each second, and refuses the others. */
+function rateLimited(perSecond: number, reply: HttpReply): ProviderBehavior {
+  const served = new Map<number, number>();
+  return {
+    answer: ({ sinceMs }) => {
+      const second = Math.floor(sinceMs / 1_000);
+      const before = served.get(second) ?? 0;
+      served.set(second, before + 1);
+      return before < perSecond ? undefined : reply;
+    },
+  };
+}
+
+const unavailable: HttpReply = {
+  status: 503,
+  body: "<html><body><h1>503 Service Temporarily Unavailable</h1></body></html>",
+  headers: { "content-type": "text/html" },
+};
+const tooMany = (body: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply => ({
+  status: 429,
+  body,
+  headers,
+});
+const alchemy429 =
+  "Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.";
+
+const infuraLimit = error(-32_005, "daily request count exceeded, request rate limited", {
+  rate: { backoff_seconds: 1 },
+});
+
+/** Unavailable for three seconds, so that several blocks have to be caught up with; then limits ranges of logs. */
+function limitedLogs(maxBlocks: number, refusal: Reply): ProviderBehavior {
+  return {
+    answer: ({ sinceMs }) => (sinceMs < 3_000 ? unavailable : undefined),
+    reply: ({ method, params }) => {
+      const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
+      if (method !== "eth_getLogs" || fromBlock === undefined || toBlock === undefined) return undefined;
+      return Number(toBlock) - Number(fromBlock) + 1 > maxBlocks ? refusal : undefined;
+    },
+  };
+}
+
+const logWordings: readonly (readonly [provider: string, maxBlocks: number, refusal: Reply])[] = [
+  [
+    "Alchemy",
+    2,
+    error(
+      -32_600,
+      "Under the Free tier plan, you can make eth_getLogs requests with up to a 2 block range. Based on your parameters, this block range should work: [0x1, 0x2]. Upgrade to PAYG for expanded block range.",
+    ),
+  ],
+  ["QuickNode", 2, error(-32_614, "eth_getLogs is limited to a 2 range")],
+  ["Infura", 2, error(-32_005, "query returned more than 10000 results", { from: "0x1", to: "0x2" })],
+  ["dRPC", 2, error(35, "ranges over 2 blocks are not supported on freetier")],
+  ["BlockPI", 2, error(-32_602, "eth_getLogs is limited to 2 block range")],
+  ["Coinbase", 2, error(-32_602, "please limit the query to at most 2 blocks")],
+  ["Tenderly", 2, error(-32_602, "invalid params", { payload: "block range exceeds the maximum of 2" })],
+  ["an unknown provider", 1, error(-32_099, "please try something else")],
+];
+
+function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehavior {
+  if (refusal === "each")
+    return {
+      reply: (_, __, { calls }) => (calls.length > max ? error(-32_005, "batch limit exceeded") : undefined),
+    };
+  return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
+}
+
+/** Passes the transaction on and answers something else. */
+function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
+  let at = 0;
+  return {
+    reply: async ({ method, params }, node) => {
+      if (method !== "eth_sendRawTransaction") return undefined;
+      await node(method, params);
+      return answer(params[0] as Hex, at++);
+    },
+  };
+}
+
+/** geth, erigon, Nethermind, Besu, reth, OpenEthereum, EthereumJS. */
+const broadcastWordings: readonly string[] = [
+  "already known",
+  "transaction already imported",
+  "AlreadyKnown, transaction is already in the pool",
+  "Known transaction",
+  "transaction underpriced",
+  "replacement transaction underpriced",
+  "nonce too low: next nonce 9, tx nonce 8",
+  "Transaction nonce is below sender account nonce",
+  "OldNonce",
+  "txpool is full",
+  "internal error",
+];
+
+function swallowingBroadcasts(): ProviderBehavior {
+  let at = 0;
+  return {
+    reply: ({ method, params }) => {
+      if (method !== "eth_sendRawTransaction" || at++ % 5 > 2) return undefined;
+      return { result: keccak256(params[0] as Hex) };
+    },
+  };
+}
+
+const withoutMethods = (methods: readonly string[]): ProviderBehavior => ({
+  reply: ({ method }) =>
+    methods.includes(method)
+      ? error(-32_601, `the method ${method} does not exist/is not available`)
+      : undefined,
+});
+
+const changedLogs = (
+  change: (logs: readonly unknown[], node: AskNode, call: ProviderCall) => Promise<readonly unknown[]>,
+): ProviderBehavior => ({
+  reply: async (call, node) => {
+    if (call.method !== "eth_getLogs") return undefined;
+    const reply = await node(call.method, call.params);
+    const logs = resultOf(reply);
+    return Array.isArray(logs) ? { result: await change(logs, node, call) } : reply;
+  },
+});
+
+/** What the filter without contracts and topics finds: as a node that compares less than it should. */
+async function allLogs(node: AskNode, { params }: ProviderCall): Promise<readonly unknown[]> {
+  const { address: _, topics: __, ...range } = params[0] as Record<string, unknown>;
+  const found = resultOf(await node("eth_getLogs", [range]));
+  return Array.isArray(found) ? found : [];
+}
+
+function lateReceipts(blocks: number): ProviderBehavior {
+  return {
+    reply: async ({ method, params }, node) => {
+      if (method !== "eth_getTransactionReceipt") return undefined;
+      const reply = await node(method, params);
+      const receipt = resultOf(reply) as { readonly blockNumber: string } | null;
+      const head = Number(resultOf(await node("eth_blockNumber", [])));
+      return receipt !== null && head - Number(receipt.blockNumber) < blocks ? { result: null } : undefined;
+    },
+  };
+}
+
+/** Every provider row; the honest one comes first, since the others are measured by it. */
+export const providerRows: readonly ProviderRow[] = [
+  { name: "honest", behavior: () => ({}), isInCheck: true },
+  {
+    name: "no eth_subscribe",
+    behavior: () => ({ socket: { refusesSubscriptions: true } }),
+    maxFactor: 3,
+  },
+  { name: "no WebSocket", behavior: () => ({ socket: { isRefused: true } }), maxFactor: 3 },
+  {
+    name: "a WebSocket that drops every second",
+    behavior: () => ({ socket: { dropsAfterMs: 1_000 } }),
+    maxFactor: 3,
+  },
+  {
+    name: "a WebSocket that stays open and silent",
+    behavior: () => ({ socket: { isSilent: true } }),
+    isInCheck: true,
+    maxFactor: 3,
+  },
+  {
+    name: "429 with Retry-After beyond fifteen requests per second",
+    behavior: () => rateLimited(15, tooMany(asBody(error(429, alchemy429)), { "retry-after": "1" })),
+    isInCheck: true,
+  },
+  {
+    name: "429 as plain text without Retry-After beyond fifteen requests per second",
+    behavior: () => rateLimited(15, tooMany("Too Many Requests", { "content-type": "text/plain" })),
+  },
+  {
+    name: "a rate limit with status 200 beyond fifteen requests per second",
+    behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
+  },
+  {
+    name: "429 for half of the requests, for fifteen seconds",
+    behavior: () => answering(50, tooMany(asBody(error(429, alchemy429)))),
+    lastsMs: 15_000,
+  },
+  {
+    name: "503 as HTML for a twentieth of the requests",
+    behavior: () => answering(5, unavailable),
+  },
+  {
+    name: "502 with a JSON-RPC error for a tenth of the requests",
+    behavior: () =>
+      answering(10, { status: 502, body: asBody(error(-32_603, "no backends available for method")) }),
+  },
+  {
+    name: "an outage of ten seconds",
+    behavior: () => ({ answer: ({ sinceMs }) => (sinceMs < 10_000 ? unavailable : undefined) }),
+  },
+  {
+    name: "answers that take two seconds",
+    behavior: () => ({ delayMs: 2_000 }),
+    mayPreventQuotes: true,
+    withinMs: 120_000,
+  },
+  {
+    name: "answers that end within the JSON, or with the connection",
+    behavior: () => ({
+      cut: (request) => (share(10, request) ? (request.number % 20 < 10 ? "json" : "connection") : undefined),
+    }),
+  },
+  ...logWordings.map(([provider, maxBlocks, refusal]) => ({
+    name: `ranges of logs limited in the words of ${provider}`,
+    behavior: () => limitedLogs(maxBlocks, refusal),
+    ...(provider === "Alchemy" && { isInCheck: true }),
+  })),
+  {
+    name: "each log twice",
+    behavior: () => changedLogs(async (logs) => await Promise.resolve([...logs, ...logs])),
+  },
+  {
+    name: "logs that the filter excludes",
+    behavior: () => changedLogs(async (_, node, call) => await allLogs(node, call)),
+  },
+  {
+    name: "half of the answers from backends one to three blocks behind",
+    behavior: () => ({
+      reply: async (call, node, { number }) =>
+        number % 2 === 0 ? undefined : await replyOfLaggingBackend(call, node, 1 + (number % 3)),
+    }),
+    maxFactor: 3,
+  },
+  {
+    name: "blocks announced two blocks before they can be read",
+    behavior: () => ({ reply: async (call, node) => await replyOfLaggingBackend(call, node, 2) }),
+    maxFactor: 3,
+  },
+  { name: "receipts that are null for three blocks", behavior: () => lateReceipts(3) },
+  {
+    name: "no finalized and safe blocks",
+    behavior: () => ({
+      reply: ({ method, params }) =>
+        method === "eth_getBlockByNumber" && (params[0] === "finalized" || params[0] === "safe")
+          ? error(-39_001, "Unknown block")
+          : undefined,
+    }),
+  },
+  {
+    name: "broadcasts that are accepted and refused in many words",
+    behavior: () =>
+      broadcasting((_, at) => error(-32_000, broadcastWordings[at % broadcastWordings.length] ?? "")),
+  },
+  { name: "broadcasts that are swallowed, three of five", behavior: swallowingBroadcasts, withinMs: 120_000 },
+  {
+    name: "no debug_traceCall",
+    behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction"]),
+  },
+  {
+    name: "neither debug_traceCall nor eth_simulateV1",
+    behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
+    hidesEffects: true,
+  },
+  { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
+  // An endpoint that refused batches gets small ones for a minute: these rows come last.
+  {
+    name: "batches refused with status 200",
+    behavior: () =>
+      limitedBatches(1, { status: 200, body: asBody(error(-32_600, "Batch requests are not supported")) }),
+    isInCheck: true,
+    maxFactor: 6,
+  },
+  {
+    name: "batches refused with status 400 and plain text",
+    behavior: () =>
+      limitedBatches(1, {
+        status: 400,
+        body: "invalid json format",
+        headers: { "content-type": "text/plain" },
+      }),
+    maxFactor: 6,
+  },
+  {
+    name: "batches of more than three refused with status 500",
+    behavior: () =>
+      limitedBatches(3, {
+        status: 500,
+        body: asBody(error(31, "Batch of more than 3 requests are not allowed on free tier")),
+      }),
+    maxFactor: 4,
+  },
+  {
+    name: "batches of more than ten refused call by call",
+    behavior: () => limitedBatches(10, "each"),
+    maxFactor: 4,
+  },
+];
