@@ -252,6 +252,9 @@ test("after ten retries a delivery is given up and can be seen and replayed, and
   await expect.poll(() => sequences(receiver, requestId)).toEqual([2, 3, 1]);
   await quiet();
   expect((await owner.call("GET", path)).json).toMatchObject({ state: "delivered", attempts: 12 });
+  // Pruning deletes a request with its events; a delivery without them could never be sent.
+  await world.pool.query("delete from status_events where request_id = $1", [requestId]);
+  expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "delivered" });
 });
 
 test("requests and endpoints do not wait for one another", async () => {

@@ -6,6 +6,7 @@ import type {
   WebhookHeaders,
   WebhookRegister,
 } from "../../ports/webhooks.ts";
+import { announcing } from "./announcements.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { WEBHOOK_CHANNEL } from "./request-save.ts";
@@ -67,13 +68,16 @@ const attempts = statement(
   "webhook_attempts_list",
   "select n, at_ms, took_ms, status, error, response from webhook_attempts where delivery_id = $1 order by n",
 );
-/** One under way goes on: whoever holds it loses the lease, so what comes of that attempt does not end the replay. */
-const replay = statement(
+/**
+ * An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was pruned with its request stays as it is: there is
+ * nothing left to send.
+ */
+const replay = announcing(
   "webhook_replay",
   `with d as (update webhook_deliveries d set state = 'waiting', tries = 0, next_at_ms = $4, ended_at_ms = null, lease_token = null, lease_until_ms = 0
-     from webhook_endpoints w where w.id = d.endpoint_id and ${OWN} and w.id = $2 and d.id = $3 and d.state <> 'waiting' returning d.*),
-   told as (select pg_notify('${WEBHOOK_CHANNEL}', '') from d)
-   select ${DELIVERY} from d left join told on true`,
+     from webhook_endpoints w where w.id = d.endpoint_id and ${OWN} and w.id = $2 and d.id = $3 and d.state <> 'waiting'
+       and exists (select from status_events e where e.request_id = d.request_id and e.seq = d.seq) returning d.id)`,
+  `select '${WEBHOOK_CHANNEL}', '' from d`,
 );
 
 interface EndpointRow {
@@ -149,9 +153,8 @@ export function webhookRegister(sql: Sql): WebhookRegister {
       return { ...found, log: (await sql.query<AttemptRow>(attempts, [deliveryId])).map(attemptOf) };
     },
     async replay(keyId, id, deliveryId, atMs) {
-      const [row] = await sql.query<DeliveryRow>(replay, [keyId, id, deliveryId, atMs]);
-      // One that waits already needs no second wish.
-      return row === undefined ? await one(keyId, id, deliveryId) : deliveryOf(row);
+      await sql.query(replay, [keyId, id, deliveryId, atMs]);
+      return await one(keyId, id, deliveryId);
     },
   };
 }
