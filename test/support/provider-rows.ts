@@ -265,11 +265,14 @@ export const providerRows: readonly ProviderRow[] = [
         number % 2 === 0 ? undefined : await replyOfLaggingBackend(call, node, 1 + (number % 3)),
     }),
     maxFactor: 3,
+    withinMs: 180_000,
   },
   {
     name: "blocks announced two blocks before they can be read",
     behavior: () => ({ reply: async (call, node) => await replyOfLaggingBackend(call, node, 2) }),
     maxFactor: 3,
+    // The scan only goes on once it is more than 8 blocks behind what was announced.
+    withinMs: 180_000,
   },
   { name: "receipts that are null for three blocks", behavior: () => lateReceipts(3) },
   {
@@ -295,6 +298,8 @@ export const providerRows: readonly ProviderRow[] = [
     name: "neither debug_traceCall nor eth_simulateV1",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     hidesEffects: true,
+    // The services have just been started.
+    maxFactor: 6,
   },
   { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
   // An endpoint that refused batches gets small ones for a minute: these rows come last.
