@@ -1,3 +1,4 @@
+import { rawKeySigner } from "@causeway/attest";
 import { testTokenAbi } from "@causeway/contracts";
 import { NodeRefusal } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
@@ -9,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Services } from "../../apps/api/src/ports/services.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
-import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { scanChain, trailLength } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 import { withChain } from "../support/other-chain.ts";
@@ -352,6 +353,92 @@ test("a payment whose commit a failover lost is not made again: its lane plans n
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(other, destination)).toEqual([]);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+/** Rows of the fill's payment as the old primary had them. */
+async function restored(agreed: Agreed, { slot, attempts }: LostRows): Promise<void> {
+  await insertRow("slots", slot);
+  for (const attempt of attempts) await insertRow("attempts", attempt);
+  await world.pool.query("update requests set state = 'submitted', tx_hashes = $2 where request_id = $1", [
+    agreed.requestId,
+    attempts.map(({ tx_hash: txHash }) => txHash),
+  ]);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+interface LostRows {
+  readonly slot: Row;
+  readonly attempts: readonly Row[];
+}
+
+async function rowsOf(agreed: Agreed): Promise<LostRows> {
+  const { id } = await slotOf(agreed);
+  const slots = await world.pool.query<Row>("select * from slots where id = $1", [id]);
+  const attempts = await world.pool.query<Row>("select * from attempts where slot_id = $1", [id]);
+  return { slot: slots.rows[0] ?? {}, attempts: attempts.rows };
+}
+
+async function insertRow(table: "slots" | "attempts", row: Row): Promise<void> {
+  const columns = Object.keys(row);
+  const places = columns.map((_, at) => `$${at + 1}`);
+  await world.pool.query(
+    `insert into ${table} (${columns.join(", ")}) overriding system value values (${places.join(", ")})`,
+    Object.values(row),
+  );
+}
+
+test("a lost payment is remembered beyond the blocks that are searched, until its rows are restored", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  const lost = await rowsOf(agreed);
+  await forgotten(agreed);
+  await openLane(world.services, destination.connected);
+  await destination.mine(trailLength(destination.chain) + 5);
+  for (let round = 0; round < 4; round++) {
+    await world.round();
+    await openLane(world.services, destination.connected);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+
+  await restored(agreed, lost);
+  await openLane(world.services, destination.connected);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  const next = await aSubmittedFill();
+  expect((await world.untilFinal(next.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+/** The services of an operator who has changed the solver's key, and has funded the new one. */
+async function withNewKey({ signer: former, ...services }: Services): Promise<Services> {
+  const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
+  await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
+  await world.destination.mine();
+  return { ...services, signer, formerSigners: [former] };
+}
+
+test("a lost payment of a former key is not made again by the new one, which pays for everything else", async () => {
+  const { destination, origin, services } = world;
+  const [agreed, other] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
+  await destination.mine();
+  await forgotten(agreed);
+  await world.pay(other);
+  await origin.mine();
+  const rotated = await withNewKey(services);
+  await openLane(rotated, destination.connected);
+  await world.watch(origin, rotated);
+  for (let round = 0; round < 4; round++) {
+    await fillDestination(rotated, agreed.requestId).catch(() => undefined);
+    await fillDestination(rotated, other.requestId).catch(() => undefined);
+    await destination.mine(trailLength(destination.chain));
+    await world.watch(destination, rotated);
+    await openLane(rotated, destination.connected);
+  }
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await received(other)).toBe(other.terms.destination.expectedAmount);
 });
 
 test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {

@@ -1,3 +1,4 @@
+import type { NonceUser } from "./nonce-user.ts";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { DueOnChain } from "./due-on-chain.ts";
@@ -38,7 +39,18 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   hasLane(chainId: number): Promise<boolean>;
   /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
-  /** Open and mined slots of a lane in nonce order. */
+  /** Senders of all lanes of a chain, former keys included. */
+  laneSenders(chainId: number): Promise<Address[]>;
+  /** What used these nonces (`from` to below `to`) of a lane without having been given them, as far as it was found. */
+  nonceUsers(
+    chainId: number,
+    sender: Address,
+    from: number,
+    to: number,
+  ): Promise<ReadonlyMap<number, NonceUser>>;
+  /** A transaction of our keys that pays for the request on this chain, and whose rows are lost. */
+  lostPayment(chainId: number, requestId: RequestId): Promise<TxHash | undefined>;
+  /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Whether all these deposits are stored, as canonical in their blocks. */
   areRecorded(chainId: number, sightings: readonly DepositSighting[]): Promise<boolean>;

@@ -1,3 +1,4 @@
+import type { NonceUser } from "./nonce-user.ts";
 import type { BlockRef } from "@causeway/chains";
 import type {
   Address,
@@ -226,6 +227,8 @@ export interface SendWrites {
 export interface LaneWrites {
   /** Creates the lane at `chainNonce`, or moves its next nonce up to it: the key was used elsewhere. */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
+  /** Notes what used a nonce that was given to no payment; a second finding replaces the first: the first one's block may have vanished. */
+  noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
   reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
   /** The same for several plans of one locked lane and one kind of leg, in their order; those whose leg is paid for already get none. */

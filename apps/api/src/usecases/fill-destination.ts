@@ -44,7 +44,7 @@ import { endOf, isRail } from "./request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
-import { hasUnexplainedNonce, UNEXPLAINED_NONCE, whyMaybePaid } from "./unexplained-nonces.ts";
+import { whyMaybeMined, whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -94,21 +94,19 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
   if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
     return await creditLate(services, requestId);
   if (request.state.name !== "fillable") return DONE;
-  const destination = endOf(services.chains, request.terms.destination.chainId);
-  const isUnexplained =
-    destination === undefined || isRail(destination)
-      ? Promise.resolve(false)
-      : hasUnexplainedNonce(services, destination, services.signer.address);
-  isUnexplained.catch(() => undefined);
-  const decided = await decideFill(services, request, isUnexplained).catch(async (error: unknown) => {
+  const { terms } = request;
+  const maybePaid = whyMaybeMined(services, terms.destination.chainId, terms);
+  maybePaid.catch(() => undefined);
+  const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
     // Throws its own fault: while the chain does not show whether it paid, no fault speaks for giving up.
-    if (await isUnexplained) return untilExplained(services, requestId, UNEXPLAINED_NONCE);
+    const why = await maybePaid;
+    if (why !== undefined) return untilExplained(services, requestId, why);
     const { inventoryWaitMs } = services.enginePolicy;
     const nowMs = services.clock.nowMs();
     const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
     if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
-    const why = error instanceof Error ? error.message : "planning the fill failed";
-    return await giveUp(services, request, "UNKNOWN", why);
+    const detail = error instanceof Error ? error.message : "planning the fill failed";
+    return await giveUp(services, request, "UNKNOWN", detail);
   });
   services.planFaults.clear(requestId);
   return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
@@ -118,7 +116,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
 async function decideFill(
   services: Needs,
   request: RequestRecord,
-  isUnexplained: Promise<boolean>,
+  maybePaid: Promise<string | undefined>,
 ): Promise<Progress | PlannedFill> {
   const { requestId } = request.terms;
   const [basis, execution] = await Promise.all([
@@ -156,11 +154,11 @@ async function decideFill(
       burn: { spentUsd: 0n, uncoveredUsd: 0n },
     };
   }
-  const [toContract, hasUnexplained] = await Promise.all([
+  const [toContract, whyPaid] = await Promise.all([
     isNativeToContract(destination, currency, terms.recipient),
-    isUnexplained,
+    maybePaid,
   ]);
-  if (hasUnexplained) return untilExplained(services, requestId, UNEXPLAINED_NONCE);
+  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
   const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
   if (due.kind === "refund") return giveUp(services, request, due.reason);
   if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
@@ -460,7 +458,7 @@ async function giveUp(
   detail?: string,
 ): Promise<Progress> {
   const { requestId } = terms;
-  const maybePaid = await whyMaybePaid(services, terms);
+  const maybePaid = await whyMaybePaid(services, terms.destination.chainId, terms);
   if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
   await services.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);

@@ -23,7 +23,7 @@ import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
+import { whyMaybeMined } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -104,11 +104,11 @@ async function pay(
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
-  const [toContract, hasUnexplained] = await Promise.all([
+  const [toContract, maybePaid] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),
-    hasUnexplainedNonce(services, connected, services.signer.address),
+    whyMaybeMined(services, chain.id, request?.terms),
   ]);
-  if (hasUnexplained) return { waitMs: 5_000, why: "a used nonce of the solver's key is unexplained" };
+  if (maybePaid !== undefined) return { waitMs: 5_000, why: maybePaid };
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);

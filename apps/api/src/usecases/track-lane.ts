@@ -4,13 +4,11 @@ import type { Address, FailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { laneSigners } from "./lane-signers.ts";
-import type { LaneKeys } from "./lane-signers.ts";
 import { requestPaidBy } from "./unexplained-nonces.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
-type Needs = LegServices & LaneKeys & Pick<Services, "reads">;
+type Needs = LegServices & Pick<Services, "reads">;
 
 /**
  * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head and lane,
@@ -25,7 +23,8 @@ export async function trackLane(
   trail: readonly BlockRef[],
   { reorged }: { readonly reorged: boolean } = { reorged: false },
 ): Promise<void> {
-  const senders = laneSigners(services).map(({ address }) => address);
+  // Those of former keys, too: what became of their nonces needs no key.
+  const senders = await services.reads.laneSenders(connected.chain.id);
   // One query for all lanes: most heads change none of them.
   const slots = await services.reads.unsettledSlots(connected.chain.id, ...senders);
   for (const [sender, ofSender] of Map.groupBy(slots, (slot) => slot.sender))

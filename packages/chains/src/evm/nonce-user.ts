@@ -21,8 +21,18 @@ export async function findNonceUser(
     return quantityOf(await transport.request(method, [account, toQuantity(block)]), method) > BigInt(nonce);
   };
   if (!(await usedBy(to))) return undefined;
+  // From the newest block back, in growing steps: many nodes know no old states.
   let low = from;
   let high = to;
+  for (let step = 1n; high > from; step *= 2n) {
+    const below = high - step > from ? high - step : from;
+    if (await usedBy(below)) {
+      high = below;
+      continue;
+    }
+    low = below + 1n;
+    break;
+  }
   while (low < high) {
     const middle = (low + high) / 2n;
     if (await usedBy(middle)) high = middle;

@@ -21,6 +21,11 @@ const lockLane = statement(
   "lane_lock",
   "select next_nonce from lanes where chain_id = $1 and sender = $2 for update",
 );
+const noteNonceUser = statement(
+  "lane_note_nonce_user",
+  `insert into nonce_users (chain_id, sender, nonce, tx_hash, request_id) values ($1, $2, $3, $4, $5)
+   on conflict (chain_id, sender, nonce) do update set tx_hash = excluded.tx_hash, request_id = excluded.request_id`,
+);
 const raise = statement(
   "lane_raise",
   "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
@@ -104,6 +109,9 @@ export function laneWrites(sql: Sql): LaneWrites {
     async open(chainId, sender, chainNonce): Promise<void> {
       await sql.query(openLane, [chainId, sender, chainNonce]);
       await sql.query(raise, [chainId, sender, chainNonce]);
+    },
+    async noteNonceUser(chainId, sender, nonce, { txHash, requestId }): Promise<void> {
+      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, requestId ?? null]);
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
       const { leg } = plan;

@@ -38,6 +38,17 @@ const givenNonces = statement(
   "read_given_nonces",
   "select nonce from slots where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
 );
+const laneSenders = statement("read_lane_senders", "select sender from lanes where chain_id = $1");
+const nonceUsers = statement(
+  "read_nonce_users",
+  "select nonce, tx_hash, request_id from nonce_users where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
+);
+// Once its rows are restored, its nonce has a slot.
+const lostPayment = statement(
+  "read_lost_payment",
+  `select tx_hash from nonce_users u where chain_id = $1 and request_id = $2
+     and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
+);
 const slotOfLeg = statement(
   "read_slot_of_leg",
   `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'`,
@@ -160,6 +171,12 @@ const oldestPrunable = statement(
 );
 
 /** Reads on a Postgres pool. */
+interface NonceUserRow {
+  readonly nonce: number;
+  readonly tx_hash: string;
+  readonly request_id: string | null;
+}
+
 export function postgresReads(sql: Sql): Reads {
   async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
     if (rows.length === 0) return [];
@@ -213,6 +230,23 @@ export function postgresReads(sql: Sql): Reads {
     async givenNonces(chainId, sender, from, to) {
       const rows = await sql.query<{ nonce: number }>(givenNonces, [chainId, sender, from, to]);
       return new Set(rows.map(({ nonce }) => nonce));
+    },
+    async laneSenders(chainId) {
+      const rows = await sql.query<{ sender: string }>(laneSenders, [chainId]);
+      return rows.map(({ sender }) => sender as Address);
+    },
+    async nonceUsers(chainId, sender, from, to) {
+      const rows = await sql.query<NonceUserRow>(nonceUsers, [chainId, sender, from, to]);
+      return new Map(
+        rows.map(({ nonce, tx_hash: txHash, request_id: requestId }) => [
+          nonce,
+          { txHash: txHash as TxHash, requestId: (requestId ?? undefined) as RequestId | undefined },
+        ]),
+      );
+    },
+    async lostPayment(chainId, requestId) {
+      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, requestId]);
+      return row?.tx_hash as TxHash | undefined;
     },
     async unsettledSlots(chainId, ...senders) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, senders]));
