@@ -981,6 +981,36 @@ for (const [name, referrer] of [
       expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
   });
 
+test("after a look whose result was not written down, the sender is looked for from the last whole look on", async () => {
+  const { origin } = world;
+  const { at } = await world.address();
+  const watching = world.watching();
+  let isBroken = false;
+  const uow: typeof watching.uow = {
+    run: async (work) => {
+      if (isBroken) throw new Error("the database is away");
+      return await watching.uow.run(work);
+    },
+  };
+  const watch = createAddressWatch({ ...watching, uow }, origin.connected);
+  const whole = await origin.client.getBlockNumber();
+  await watch.look(whole);
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  isBroken = true;
+  await watch.look(whole + 1n);
+  expect(await world.reads.fundsAt(at)).toEqual([]);
+  isBroken = false;
+  await origin.mine();
+  await watch.look(whole + 2n);
+  const sweeps = await world.pool.query<{ layers: string }>(
+    "select layers from deposit_sweeps where address = $1",
+    [at],
+  );
+  const [[, sinceBlock, unseenBlock] = []] = JSON.parse(sweeps.rows[0]?.layers ?? "[]") as string[][];
+  expect([sinceBlock, unseenBlock]).toEqual([String(whole + 2n), String(whole)]);
+});
+
 test("a fault at one address does not keep what arrived at another one from being seen", async () => {
   const [broken, other] = [await world.address(), await world.address()];
   await world.sendTo(broken.at, usd(100));

@@ -592,6 +592,24 @@ test("a report of a vanished block that comes between two slices is taken back w
   expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
 });
 
+test("a report that moves a deposit back to a vanished block between two slices is corrected by the last one", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  await world.watch(origin);
+  const { transactions } = await origin.client.getBlock();
+  const txHash = transactions[raws.length - 1] ?? "0x";
+  const stale = await staleNode(txHash);
+  await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await mineAgain(raws);
+  const trail = await loadTrail(world.services, origin.connected);
+  const report = async () => await indexTransaction(stale, { chainId: origin.chain.id, txHash });
+  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  await filledOnce(honest);
+});
+
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**

@@ -123,10 +123,13 @@ async function recordAdvance(
     left = await services.uow.run(async (tx): Promise<Found | undefined> => {
       await lockToAdvance(tx, reading.chain, advance, isFirst);
       const slice = await nextSlice(tx, reading, advance, { facts, topUps }, isFirst);
-      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
-      const moved = await storeDeposits(tx, reading, slice.facts.now);
-      await storeTopUps(services, tx, slice.topUps.now, reading.seenAtMs);
       const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
+      // A report may have moved it to a vanished block after the first commit.
+      const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
+      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
+      const moved = await storeDeposits(tx, reading, [...again, ...slice.facts.now]);
+      const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
+      await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
       if (isFirst) announceReorg(services, reading.chain, advance);
       if (isFirst || isLast) await takeBackDeposits(services, tx, reading, advance);
       await actOnDeposits(services, tx, reading, moved);
@@ -205,12 +208,24 @@ async function firstSlice(
 ): Promise<Slice<DepositFact>> {
   const slice = sliceDeposits(facts, isTooSmall);
   if (slice.later.length === 0) return slice;
-  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
-  const keys = new Set(orphaned.map(depositKey));
-  const again = facts.filter((fact) => keys.has(factKey(fact)));
+  const again = await standingAgain(tx, chain, advance, facts);
+  const keys = new Set(again.map(factKey));
   const others = facts.filter((fact) => !keys.has(factKey(fact)));
   const { now, later } = sliceDeposits(others, isTooSmall);
   return { now: [...again, ...now], later };
+}
+
+/** The facts that say where a deposit of a request stands now, although it is written down as standing in a block that is replaced. */
+async function standingAgain(
+  tx: Tx,
+  chain: Chain,
+  advance: Advance,
+  facts: readonly DepositFact[],
+): Promise<DepositFact[]> {
+  const orphaned = await tx.deposits.orphaned(chain.id, ...replacedBlocks(advance));
+  if (orphaned.length === 0) return [];
+  const keys = new Set(orphaned.map(depositKey));
+  return facts.filter((fact) => keys.has(factKey(fact)));
 }
 
 /** What is done once, when all that the blocks say is written down. */

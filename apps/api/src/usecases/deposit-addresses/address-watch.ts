@@ -79,8 +79,20 @@ export function createAddressWatch(services: AddressServices, connected: Connect
       const turn = await nextTurn(services.depositAddresses, chain.id, services.clock.nowMs(), after);
       const { addresses } = turn;
       after = turn.after;
-      await lookAtAddresses(services, connected, { addresses, currencies, atBlock, lookedAt });
-      lookedAt = new Map(addresses.map(({ address }) => [address, atBlock]));
+      const { missed } = await lookAtAddresses(services, connected, {
+        addresses,
+        currencies,
+        atBlock,
+        lookedAt,
+      });
+      // Where something was missed, who sent it is looked for from the last whole look on.
+      const before = lookedAt;
+      lookedAt = new Map(
+        addresses.flatMap(({ address }) => {
+          const block = missed.has(address) ? before.get(address) : atBlock;
+          return block === undefined ? [] : [[address, block]];
+        }),
+      );
     },
   };
 }

@@ -36,6 +36,8 @@ export interface Looked {
   readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
   /** Tokens that did not tell a balance. */
   readonly failed: readonly CurrencyAt[];
+  /** Addresses where what lies there was not read whole, or could not be written down. */
+  readonly missed: ReadonlySet<Address>;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function lookAtAddresses(
     addresses.filter((one) => isAddressOn(chain, one)).map((one) => [one.address, one] as const),
   );
   const asked = [...here.keys()];
-  if (asked.length === 0) return { found: [], failed: [] };
+  if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
   // Only what was asked about: a token that somebody else named may burn all gas of the call that asks everybody's balances.
   const held = await connection.reader.heldAmounts(
     asked,
@@ -77,13 +79,13 @@ export async function lookAtAddresses(
     const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
     return amount !== leftOf(place, underWay);
   });
-  if (changed.length > 0) await writeDown(services, connected, here, changed, { atBlock, lookedAt });
+  const unwritten = await writeDown(services, connected, here, changed, { atBlock, lookedAt });
   const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
   for (const funds of current) {
     const at = here.get(funds.address);
     // What does not cover a fast fill is decided again as soon as the fast fill stands otherwise.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
-    if (at === undefined || isDecided) continue;
+    if (at === undefined || isDecided || unwritten.has(funds.address)) continue;
     const confirmed = await confirmedOf(services, chain, funds, atBlock);
     if (confirmed === 0n) continue;
     try {
@@ -96,6 +98,7 @@ export async function lookAtAddresses(
   return {
     found: found.filter(({ amount, currency }) => amount > 0n && currencies.includes(currency)),
     failed: failed.filter(({ currency }) => currencies.includes(currency)),
+    missed: new Set([...unwritten, ...failed.map(({ address }) => address)]),
   };
 }
 
@@ -116,6 +119,7 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
 
 /**
  * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the balances were read has taken its money, which must not be taken for new.
+ * @returns the addresses where that failed
  */
 async function writeDown(
   services: AddressServices,
@@ -123,8 +127,9 @@ async function writeDown(
   here: ReadonlyMap<Address, DepositAddress>,
   changed: readonly Present[],
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
-): Promise<void> {
+): Promise<ReadonlySet<Address>> {
   const nowMs = services.clock.nowMs();
+  const unwritten = new Set<Address>();
   const byAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of byAddress)
     try {
@@ -139,7 +144,9 @@ async function writeDown(
     } catch (error) {
       // One address's fault does not keep the others waiting.
       services.events.fault("deposit_address_fault", error, { chain: connected.chain.name, address });
+      unwritten.add(address);
     }
+  return unwritten;
 }
 
 async function writeDownAt(
