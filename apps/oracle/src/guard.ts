@@ -9,19 +9,15 @@ const OPEN: readonly string[] = ["/lives/v1", "/documentation"];
 const PARTS_OF_DOCUMENTATION = "/documentation/";
 
 /**
- * Lets nobody without a key past, unknown paths included: which paths exist is told to callers alone.
- * Keys that were used since the start are accepted from an address that guesses, too: a proxy may be shared.
+ * Refuses every call without a key, to unknown paths too: only callers learn which paths exist.
+ * A right key is accepted from an address that guesses, too: a proxy may be shared, and keys are too long to be guessed.
  */
 export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean): void {
   const open = new Set(metricsOpen ? [...OPEN, "/metrics"] : OPEN);
   const wrongKeys = limitWrongKeys(() => performance.now());
-  const used = new Set<string>();
   const check = (given: string, address: string): void => {
-    if (!used.has(given)) wrongKeys.check(address);
-    if (keys.labelOf(given) !== undefined) {
-      used.add(given);
-      return;
-    }
+    if (keys.labelOf(given) !== undefined) return;
+    wrongKeys.check(address);
     wrongKeys.count(address);
     throw new AttestationError("unauthorized", "x-api-key is not a key of this oracle");
   };
