@@ -237,6 +237,12 @@ test("a node that fails to serve a reported transaction does not hold up the res
   await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
 });
 
+const alwaysLeading = async () => ({
+  lost: new AbortController().signal,
+  worked: () => undefined,
+  release: async () => undefined,
+});
+
 test("a scan whose endpoint fails every second request for logs still catches up at once", async () => {
   const { origin, services } = world;
   const { connected } = origin;
@@ -253,16 +259,38 @@ test("a scan whose endpoint fails every second request for logs still catches up
   const enginePolicy = { ...services.enginePolicy, maxScanBlocks: 8 };
   await origin.mine(80);
   const { number } = await origin.announce();
-  const lead = async () => ({
-    lost: new AbortController().signal,
-    worked: () => undefined,
-    release: async () => undefined,
-  });
-  const watcher = watchChain({ ...services, enginePolicy }, failing, lead);
+  const watcher = watchChain({ ...services, enginePolicy }, failing, alwaysLeading);
   // Ten steps. With pauses that double each time they would take half a minute.
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 10_000 })
     .toBe(number);
+  await watcher.close();
+});
+
+test("blocks are scanned as far as the endpoint serves them while it is behind the announced head", async () => {
+  const { origin, services } = world;
+  const { connected } = origin;
+  const { reader } = connected.connection;
+  await origin.mine(3);
+  const announced = await origin.announce();
+  const served = announced.number - 1n;
+  const depositsIn: typeof reader.depositsIn = async (range) => {
+    if (range.to > served) throw new Error("unknown block");
+    return await reader.depositsIn(range);
+  };
+  const head: typeof reader.head = async () => {
+    const block = await reader.block(served);
+    if (block === undefined) throw new Error(`there is no block ${served}`);
+    return { ...announced, ...block };
+  };
+  const behind = {
+    ...connected,
+    connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
+  };
+  const watcher = watchChain(services, behind, alwaysLeading);
+  await expect
+    .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
+    .toBe(served);
   await watcher.close();
 });
 

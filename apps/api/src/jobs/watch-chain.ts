@@ -1,4 +1,4 @@
-import type { BlockRef, Head } from "@causeway/chains";
+import type { BlockRef, ChainReader, Head } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { Services } from "../ports/services.ts";
@@ -19,6 +19,9 @@ export interface Watcher {
 
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
+
+/** Pause between looks at an endpoint that is behind the announced head. */
+const SERVED_PAUSE_MS = 200;
 
 /** Work of each new head that deposits and payments do not wait for, at a block that was scanned. */
 export type BesideScan = (atBlock: bigint) => Promise<void>;
@@ -99,6 +102,8 @@ async function lead(
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
   const lookAtLag = watchScanLag(services.events, chain);
+  // The endpoint may serve less than is announced.
+  let hasFailed = false;
   // Blocks of the trail were replaced since the lane was compared with it.
   let reorged = false;
   const follow = (next: readonly BlockRef[]): void => {
@@ -111,7 +116,9 @@ async function lead(
     while (!stop.aborted) {
       const tipBefore = trail.at(-1)?.number ?? 0n;
       try {
-        const head = newest;
+        const announced = newest;
+        const head: Head | undefined =
+          announced !== undefined && hasFailed ? await servedHead(connection.reader, announced) : announced;
         if (head !== undefined && head !== looked) {
           follow(await scanChain(services, connected, trail, head, pace.maxBlocks()));
           await Promise.all([
@@ -119,6 +126,7 @@ async function lead(
             trackSends(services, connected, trail),
           ]);
           looked = head;
+          hasFailed = head !== announced;
           worked();
           pace.succeeded();
           const scanned = trail.at(-1);
@@ -144,9 +152,11 @@ async function lead(
         if (stored !== undefined) follow(stored);
         lookAtLag(newest, trail.at(-1));
         if ((trail.at(-1)?.number ?? 0n) > tipBefore) pace.advanced();
+        hasFailed = true;
         await pause(pace.failed(), stop);
         continue;
       }
+      if (hasFailed) await pause(SERVED_PAUSE_MS, stop);
       if (newest === looked)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, nudgeIntervalMs);
@@ -220,4 +230,10 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
     const timer = setTimeout(done, ms);
     until.addEventListener("abort", done);
   });
+}
+
+/** The newest head that the endpoint serves: the announcement may come from another node, which is ahead. */
+async function servedHead(reader: ChainReader, announced: Head): Promise<Head> {
+  const served = await reader.head();
+  return served.number < announced.number ? { ...served, seenAtMs: announced.seenAtMs } : announced;
 }
