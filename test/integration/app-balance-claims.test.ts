@@ -12,12 +12,15 @@ import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-
 import { releaseHold } from "../../apps/api/src/usecases/app-balance/move-hold.ts";
 import { offerClaim, type ClaimQuestion } from "../../apps/api/src/usecases/app-balance/offer-claim.ts";
 import { placeHold } from "../../apps/api/src/usecases/app-balance/place-hold.ts";
+import { payClaim } from "../../apps/api/src/usecases/app-balance/pay-claim.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { pruneHistory } from "../../apps/api/src/usecases/prune-history.ts";
 import {
   contractAllocatorAbi,
   contractAllocatorBytecode,
 } from "../../packages/contracts/src/generated/contract-allocator.ts";
 import { Died, mortalServices } from "../fakes/mortal-services.ts";
+import { loseRows } from "../support/lost-rows.ts";
 import { startEngineWorld, type EngineWorld } from "../support/engine-world.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
 import { someHash } from "../support/terms.ts";
@@ -343,3 +346,29 @@ test("wherever the process dies that accepts and pays, others finish: the claim 
     }
   }
 }, 300_000);
+
+for (const currency of ["token", "native"] as const)
+  test(`a ${currency} payout whose commit a failover lost is not made again, nor given back`, async () => {
+    const asset = currency === "token" ? world.usdc : NATIVE_CURRENCY;
+    const amount = currency === "token" ? 4_000_000n : 10n ** 17n;
+    const account = await aWallet(amount * 2n, asset);
+    const { origin, services } = world;
+    const { claimId, recipient } = await offer(account.address, { currency: asset, amount });
+    await accept(claimId, await signed(account, claimId));
+    await world.work();
+    const slot = await services.reads.slotOfLeg("claim", claimId);
+    await origin.mine();
+    if (slot === undefined) throw new Error("the payout has no nonce");
+    const restore = await loseRows(world.pool, slot);
+    await world.watch(origin);
+    await openLane(services, origin.connected);
+    expect(await payClaim(services, claimId)).toMatchObject({ waitMs: expect.any(Number) });
+    expect((await record(claimId)).state).toBe("paying");
+    expect(await origin.balance(recipient, asset)).toBe(amount);
+    expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: claimId });
+
+    await restore();
+    await openLane(services, origin.connected);
+    expect((await untilEnded(claimId)).state).toBe("paid");
+    expect(await origin.balance(recipient, asset)).toBe(amount);
+  });

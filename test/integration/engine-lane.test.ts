@@ -1,6 +1,6 @@
 import { rawKeySigner } from "@causeway/attest";
 import { testTokenAbi } from "@causeway/contracts";
-import { NodeRefusal } from "@causeway/chains";
+import { NodeRefusal, RpcFault } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
@@ -13,6 +13,7 @@ import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { scanChain, trailLength } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { loseRows } from "../support/lost-rows.ts";
 import { withChain } from "../support/other-chain.ts";
 
 let world: EngineWorld;
@@ -315,23 +316,22 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-/** What a database knows that failed over to a copy without the commit that planned the fill. */
-async function forgotten({ requestId }: Agreed): Promise<void> {
-  const { id, nonce, chainId, sender } = await slotOf({ requestId } as Agreed);
-  await world.pool.query("delete from attempts where slot_id = $1", [id]);
-  await world.pool.query("delete from slots where id = $1", [id]);
-  await world.pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [
-    chainId,
-    sender,
-    nonce,
-  ]);
-  await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
-    requestId,
-  ]);
-  await world.pool.query(
+/** What a database knows that failed over to a copy without the commit that planned the fill. @returns restores what was lost */
+async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
+  const { requestId } = agreed;
+  const { pool } = world;
+  const slot = await slotOf(agreed);
+  const restore = await loseRows(pool, slot);
+  const requests = "update requests set state = $2, tx_hashes = $3 where request_id = $1";
+  await pool.query(requests, [requestId, "fillable", []]);
+  await pool.query(
     "insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', $1, $2, 0)",
     [`again-${requestId}`, JSON.stringify({ requestId })],
   );
+  return async () => {
+    await restore();
+    await pool.query(requests, [requestId, "submitted", slot.attempts.map(({ txHash }) => txHash)]);
+  };
 }
 
 test("a payment whose commit a failover lost is not made again: its lane plans nothing until somebody has restored it", async () => {
@@ -355,44 +355,11 @@ test("a payment whose commit a failover lost is not made again: its lane plans n
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-/** Rows of the fill's payment as the old primary had them. */
-async function restored(agreed: Agreed, { slot, attempts }: LostRows): Promise<void> {
-  await insertRow("slots", slot);
-  for (const attempt of attempts) await insertRow("attempts", attempt);
-  await world.pool.query("update requests set state = 'submitted', tx_hashes = $2 where request_id = $1", [
-    agreed.requestId,
-    attempts.map(({ tx_hash: txHash }) => txHash),
-  ]);
-}
-
-type Row = Readonly<Record<string, unknown>>;
-interface LostRows {
-  readonly slot: Row;
-  readonly attempts: readonly Row[];
-}
-
-async function rowsOf(agreed: Agreed): Promise<LostRows> {
-  const { id } = await slotOf(agreed);
-  const slots = await world.pool.query<Row>("select * from slots where id = $1", [id]);
-  const attempts = await world.pool.query<Row>("select * from attempts where slot_id = $1", [id]);
-  return { slot: slots.rows[0] ?? {}, attempts: attempts.rows };
-}
-
-async function insertRow(table: "slots" | "attempts", row: Row): Promise<void> {
-  const columns = Object.keys(row);
-  const places = columns.map((_, at) => `$${at + 1}`);
-  await world.pool.query(
-    `insert into ${table} (${columns.join(", ")}) overriding system value values (${places.join(", ")})`,
-    Object.values(row),
-  );
-}
-
 test("a lost payment is remembered beyond the blocks that are searched, until its rows are restored", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
-  const lost = await rowsOf(agreed);
-  await forgotten(agreed);
+  const restore = await forgotten(agreed);
   await openLane(world.services, destination.connected);
   await destination.mine(trailLength(destination.chain) + 5);
   for (let round = 0; round < 4; round++) {
@@ -402,7 +369,7 @@ test("a lost payment is remembered beyond the blocks that are searched, until it
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 
-  await restored(agreed, lost);
+  await restore();
   await openLane(world.services, destination.connected);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   const next = await aSubmittedFill();
@@ -418,6 +385,74 @@ async function withNewKey({ signer: former, ...services }: Services): Promise<Se
   await world.destination.mine();
   return { ...services, signer, formerSigners: [former] };
 }
+
+test("while a lost payment waits in the pool, nothing is planned with its nonce", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await forgotten(agreed);
+  await world.pool.query("delete from outbox where published_at_ms is null");
+  const other = await aSubmittedFill();
+  expect((await world.request(other.requestId)).state.name).toBe("fillable");
+  await fillDestination(world.services, agreed.requestId);
+  await destination.mine();
+  for (let round = 0; round < 4; round++) {
+    await openLane(world.services, destination.connected);
+    await fillDestination(world.services, agreed.requestId);
+    await fillDestination(world.services, other.requestId);
+    await world.round();
+  }
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a key that was used while the node had forgotten its old states opens its lane when the node knows them", async () => {
+  const { destination, services, solver } = world;
+  await openLane(services, destination.connected);
+  await destination.send(solver, { to: world.stranger.address, value: 1n });
+  await destination.mine();
+  const { reader } = destination.connected.connection;
+  const pruned = withChain(services, destination.connected, {
+    connection: {
+      reader: {
+        ...reader,
+        transactionByNonce: async () =>
+          await Promise.reject(
+            new RpcFault({ kind: "refused", method: "eth_getTransactionCount", reason: "no state" }),
+          ),
+      },
+    },
+  });
+  const forgetful = pruned.chains.get(destination.chain.id) ?? destination.connected;
+  await openLane(services, forgetful);
+  await destination.mine(trailLength(destination.chain) + 5);
+  await world.watch(destination);
+  const waits = await aSubmittedFill();
+  expect((await world.request(waits.requestId)).state.name).toBe("fillable");
+  await openLane(services, destination.connected);
+  expect((await world.untilFinal(waits.requestId)).status).toBe("success");
+});
+
+test("whoever has a key that is not configured any more holds up no request of its orders", async () => {
+  const { destination, origin, services, solver } = world;
+  await aSubmittedFill();
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  const { formerSigners, ...rotated } = await withNewKey(services);
+  expect(formerSigners).toHaveLength(1);
+  const data = agreed.terms.orderId;
+  await destination.send(solver, { to: world.stranger.address, data, value: 1n });
+  await destination.mine();
+  for (let round = 0; round < 3; round++) {
+    await openLane(rotated, destination.connected);
+    await world.watch(origin, rotated);
+    await destination.mine(3);
+    await world.watch(destination, rotated);
+    await fillDestination(rotated, agreed.requestId);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
+});
 
 test("a lost payment of a former key is not made again by the new one, which pays for everything else", async () => {
   const { destination, origin, services } = world;
@@ -521,7 +556,15 @@ test("a slot whose nonce was used by a lost payment of an order is never taken f
   const { connected } = destination;
   const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
   const gasPrices = () => ({ ...prices, maxFeePerGas: maxFeePerGas - 1n });
-  const other = { ...connected, pulse: { ...connected.pulse, gasPrices } };
+  // The node tells nothing of its pool.
+  const { connection } = connected;
+  const nonce: typeof connection.reader.nonce = async (account) =>
+    await connection.reader.nonce(account, "latest");
+  const other = {
+    ...connected,
+    pulse: { ...connected.pulse, gasPrices },
+    connection: { ...connection, reader: { ...connection.reader, nonce } },
+  };
   await world.work({
     ...world.services,
     chains: {

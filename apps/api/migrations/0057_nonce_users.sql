@@ -7,11 +7,15 @@ create table nonce_users (
   sender text collate "C" not null,
   nonce bigint not null,
   tx_hash text collate "C" not null,
-  -- The request that it pays, whose commit was lost; null: it is nothing of ours.
-  request_id text collate "C",
+  -- The request, or the claim, that it pays and whose commit was lost; null: it is nothing of ours.
+  pays text collate "C",
   primary key (chain_id, sender, nonce)
 );
-create index nonce_users_request on nonce_users (request_id, chain_id) where request_id is not null;
+create index nonce_users_pays on nonce_users (pays, chain_id) where pays is not null;
+
+-- The block from which on unknown nonces are searched: the oldest one that was remembered when the first of them was noticed. Null: there are none.
+alter table lanes add column search_from bigint;
 
 -- Down Migration
+alter table lanes drop column search_from;
 drop table nonce_users;

@@ -1,7 +1,8 @@
-import type { RequestId, TxHash } from "@causeway/domain";
+import type { TxHash } from "@causeway/domain";
 
-/** What used a nonce of a lane that was given to no payment; with a request: the payment of it whose rows are lost. */
+/** What used a nonce of a lane that was given to no payment. */
 export interface NonceUser {
   readonly txHash: TxHash;
-  readonly requestId: RequestId | undefined;
+  /** Id of the request or claim that it pays, and whose rows are lost; undefined: it is nothing of ours. */
+  readonly pays: string | undefined;
 }

@@ -18,6 +18,13 @@ export interface ScannedBlock {
   readonly timestamp: bigint;
 }
 
+export interface LaneState {
+  readonly nextNonce: number;
+  readonly hasUnexplained: boolean;
+  /** The block from which on nonces that the database did not give are searched; undefined: none was noticed. */
+  readonly searchFrom: bigint | undefined;
+}
+
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */
 export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads {
   /** Since when each table has its oldest row that pruning will look at; undefined: there is none. */
@@ -34,7 +41,7 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   revertedSlotsOfLeg(kind: LegKind, legId: string): Promise<readonly Slot[]>;
   slot(slotId: string): Promise<Slot | undefined>;
   /** The next nonce that a lane gives away, and whether two heads in a row have shown one of its open nonces used for something unknown; undefined: it was never opened. */
-  lane(chainId: number, sender: Address): Promise<{ nextNonce: number; hasUnexplained: boolean } | undefined>;
+  lane(chainId: number, sender: Address): Promise<LaneState | undefined>;
   /** Whether any key was ever about to pay on this chain. */
   hasLane(chainId: number): Promise<boolean>;
   /** Nonces from `from` to below `to` that were given to payments of a lane, whatever became of them. */
@@ -48,8 +55,13 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
     from: number,
     to: number,
   ): Promise<ReadonlyMap<number, NonceUser>>;
-  /** A transaction of our keys that pays for the request on this chain, and whose rows are lost. */
-  lostPayment(chainId: number, requestId: RequestId): Promise<TxHash | undefined>;
+  /** A transaction of these keys that pays the request or claim `id` on this chain, and whose rows are lost. */
+  lostPayment(chainId: number, id: string, senders: readonly Address[]): Promise<TxHash | undefined>;
+  /** A claim that is offered or to be paid, for exactly this. */
+  unpaidClaimOf(
+    chainId: number,
+    payout: { readonly currency: Address; readonly recipient: Address; readonly amount: bigint },
+  ): Promise<string | undefined>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Whether all these deposits are stored, as canonical in their blocks. */

@@ -227,6 +227,8 @@ export interface SendWrites {
 export interface LaneWrites {
   /** Creates the lane at `chainNonce`, or moves its next nonce up to it: the key was used elsewhere. */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
+  /** Notes from which block on the lane's unknown nonces are searched; the first note stays until the lane is opened again. */
+  noteSearchFrom(chainId: number, sender: Address, block: bigint): Promise<void>;
   /** Notes what used a nonce that was given to no payment; a second finding replaces the first: the first one's block may have vanished. */
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */

@@ -44,7 +44,7 @@ import { endOf, isRail } from "./request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
-import { whyMaybeMined, whyMaybePaid } from "./unexplained-nonces.ts";
+import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -95,7 +95,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
     return await creditLate(services, requestId);
   if (request.state.name !== "fillable") return DONE;
   const { terms } = request;
-  const maybePaid = whyMaybeMined(services, terms.destination.chainId, terms);
+  const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
   maybePaid.catch(() => undefined);
   const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
     // Throws its own fault: while the chain does not show whether it paid, no fault speaks for giving up.

@@ -6,18 +6,18 @@ import { explainNonces } from "./unexplained-nonces.ts";
 import { laneSigners } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 
-type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events">;
+type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events" | "formerSigners">;
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
 /**
  * Makes sure that every sender has its lane, and that it gives no nonce away that the chain has used: with every start and every round of care, because the key may
- * have been used elsewhere. Lanes of former keys are followed, too: their payments may be among what a failover has lost.
+ * have been used elsewhere. Lanes of the solver's former keys are followed, too, while these are configured: their payments may be among what a failover has lost.
  * @throws RpcFault
  */
 export async function openLane(services: Needs, connected: OneChain): Promise<void> {
-  const current = laneSigners(services).map(({ address }) => address);
-  for (const sender of new Set([...current, ...(await services.reads.laneSenders(connected.chain.id))]))
-    await raiseLane(services, connected, sender, current.includes(sender));
+  for (const { address } of laneSigners(services)) await raiseLane(services, connected, address, true);
+  for (const { address } of services.formerSigners ?? [])
+    await raiseLane(services, connected, address, false);
 }
 
 async function raiseLane(
@@ -27,10 +27,15 @@ async function raiseLane(
   isCurrent: boolean,
 ): Promise<void> {
   const { chain, connection } = connected;
+  const [lowest] = await services.reads.trail(chain.id);
   const used = await connection.reader.nonce(sender, "latest");
-  const next = (await services.reads.lane(chain.id, sender))?.nextNonce ?? used;
-  if (used > next) {
-    const range = { sender, next, used };
+  const lane = await services.reads.lane(chain.id, sender);
+  if (lane === undefined && !isCurrent) return;
+  if (lane !== undefined && used > lane.nextNonce) {
+    // The blocks that are remembered now will not be for long: the search may have to wait for a node that knows their states.
+    if (lane.searchFrom === undefined && lowest !== undefined)
+      await services.uow.run((tx) => tx.lanes.noteSearchFrom(chain.id, sender, lowest.number));
+    const range = { sender, lane: { ...lane, searchFrom: lane.searchFrom ?? lowest?.number }, used };
     const explained = await explainNonces(services, connected, range).catch((error: unknown) => {
       // A node that has forgotten old states leaves the lane as it is. The chain is scanned all the same.
       if (!(error instanceof RpcFault)) throw error;

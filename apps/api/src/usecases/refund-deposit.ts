@@ -23,7 +23,7 @@ import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { whyMaybeMined } from "./unexplained-nonces.ts";
+import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -106,7 +106,7 @@ async function pay(
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
   const [toContract, maybePaid] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),
-    whyMaybeMined(services, chain.id, request?.terms),
+    whyMaybePaid(services, chain.id, request?.terms),
   ]);
   if (maybePaid !== undefined) return { waitMs: 5_000, why: maybePaid };
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);

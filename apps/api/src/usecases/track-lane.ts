@@ -4,7 +4,7 @@ import type { Address, FailReason } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Attempt, Slot } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
-import { requestPaidBy } from "./unexplained-nonces.ts";
+import { paidBy } from "./unexplained-nonces.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
@@ -229,7 +229,7 @@ async function noteUnexplained(
   services.events.alarm("nonce_unexplained", { ...facts, usedBy: user });
   if (user === undefined || slot.attempts.some(({ txHash }) => txHash === user)) return;
   // A payment whose record was lost: the leg may be paid already, so it must not go another way.
-  const requestId = await requestPaidBy(services, { chain, connection }, user);
+  const requestId = await paidBy(services, { chain, connection }, user);
   if (requestId !== undefined) {
     services.events.alarm("payment_unrecorded", { ...facts, sender: slot.sender, txHash: user, requestId });
     return;

@@ -1,7 +1,9 @@
-import { inconsistent } from "@causeway/chains";
-import type { Address, OrderId, RequestId, RequestTerms, TxHash } from "@causeway/domain";
+import { inconsistent, RpcFault } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex, OrderId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
+import type { LaneState } from "../ports/reads.ts";
 import type { Services } from "../ports/services.ts";
 import { endOf, isRail } from "./request-end.ts";
 
@@ -17,52 +19,34 @@ export const UNEXPLAINED_NONCE = "a used nonce of the solver's key is unexplaine
 /** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
 const MAX_NONCES = 256;
 
-/** Whether a lane must not plan anything now: the chain has used a nonce that nobody can explain. @throws RpcFault */
-export async function hasUnexplainedNonce(
-  { reads }: Pick<Services, "reads">,
-  { chain, connection }: OneChain,
-  sender: Address,
-): Promise<boolean> {
-  const used = await connection.reader.nonce(sender, "latest");
-  const lane = await reads.lane(chain.id, sender);
-  return lane !== undefined && (lane.hasUnexplained || used > lane.nextNonce);
-}
-
-type NonceServices = Pick<Services, "reads" | "chains" | "events" | "signer" | "uow">;
-type Payable = Pick<RequestTerms, "requestId" | "order">;
-
 /**
- * {@link whyMaybePaid} for one that plans a payment now: what waits in the pool has the same nonce as the planned one, and only one of them can be mined.
+ * Whether a lane must not plan anything now: the chain has used a nonce that nobody can explain, or will as soon as what waits in the pool is mined.
  * @throws RpcFault
  */
-export async function whyMaybeMined(
-  services: NonceServices,
-  chainId: number,
-  terms: Payable | undefined,
-): Promise<string | undefined> {
-  return await whyPaid(services, chainId, terms, ["latest"]);
+export async function hasUnexplainedNonce(
+  { reads }: Pick<Services, "reads">,
+  { chain, connection: { reader } }: OneChain,
+  sender: Address,
+): Promise<boolean> {
+  const counts = await Promise.all([reader.nonce(sender, "latest"), reader.nonce(sender, "pending")]);
+  const lane = await reads.lane(chain.id, sender);
+  return lane !== undefined && (lane.hasUnexplained || Math.max(...counts) > lane.nextNonce);
 }
 
+type PayableTerms = Pick<RequestTerms, "requestId" | "order" | "recipient" | "destination">;
+type PaidServices = Pick<Services, "reads" | "chains" | "events" | "signer" | "formerSigners" | "uow">;
+
 /**
- * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask before a deposit is released for refund: after a
- * failover, only the chain shows that payment.
+ * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask before one is planned, and before a deposit is
+ * released for refund: after a failover, only the chain shows that payment.
  * @param chainId where it would have been paid
  * @param terms of the request; undefined: a deposit that belongs to none
  * @throws RpcFault: nothing is known, so nothing may be paid or released
  */
 export async function whyMaybePaid(
-  services: NonceServices,
+  services: PaidServices,
   chainId: number,
-  terms: Payable | undefined,
-): Promise<string | undefined> {
-  return await whyPaid(services, chainId, terms, ["latest", "pending"]);
-}
-
-async function whyPaid(
-  services: NonceServices,
-  chainId: number,
-  terms: Payable | undefined,
-  seen: readonly ("latest" | "pending")[],
+  terms: PayableTerms | undefined,
 ): Promise<string | undefined> {
   const end = endOf(services.chains, chainId);
   if (end === undefined)
@@ -70,35 +54,48 @@ async function whyPaid(
       ? `chain ${chainId} is not enabled, so whether it shows a payment of this fill is unknown: enable it`
       : undefined;
   if (isRail(end)) return undefined;
-  const { signer } = services;
-  // Before the solver's key was changed, the order's solver paid.
-  const senders = new Set([signer.address, terms?.order.solver ?? signer.address]);
-  const states = await Promise.all(
-    [...senders].map(async (sender) =>
-      sender === signer.address
-        ? await isCurrentUnexplained(services, end, sender, seen)
-        : await isFormerUnexplained(services, end, sender),
-    ),
-  );
-  if (states.includes(true)) return UNEXPLAINED_NONCE;
+  const { signer, formerSigners = [] } = services;
+  if (await hasUnexplainedNonce(services, end, signer.address)) return UNEXPLAINED_NONCE;
   if (terms === undefined) return undefined;
-  const lost = await services.reads.lostPayment(chainId, terms.requestId);
+  const { requestId, order } = terms;
+  let lost = await services.reads.lostPayment(chainId, requestId, [signer.address]);
+  // Before the solver's key was changed, the order's solver paid.
+  if (order.solver !== signer.address) {
+    const isKept = formerSigners.some(({ address }) => address === order.solver);
+    if (isKept && (await isFormerUnexplained(services, end, order.solver))) return UNEXPLAINED_NONCE;
+    lost ??= isKept
+      ? await services.reads.lostPayment(chainId, requestId, [order.solver])
+      : await lostFill(services, end, terms);
+  }
   return lost && `transaction ${lost} pays for the request, and its rows are lost: restore them`;
 }
 
-async function isCurrentUnexplained(
-  { reads }: Pick<Services, "reads">,
-  { chain, connection }: OneChain,
-  sender: Address,
-  seen: readonly ("latest" | "pending")[],
-): Promise<boolean> {
-  if ((await reads.lane(chain.id, sender)) === undefined) return false;
-  const counts = await Promise.all(seen.map(async (tag) => await connection.reader.nonce(sender, tag)));
-  const lane = await reads.lane(chain.id, sender);
-  return lane !== undefined && (lane.hasUnexplained || Math.max(...counts) > lane.nextNonce);
+/**
+ * A lost fill by a key that is not configured any more. A thief may have the key, so a transaction counts only when it pays the recipient what was agreed, and what
+ * cannot be found does not count.
+ */
+async function lostFill(
+  services: Pick<Services, "reads" | "events" | "uow">,
+  connected: OneChain,
+  { requestId, order, recipient, destination }: PayableTerms,
+): Promise<TxHash | undefined> {
+  const { chain, connection } = connected;
+  await isFormerUnexplained(services, connected, order.solver).catch((error: unknown) => {
+    if (!(error instanceof RpcFault)) throw error;
+  });
+  const lost = await services.reads.lostPayment(chain.id, requestId, [order.solver]);
+  if (lost === undefined || chain.id !== destination.chainId) return undefined;
+  const { to, input, value } = (await stateOf(connection, lost)).transaction;
+  const payout = to && payoutOf({ to, input, value });
+  const isPaid =
+    payout !== undefined &&
+    payout.recipient === recipient &&
+    payout.currency === destination.currency &&
+    payout.amount >= destination.minimumAmount;
+  return isPaid ? lost : undefined;
 }
 
-/** A key that may have leaked: whoever has it must not be able to hold up every request of its time, so only what it paid for counts. */
+/** Of a former key's lost payments only the requests that they pay wait, so that nothing else depends on who has the key. */
 async function isFormerUnexplained(
   services: Pick<Services, "reads" | "events" | "uow">,
   connected: OneChain,
@@ -110,23 +107,21 @@ async function isFormerUnexplained(
   const lane = await services.reads.lane(chain.id, sender);
   if (lane === undefined || lane.hasUnexplained) return lane !== undefined;
   if (used <= lane.nextNonce) return false;
-  return !(await explainNonces(services, connected, { sender, next: lane.nextNonce, used })).isComplete;
+  return !(await explainNonces(services, connected, { sender, lane, used })).isComplete;
 }
 
 /**
- * The request that a transaction of our key pays or moves money for: its order id ends the calldata of fills, refunds and sweeps;
- * an execution is known by its exact call.
- * @returns undefined when it serves no known request, or reverted
+ * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the calldata of fills, refunds and sweeps;
+ * an execution is known by its exact call, and the payout of a claim by what it pays to whom.
+ * @returns undefined when it serves nothing known, or reverted
  * @throws RpcFault, also when the node does not know the transaction: it stands in a block
  */
-export async function requestPaidBy(
+export async function paidBy(
   { reads }: Pick<Services, "reads">,
   { chain, connection }: OneChain,
   txHash: TxHash,
-): Promise<RequestId | undefined> {
-  const state = await connection.reader.transaction(txHash);
-  if (state.kind === "absent")
-    throw inconsistent("eth_getTransactionByHash", "the node does not know a transaction of its block");
+): Promise<string | undefined> {
+  const state = await stateOf(connection, txHash);
   if (state.kind === "mined" && state.receipt.status === "reverted") return undefined;
   const { to, input, value } = state.transaction;
   if (input.length >= 66) {
@@ -134,7 +129,39 @@ export async function requestPaidBy(
     const byOrder = (await reads.requestsByOrders([orderId])).get(orderId);
     if (byOrder !== undefined) return byOrder.terms.requestId;
   }
-  return to && (await reads.unsettledExecutionOf(chain.id, { to, data: input, value }));
+  if (to === undefined) return undefined;
+  const payout = payoutOf({ to, input, value });
+  return (
+    (await reads.unsettledExecutionOf(chain.id, { to, data: input, value })) ??
+    (payout && (await reads.unpaidClaimOf(chain.id, payout)))
+  );
+}
+
+/** A transaction that stands in a block. @throws RpcFault also when the node does not know it */
+async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
+  const state = await reader.transaction(txHash);
+  if (state.kind === "absent")
+    throw inconsistent("eth_getTransactionByHash", "the node does not know a transaction of its block");
+  return state;
+}
+
+/** What a transfer pays to whom, with or without an order id behind it; undefined: it is none. */
+function payoutOf({
+  to,
+  input,
+  value,
+}: {
+  readonly to: Address;
+  readonly input: Hex;
+  readonly value: bigint;
+}) {
+  if (/^0x(?:[0-9a-f]{64})?$/.test(input)) return { currency: NATIVE_CURRENCY, recipient: to, amount: value };
+  const words = /^0xa9059cbb0{24}(?<recipient>[0-9a-f]{40})(?<amount>[0-9a-f]{64})(?:[0-9a-f]{64})?$/.exec(
+    input,
+  )?.groups;
+  if (words === undefined) return undefined;
+  const { recipient, amount } = words;
+  return { currency: to, recipient: `0x${recipient}`, amount: BigInt(`0x${amount}`) };
 }
 
 /** What used the nonces of a lane that the database did not give away. */
@@ -145,18 +172,25 @@ export interface Explained {
   readonly hasLost: boolean;
 }
 
+interface UsedNonces {
+  readonly sender: Address;
+  readonly lane: Pick<LaneState, "nextNonce" | "searchFrom">;
+  /** How many nonces the chain has used. */
+  readonly used: number;
+}
+
 /**
- * Finds what used the nonces from `next` to below `used` of a lane, and keeps it. A lost payment is alarmed until its rows are restored.
+ * Finds what used the nonces of a lane from its next to below `used`, and keeps it. A lost payment is alarmed until its rows are restored.
  * @throws RpcFault
  */
 export async function explainNonces(
   services: Pick<Services, "reads" | "events" | "uow">,
   connected: OneChain,
-  { sender, next, used }: { readonly sender: Address; readonly next: number; readonly used: number },
+  { sender, lane, used }: UsedNonces,
 ): Promise<Explained> {
   const { reads, events } = services;
   const { chain } = connected;
-  const from = Math.max(next, used - MAX_NONCES);
+  const from = Math.max(lane.nextNonce, used - MAX_NONCES);
   const [given, known] = await Promise.all([
     reads.givenNonces(chain.id, sender, from, used),
     reads.nonceUsers(chain.id, sender, from, used),
@@ -164,14 +198,16 @@ export async function explainNonces(
   let explained: Explained = { isComplete: true, hasLost: false };
   for (let nonce = from; nonce < used; nonce++) {
     if (given.has(nonce)) continue;
-    const user = known.get(nonce) ?? (await findNonceUser(services, connected, sender, nonce));
+    const user =
+      known.get(nonce) ??
+      (await findNonceUser(services, connected, { sender, nonce, from: lane.searchFrom }));
     const facts = { chain: chain.name, sender, nonce };
     if (user === undefined) {
       explained = { ...explained, isComplete: false };
       events.alarm("nonce_unexplained", facts);
-    } else if (user.requestId !== undefined) {
+    } else if (user.pays !== undefined) {
       explained = { ...explained, hasLost: true };
-      events.alarm("payment_unrecorded", { ...facts, txHash: user.txHash, requestId: user.requestId });
+      events.alarm("payment_unrecorded", { ...facts, txHash: user.txHash, requestId: user.pays });
     }
   }
   return explained;
@@ -180,16 +216,15 @@ export async function explainNonces(
 async function findNonceUser(
   services: Pick<Services, "reads" | "uow">,
   connected: OneChain,
-  sender: Address,
-  nonce: number,
+  { sender, nonce, from }: { sender: Address; nonce: number; from: bigint | undefined },
 ): Promise<NonceUser | undefined> {
   const { chain, connection } = connected;
-  const [lowest] = await services.reads.trail(chain.id);
+  const lowest = from ?? (await services.reads.trail(chain.id))[0]?.number;
   if (lowest === undefined) return undefined;
   const head = await connection.reader.head();
-  const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest.number, head.number);
+  const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
-  const user = { txHash, requestId: await requestPaidBy(services, connected, txHash) };
+  const user = { txHash, pays: await paidBy(services, connected, txHash) };
   await services.uow.run((tx) => tx.lanes.noteNonceUser(chain.id, sender, nonce, user));
   return user;
 }

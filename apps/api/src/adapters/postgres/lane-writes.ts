@@ -21,14 +21,18 @@ const lockLane = statement(
   "lane_lock",
   "select next_nonce from lanes where chain_id = $1 and sender = $2 for update",
 );
+const noteSearchFrom = statement(
+  "lane_note_search_from",
+  "update lanes set search_from = $3 where chain_id = $1 and sender = $2 and search_from is null",
+);
 const noteNonceUser = statement(
   "lane_note_nonce_user",
-  `insert into nonce_users (chain_id, sender, nonce, tx_hash, request_id) values ($1, $2, $3, $4, $5)
-   on conflict (chain_id, sender, nonce) do update set tx_hash = excluded.tx_hash, request_id = excluded.request_id`,
+  `insert into nonce_users (chain_id, sender, nonce, tx_hash, pays) values ($1, $2, $3, $4, $5)
+   on conflict (chain_id, sender, nonce) do update set tx_hash = excluded.tx_hash, pays = excluded.pays`,
 );
 const raise = statement(
   "lane_raise",
-  "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2 and next_nonce < $3",
+  "update lanes set next_nonce = greatest(next_nonce, $3), search_from = null where chain_id = $1 and sender = $2 and (next_nonce < $3 or search_from is not null)",
 );
 // Final slots are older than any balance in use; the rest is few and has an index.
 /** Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid in coin it is a part. */
@@ -110,8 +114,11 @@ export function laneWrites(sql: Sql): LaneWrites {
       await sql.query(openLane, [chainId, sender, chainNonce]);
       await sql.query(raise, [chainId, sender, chainNonce]);
     },
-    async noteNonceUser(chainId, sender, nonce, { txHash, requestId }): Promise<void> {
-      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, requestId ?? null]);
+    async noteSearchFrom(chainId, sender, block): Promise<void> {
+      await sql.query(noteSearchFrom, [chainId, sender, block]);
+    },
+    async noteNonceUser(chainId, sender, nonce, { txHash, pays }): Promise<void> {
+      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, pays ?? null]);
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
       const { leg } = plan;

@@ -41,13 +41,18 @@ const givenNonces = statement(
 const laneSenders = statement("read_lane_senders", "select sender from lanes where chain_id = $1");
 const nonceUsers = statement(
   "read_nonce_users",
-  "select nonce, tx_hash, request_id from nonce_users where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
+  "select nonce, tx_hash, pays from nonce_users where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
 );
 // Once its rows are restored, its nonce has a slot.
 const lostPayment = statement(
   "read_lost_payment",
-  `select tx_hash from nonce_users u where chain_id = $1 and request_id = $2
+  `select tx_hash from nonce_users u where chain_id = $1 and pays = $2 and sender = any($3::text[])
      and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
+);
+const unpaidClaimOf = statement(
+  "read_unpaid_claim_of",
+  `select claim_id from claims where state in ('offered', 'paying') and chain_id = $1 and currency = $2 and recipient = $3 and amount = $4
+   order by state desc limit 1`,
 );
 const slotOfLeg = statement(
   "read_slot_of_leg",
@@ -64,7 +69,7 @@ const unsettled = statement(
 );
 const lane = statement(
   "read_lane",
-  `select next_nonce, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
+  `select next_nonce, search_from, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
      and s.unexplained_confirmed) as has_unexplained
    from lanes l where l.chain_id = $1 and l.sender = $2`,
 );
@@ -174,7 +179,13 @@ const oldestPrunable = statement(
 interface NonceUserRow {
   readonly nonce: number;
   readonly tx_hash: string;
-  readonly request_id: string | null;
+  readonly pays: string | null;
+}
+
+interface LaneRow {
+  readonly next_nonce: number;
+  readonly has_unexplained: boolean;
+  readonly search_from: number | null;
 }
 
 export function postgresReads(sql: Sql): Reads {
@@ -217,11 +228,10 @@ export function postgresReads(sql: Sql): Reads {
       return (await withAttempts(await sql.query<SlotRow>(slotById, [slotId])))[0];
     },
     async lane(chainId, sender) {
-      const [row] = await sql.query<{ next_nonce: number; has_unexplained: boolean }>(lane, [
-        chainId,
-        sender,
-      ]);
-      return row && { nextNonce: row.next_nonce, hasUnexplained: row.has_unexplained };
+      const [row] = await sql.query<LaneRow>(lane, [chainId, sender]);
+      if (row === undefined) return undefined;
+      const { next_nonce: nextNonce, has_unexplained: hasUnexplained, search_from: from } = row;
+      return { nextNonce, hasUnexplained, searchFrom: from === null ? undefined : BigInt(from) };
     },
     async hasLane(chainId) {
       const [row] = await sql.query<{ has_lane: boolean }>(hasLane, [chainId]);
@@ -238,15 +248,19 @@ export function postgresReads(sql: Sql): Reads {
     async nonceUsers(chainId, sender, from, to) {
       const rows = await sql.query<NonceUserRow>(nonceUsers, [chainId, sender, from, to]);
       return new Map(
-        rows.map(({ nonce, tx_hash: txHash, request_id: requestId }) => [
+        rows.map(({ nonce, tx_hash: txHash, pays }) => [
           nonce,
-          { txHash: txHash as TxHash, requestId: (requestId ?? undefined) as RequestId | undefined },
+          { txHash: txHash as TxHash, pays: pays ?? undefined },
         ]),
       );
     },
-    async lostPayment(chainId, requestId) {
-      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, requestId]);
+    async lostPayment(chainId, id, senders) {
+      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, id, senders]);
       return row?.tx_hash as TxHash | undefined;
+    },
+    async unpaidClaimOf(chainId, { currency, recipient, amount }) {
+      const values = [chainId, currency, recipient, amount];
+      return (await sql.query<{ claim_id: string }>(unpaidClaimOf, values))[0]?.claim_id;
     },
     async unsettledSlots(chainId, ...senders) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, senders]));

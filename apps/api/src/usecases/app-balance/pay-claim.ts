@@ -12,13 +12,15 @@ import { gasAllowance, inventoryBears } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../wait.ts";
-import { hasUnexplainedNonce } from "../unexplained-nonces.ts";
+import { hasUnexplainedNonce, UNEXPLAINED_NONCE } from "../unexplained-nonces.ts";
 import type { Progress } from "../wait.ts";
 import { returnClaim } from "./end-claim.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
 
 type Needs = Parameters<typeof sendSlot>[0] &
-  Pick<Services, "prices" | "quotePolicy"> & { readonly balances: Pick<BalanceReads, "claim"> };
+  Pick<Services, "prices" | "quotePolicy" | "formerSigners"> & {
+    readonly balances: Pick<BalanceReads, "claim">;
+  };
 
 /** A payout is kept trying for this long; money that is owed does not lapse. */
 const CLAIM_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
@@ -35,6 +37,17 @@ export async function payClaim(services: Needs, claimId: Hex32): Promise<Progres
   }
   const connected = services.chains.get(claim.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
+  // Before anything gives it back: a lost payment may have paid it.
+  const { signer, formerSigners = [] } = services;
+  if (await hasUnexplainedNonce(services, connected, signer.address))
+    return { waitMs: SHORT_WAIT_MS, why: UNEXPLAINED_NONCE };
+  const senders = [signer, ...formerSigners].map(({ address }) => address);
+  const lost = await services.reads.lostPayment(claim.chainId, claimId, senders);
+  if (lost !== undefined)
+    return {
+      waitMs: SHORT_WAIT_MS,
+      why: `transaction ${lost} pays the claim, and its rows are lost: restore them`,
+    };
   const planned = await planPayout(services, connected, claim);
   if (planned.kind === "wait") return { waitMs: SHORT_WAIT_MS, why: planned.why };
   if (planned.kind === "refused") {
@@ -96,8 +109,6 @@ async function pay(
   { claimId }: ClaimRecord,
   plan: SlotPlan,
 ): Promise<Progress> {
-  if (await hasUnexplainedNonce(services, connected, plan.sender))
-    return { waitMs: 5_000, why: "a used nonce of the solver's key is unexplained" };
   const slotId = await services.uow
     .run(async (tx) => {
       const current = await tx.claims.lock(claimId);
