@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, OrderId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
-import type { LaneState } from "../ports/reads.ts";
+import type { LaneState, Reads } from "../ports/reads.ts";
 import type { Services } from "../ports/services.ts";
 import { endOf, isRail } from "./request-end.ts";
 
@@ -154,7 +154,7 @@ function payoutOf({
   readonly to: Address;
   readonly input: Hex;
   readonly value: bigint;
-}) {
+}): Parameters<Reads["unpaidClaimOf"]>[1] | undefined {
   if (/^0x(?:[0-9a-f]{64})?$/.test(input)) return { currency: NATIVE_CURRENCY, recipient: to, amount: value };
   const words = /^0xa9059cbb0{24}(?<recipient>[0-9a-f]{40})(?<amount>[0-9a-f]{64})(?:[0-9a-f]{64})?$/.exec(
     input,

@@ -33,13 +33,13 @@ const read = statement(
 
 const KEY = "key_id, minute_ms, endpoint, status, error_code";
 
-/** Adds counts of before $1 up to those of the hours or days that they belong to. */
+/** Adds counts of before $1 up to those of the hours or days that they belong to; what is older than $2 is to be deleted, maybe by another process just now. */
 const sumUp = (name: string, widthMs: number): Statement =>
   statement(
     name,
     `with taken as (
        delete from api_usage where (${KEY}) in (
-         select ${KEY} from api_usage where minute_ms < $1 and minute_ms % ${widthMs} <> 0
+         select ${KEY} from api_usage where minute_ms < $1 and minute_ms >= $2 and minute_ms % ${widthMs} <> 0
          order by minute_ms limit ${BATCH} for update skip locked)
        returning *),
      summed as (
@@ -55,7 +55,7 @@ const sumUpDays = sumUp("usage_sum_up_days", DAY_MS);
 const prune = statement(
   "usage_prune",
   `with gone as (
-     delete from api_usage where (${KEY}) in (select ${KEY} from api_usage where minute_ms < $1 limit ${BATCH}) returning 1)
+     delete from api_usage where (${KEY}) in (select ${KEY} from api_usage where minute_ms < $1 limit ${BATCH} for update skip locked) returning 1)
    select count(*) as done from gone`,
 );
 
@@ -125,14 +125,15 @@ export function usageCounter(
     if (nowMs - tidiedAtMs < TIDY_EVERY_MS) return;
     tidiedAtMs = nowMs;
     if (!(await mayDeleteByAge())) return;
-    await inBatches(prune, nowMs - KEPT_MS);
-    await inBatches(sumUpHours, nowMs - MINUTES_KEPT_MS);
-    await inBatches(sumUpDays, nowMs - HOURS_KEPT_MS);
+    const keptSinceMs = nowMs - KEPT_MS;
+    await inBatches(prune, [keptSinceMs]);
+    await inBatches(sumUpHours, [nowMs - MINUTES_KEPT_MS, keptSinceMs]);
+    await inBatches(sumUpDays, [nowMs - HOURS_KEPT_MS, keptSinceMs]);
   };
 
-  const inBatches = async (removal: Statement, beforeMs: number): Promise<void> => {
+  const inBatches = async (removal: Statement, bounds: readonly number[]): Promise<void> => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const [row] = await sql.query<{ done: number }>(removal, [beforeMs]);
+      const [row] = await sql.query<{ done: number }>(removal, bounds);
       if ((row?.done ?? 0) < BATCH) return;
     }
   };
