@@ -361,9 +361,12 @@ test("a client that does not read is let go, and costs the others nothing", asyn
   deaf.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
   const before = await closed();
-  for (let change = 0; change < 400 && (await closed()) === before; change++) await hugeChange(requestId);
+  for (let change = 0; change < 400 && (await closed()) === before; change++) {
+    const heard = other.frames.length;
+    await hugeChange(requestId);
+    await other.got(heard + 1);
+  }
   expect(await closed()).toBe(before + 1);
-  expect(other.frames.length).toBeGreaterThan(3);
   deaf.socket.terminate();
   other.socket.close();
 }, 60_000);
