@@ -176,7 +176,7 @@ test("a call whose commit a failover lost is neither sent again nor given up, ho
   for (let round = 0; round < 3; round++) {
     await openLane(services, origin.connected);
     expect(await submitExecution(services, requestId)).toMatchObject({
-      why: "a used nonce of the executor's key is unexplained",
+      why: "a used nonce of the sending key is unexplained",
     });
     clock.forward(601_000);
     await world.round();

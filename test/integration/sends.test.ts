@@ -278,7 +278,9 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     if (range.to > served) throw new Error("unknown block");
     return await reader.depositsIn(range);
   };
+  let heads = 0;
   const head: typeof reader.head = async () => {
+    heads++;
     const block = await reader.block(served);
     if (block === undefined) throw new Error(`there is no block ${served}`);
     return { ...announced, ...block };
@@ -287,10 +289,15 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
     ...connected,
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
   };
-  const watcher = watchChain(services, behind, alwaysLeading);
+  let looks = 0;
+  const beside = async (): Promise<void> => void looks++;
+  const watcher = watchChain(services, behind, alwaysLeading, beside);
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);
+  const asked = heads;
+  await expect.poll(() => heads, { timeout: 5_000 }).toBeGreaterThan(asked + 2);
+  expect(looks, "what depends on a block is done once for it").toBe(1);
   await watcher.close();
 });
 

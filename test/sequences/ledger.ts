@@ -363,8 +363,14 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
   return exposed;
 }
 
-export const isOnChain = ({ chain, mined }: Exposed): boolean =>
-  chain.memory.mined(mined.transaction.hash)?.receipt.status === "success";
+/** Whether the exposed money stands on its chain: a transaction that is mined again may move another sum, if it moves whatever lies at an address. */
+export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean => {
+  const again = chain.memory.mined(mined.transaction.hash);
+  return (
+    again?.receipt.status === "success" &&
+    again.movements.some((moved) => moved.currency === currency && moved.amount === amount)
+  );
+};
 
 /** Whether the deposit is the exposed one made again: the same sum for the same order, in a transaction that came later. */
 export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>

@@ -242,6 +242,10 @@ function overrunUsd(world: SequenceWorld): bigint {
 
 async function isQuiet(world: SequenceWorld): Promise<boolean> {
   if (world.chains.some(({ memory }) => memory.pool.length > 0)) return false;
+  // A node that is behind hides money that has come: the books count it with the solver.
+  const cursors = await world.pool.query<{ block_hash: string }>("select block_hash from chain_cursors");
+  const read = new Set(cursors.rows.map(({ block_hash: hash }) => hash));
+  if (!world.chains.every(({ memory }) => read.has(memory.tip.hash))) return false;
   const { rows } = await world.pool.query<{ open: number }>(
     // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast fill. So is a top-up
     // that has not been credited: the books count it with the solver, and not yet with the app.

@@ -21,7 +21,7 @@ export interface Watcher {
 const STAND_BY_MS = 500;
 
 /** Pause between looks at an endpoint that is behind the announced head. */
-const SERVED_PAUSE_MS = 200;
+const SERVED_PAUSE_MS = 500;
 
 /** Work of each new head that deposits and payments do not wait for, at a block that was scanned. */
 export type BesideScan = (atBlock: bigint) => Promise<void>;
@@ -119,14 +119,13 @@ async function lead(
         const announced = newest;
         const head: Head | undefined =
           announced !== undefined && hasFailed ? await servedHead(connection.reader, announced) : announced;
-        if (head !== undefined && head !== looked) {
+        if (head !== undefined && head.hash !== looked?.hash) {
           follow(await scanChain(services, connected, trail, head, pace.maxBlocks()));
           await Promise.all([
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
           looked = head;
-          hasFailed = head !== announced;
           worked();
           pace.succeeded();
           const scanned = trail.at(-1);
@@ -136,6 +135,7 @@ async function lead(
           // What a reorg dropped is sent again at once.
           if (reorged) caretaker.hurry();
           reorged = false;
+          hasFailed = head !== announced;
         }
         lookAtLag(newest, trail.at(-1));
         caretaker.look();
@@ -157,14 +157,14 @@ async function lead(
         continue;
       }
       if (hasFailed) await pause(SERVED_PAUSE_MS, stop);
-      if (newest === looked)
+      if (newest?.hash === looked?.hash)
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, nudgeIntervalMs);
           wake = () => {
             clearTimeout(timer);
             resolve();
           };
-          if (stop.aborted || newest !== looked) wake();
+          if (stop.aborted || newest?.hash !== looked?.hash) wake();
         });
     }
   } finally {

@@ -19,7 +19,7 @@ import type { LaneKeys } from "./lane-signers.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
-import { hasUnexplainedNonce } from "./unexplained-nonces.ts";
+import { whyUnexplained } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -50,12 +50,9 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
   }
   const connected = services.chains.get(execution.chainId);
   // Before anything gives it up: the nonce may have made this very call, and then the sponsor owes its cost.
-  if (
-    connected !== undefined &&
-    services.executor !== undefined &&
-    (await hasUnexplainedNonce(services, connected, services.executor.address))
-  ) {
-    const why = "a used nonce of the executor's key is unexplained";
+  const why =
+    connected && services.executor && (await whyUnexplained(services, connected, services.executor.address));
+  if (why !== undefined) {
     services.events.alarm("execution_waits", { requestId, why });
     return { waitMs: 5_000, why };
   }

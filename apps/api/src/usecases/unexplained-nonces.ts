@@ -14,23 +14,30 @@ import { endOf, isRail } from "./request-end.ts";
 
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
-export const UNEXPLAINED_NONCE = "a used nonce of the solver's key is unexplained";
+const UNEXPLAINED_NONCE = "a used nonce of the sending key is unexplained";
+const UNKNOWN_PENDING =
+  "a transaction of the sending key that the database does not know waits to be mined; replace it by a no-op if it does not pass";
 
 /** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
 const MAX_NONCES = 256;
 
 /**
- * Whether a lane must not plan anything now: the chain has used a nonce that nobody can explain, or will as soon as what waits in the pool is mined.
+ * Why a lane must not plan anything now: the chain has used a nonce that nobody can explain, or will as soon as what waits in the pool is mined. Undefined: it may.
  * @throws RpcFault
  */
-export async function hasUnexplainedNonce(
+export async function whyUnexplained(
   { reads }: Pick<Services, "reads">,
   { chain, connection: { reader } }: OneChain,
   sender: Address,
-): Promise<boolean> {
-  const counts = await Promise.all([reader.nonce(sender, "latest"), reader.nonce(sender, "pending")]);
+): Promise<string | undefined> {
+  const [used, pending] = await Promise.all([
+    reader.nonce(sender, "latest"),
+    reader.nonce(sender, "pending"),
+  ]);
   const lane = await reads.lane(chain.id, sender);
-  return lane !== undefined && (lane.hasUnexplained || Math.max(...counts) > lane.nextNonce);
+  if (lane === undefined) return undefined;
+  if (lane.hasUnexplained || used > lane.nextNonce) return UNEXPLAINED_NONCE;
+  return pending > lane.nextNonce ? UNKNOWN_PENDING : undefined;
 }
 
 type PayableTerms = Pick<RequestTerms, "requestId" | "order" | "recipient" | "destination">;
@@ -55,8 +62,8 @@ export async function whyMaybePaid(
       : undefined;
   if (isRail(end)) return undefined;
   const { signer, formerSigners = [] } = services;
-  if (await hasUnexplainedNonce(services, end, signer.address)) return UNEXPLAINED_NONCE;
-  if (terms === undefined) return undefined;
+  const unexplained = await whyUnexplained(services, end, signer.address);
+  if (unexplained !== undefined || terms === undefined) return unexplained;
   const { requestId, order } = terms;
   let lost = await services.reads.lostPayment(chainId, requestId, [signer.address]);
   // Before the solver's key was changed, the order's solver paid.
@@ -85,7 +92,9 @@ async function lostFill(
   });
   const lost = await services.reads.lostPayment(chain.id, requestId, [order.solver]);
   if (lost === undefined || chain.id !== destination.chainId) return undefined;
-  const { to, input, value } = (await stateOf(connection, lost)).transaction;
+  const state = await connection.reader.transaction(lost);
+  if (state.kind === "absent") return undefined;
+  const { to, input, value } = state.transaction;
   const payout = to && payoutOf({ to, input, value });
   const isPaid =
     payout !== undefined &&

@@ -32,7 +32,7 @@ const noteNonceUser = statement(
 );
 const raise = statement(
   "lane_raise",
-  "update lanes set next_nonce = greatest(next_nonce, $3), search_from = null where chain_id = $1 and sender = $2 and (next_nonce < $3 or search_from is not null)",
+  "update lanes set next_nonce = $3, search_from = null where chain_id = $1 and sender = $2 and next_nonce < $3",
 );
 // Final slots are older than any balance in use; the rest is few and has an index.
 /** Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid in coin it is a part. */

@@ -12,7 +12,7 @@ import { gasAllowance, inventoryBears } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../wait.ts";
-import { hasUnexplainedNonce, UNEXPLAINED_NONCE } from "../unexplained-nonces.ts";
+import { whyUnexplained } from "../unexplained-nonces.ts";
 import type { Progress } from "../wait.ts";
 import { returnClaim } from "./end-claim.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
@@ -39,8 +39,8 @@ export async function payClaim(services: Needs, claimId: Hex32): Promise<Progres
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
   // Before anything gives it back: a lost payment may have paid it.
   const { signer, formerSigners = [] } = services;
-  if (await hasUnexplainedNonce(services, connected, signer.address))
-    return { waitMs: SHORT_WAIT_MS, why: UNEXPLAINED_NONCE };
+  const unexplained = await whyUnexplained(services, connected, signer.address);
+  if (unexplained !== undefined) return { waitMs: SHORT_WAIT_MS, why: unexplained };
   const senders = [signer, ...formerSigners].map(({ address }) => address);
   const lost = await services.reads.lostPayment(claim.chainId, claimId, senders);
   if (lost !== undefined)

@@ -10,7 +10,7 @@ import { mostWei, uncommittedCoin } from "../execution/send-execution.ts";
 import type { LaneKeys } from "../lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
-import { hasUnexplainedNonce } from "../unexplained-nonces.ts";
+import { whyUnexplained } from "../unexplained-nonces.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
@@ -42,8 +42,8 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   const { depositAddressOperator: operator } = services;
   if (connected === undefined || operator === undefined || from === undefined)
     return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
-  if (await hasUnexplainedNonce(services, connected, operator.address))
-    return waits(services, sweep, "a used nonce of the deposit address operator's key is unexplained");
+  const unexplained = await whyUnexplained(services, connected, operator.address);
+  if (unexplained !== undefined) return waits(services, sweep, unexplained);
   const planned = await plan(services, connected, operator.address, from, sweep);
   if (planned.kind !== "refused" && sweep.refusedSinceMs !== undefined)
     await noteRefusal(services, sweep, undefined);
