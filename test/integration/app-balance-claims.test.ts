@@ -364,6 +364,12 @@ for (const currency of ["token", "native"] as const)
     await openLane(services, origin.connected);
     expect(await payClaim(services, claimId)).toMatchObject({ waitMs: expect.any(Number) });
     expect((await record(claimId)).state).toBe("paying");
+    const rotated: typeof services = {
+      ...services,
+      signer: { ...services.signer, address: world.anAddress() },
+      formerSigners: [services.signer],
+    };
+    expect(await payClaim(rotated, claimId)).toMatchObject({ waitMs: expect.any(Number) });
     expect(await origin.balance(recipient, asset)).toBe(amount);
     expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: claimId });
 

@@ -662,7 +662,7 @@ test("a crash between two slices of a branch that vanishes leaves none of its de
   await filledOnce(lasting);
 });
 
-test("of two leaders that write down slices of two branches, the one that began last goes on", async () => {
+test("of two leaders that commit slices of two branches, the scan that began last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const phantom = await agree();

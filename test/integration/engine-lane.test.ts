@@ -433,7 +433,7 @@ test("a key that was used while the node had forgotten its old states opens its 
   expect((await world.untilFinal(waits.requestId)).status).toBe("success");
 });
 
-test("whoever has a key that is not configured any more holds up no request of its orders", async () => {
+test("the holder of a key that is no longer configured cannot block its orders", async () => {
   const { destination, origin, services, solver } = world;
   await aSubmittedFill();
   const agreed = await world.quote({ recipient: world.anAddress() });

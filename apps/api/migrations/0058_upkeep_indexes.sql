@@ -1,5 +1,6 @@
 -- No transaction
 -- Up Migration
+-- Indexes that 0050 and 0053 built inside a transaction at first: valid ones are kept.
 -- Usage that has still to be summed up by the hour, and by the day.
 create index concurrently api_usage_minutes on api_usage (minute_ms) where minute_ms % 3600000 <> 0;
 create index concurrently api_usage_hours on api_usage (minute_ms) where minute_ms % 86400000 <> 0;

@@ -537,7 +537,7 @@ export const engineSettings = {
   inventoryWaitMs: millis({
     name: "FILL_INVENTORY_WAIT_MS",
     describe:
-      "How long a fill waits for inventory, or fails to be planned for the same reason (a node or a price), before the deposit is refunded. While the destination does not show that it has paid nothing unknown to the database, the fill waits longer.",
+      "How long a fill waits for inventory, or fails to be planned for the same reason (a node or a price), before the deposit is refunded. The deposit is not refunded while the destination chain may show a payment that the database does not know.",
     default: 5 * MINUTE_MS,
   }),
   burntFillsDailyUsd: matching(

@@ -153,6 +153,7 @@ async function lead(
         lookAtLag(newest, trail.at(-1));
         if ((trail.at(-1)?.number ?? 0n) > tipBefore) pace.advanced();
         hasFailed = true;
+        looked = undefined;
         await pause(pace.failed(), stop);
         continue;
       }

@@ -21,7 +21,7 @@ export interface ScannedBlock {
 export interface LaneState {
   readonly nextNonce: number;
   readonly hasUnexplained: boolean;
-  /** The block from which on nonces that the database did not give are searched; undefined: none was noticed. */
+  /** First block to search for unknown nonces; undefined: none was noticed. */
   readonly searchFrom: bigint | undefined;
 }
 

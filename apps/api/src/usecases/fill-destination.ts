@@ -98,7 +98,7 @@ async function goOn(services: Needs, request: RequestRecord): Promise<Progress> 
   const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
   maybePaid.catch(() => undefined);
   const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
-    // Throws its own fault: while the chain does not show whether it paid, no fault speaks for giving up.
+    // Rethrows: it is not given up while it is unknown whether the fill was paid.
     const why = await maybePaid;
     if (why !== undefined) return untilExplained(services, requestId, why);
     const { inventoryWaitMs } = services.enginePolicy;

@@ -54,8 +54,8 @@ export async function loadTrail(
 
 /**
  * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
- * commit of deposits, states and jobs; the last slice moves the cursor, too. After a crash between two slices the range is read again: what is recorded
- * already is no news, and what is not there any more is taken back.
+ * commit of deposits, states and jobs; the last slice moves the cursor, too. After a crash between two slices the range is read again: what is already
+ * recorded is skipped, and what is not there any more is taken back.
  * @param maxBlocks of one step
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
@@ -141,7 +141,7 @@ async function recordAdvance(
 }
 
 /**
- * Locks the cursor for a commit of this advance. A later commit follows only its own first one: another leader may have begun on another branch meanwhile.
+ * Locks the cursor for a commit of this advance. Later commits require that this advance made the first one: another leader may have begun on another branch.
  * @throws TrailMoved
  */
 async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFirst: boolean): Promise<void> {
@@ -215,7 +215,7 @@ async function firstSlice(
   return { now: [...again, ...now], later };
 }
 
-/** The facts that say where a deposit of a request stands now, although it is written down as standing in a block that is replaced. */
+/** New positions of deposits of requests that are recorded in a replaced block. */
 async function standingAgain(
   tx: Tx,
   chain: Chain,

@@ -104,8 +104,12 @@ async function lostFill(
   return isPaid ? lost : undefined;
 }
 
-/** Of a former key's lost payments only the requests that they pay wait, so that nothing else depends on who has the key. */
-async function isFormerUnexplained(
+/**
+ * Whether a former key has used nonces that are not explained yet. What it has lost is noted then: of its lost payments only what they pay waits, so that nothing
+ * else depends on who has the key.
+ * @throws RpcFault
+ */
+export async function isFormerUnexplained(
   services: Pick<Services, "reads" | "events" | "uow">,
   connected: OneChain,
   sender: Address,

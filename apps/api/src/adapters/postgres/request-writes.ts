@@ -71,7 +71,7 @@ const AWAITED = `(select true from status_events e join webhook_endpoints w on w
 const pruneOf = (name: string, due: string, ended: string): Statement =>
   statement(
     name,
-    // The batch is taken first: asked of all that may be pruned, the conditions would be answered by hashing whole tables.
+    // The batch is selected first; otherwise the conditions hash whole tables.
     `with due as materialized (
        select request_id, deposit_address from requests
        where state = 'expired' and not kept and ${due} and ${ended} < $1 and ${AWAITED} is null

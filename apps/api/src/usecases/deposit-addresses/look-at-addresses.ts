@@ -36,7 +36,7 @@ export interface Looked {
   readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
   /** Tokens that did not tell a balance. */
   readonly failed: readonly CurrencyAt[];
-  /** Addresses where what lies there was not read whole, or could not be written down. */
+  /** Addresses whose balances were not fully read or stored. */
   readonly missed: ReadonlySet<Address>;
 }
 
