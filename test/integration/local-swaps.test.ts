@@ -216,7 +216,7 @@ test("what the quoter says is what the router pays", async () => {
       // More than an estimate: the first trade of a second also writes down what the price was.
       gas: 500_000n,
     });
-    expect((await client.getTransactionReceipt({ hash })).status).toBe("success");
+    expect((await client.waitForTransactionReceipt({ hash })).status).toBe("success");
     expect((await client.readContract({ ...balance, args: [trader.address] })) - before).toBe(amountOut);
   }
 });
