@@ -393,7 +393,9 @@ test("while a lost payment waits in the pool, nothing is planned with its nonce"
   await world.pool.query("delete from outbox where published_at_ms is null");
   const other = await aSubmittedFill();
   expect((await world.request(other.requestId)).state.name).toBe("fillable");
-  await fillDestination(world.services, agreed.requestId);
+  expect(await fillDestination(world.services, agreed.requestId)).toMatchObject({
+    why: expect.stringContaining("does not know waits to be mined"),
+  });
   await destination.mine();
   for (let round = 0; round < 4; round++) {
     await openLane(world.services, destination.connected);

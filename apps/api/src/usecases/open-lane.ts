@@ -27,11 +27,11 @@ async function raiseLane(
   isCurrent: boolean,
 ): Promise<void> {
   const { chain, connection } = connected;
-  const [lowest] = await services.reads.trail(chain.id);
   const used = await connection.reader.nonce(sender, "latest");
   const lane = await services.reads.lane(chain.id, sender);
   if (lane === undefined && !isCurrent) return;
   if (lane !== undefined && used > lane.nextNonce) {
+    const [lowest] = await services.reads.trail(chain.id);
     // The blocks that are remembered now will not be for long: the search may have to wait for a node that knows their states.
     if (lane.searchFrom === undefined && lowest !== undefined)
       await services.uow.run((tx) => tx.lanes.noteSearchFrom(chain.id, sender, lowest.number));

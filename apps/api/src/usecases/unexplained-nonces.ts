@@ -1,6 +1,6 @@
 import { inconsistent, RpcFault } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, Hex, OrderId, RequestTerms, TxHash } from "@causeway/domain";
+import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { LaneState, Reads } from "../ports/reads.ts";
@@ -41,7 +41,7 @@ export async function whyUnexplained(
 }
 
 type PayableTerms = Pick<RequestTerms, "requestId" | "order" | "recipient" | "destination">;
-type PaidServices = Pick<Services, "reads" | "chains" | "events" | "signer" | "formerSigners" | "uow">;
+type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
 
 /**
  * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask before one is planned, and before a deposit is
@@ -51,7 +51,7 @@ type PaidServices = Pick<Services, "reads" | "chains" | "events" | "signer" | "f
  * @throws RpcFault: nothing is known, so nothing may be paid or released
  */
 export async function whyMaybePaid(
-  services: PaidServices,
+  services: PaidServices & Pick<Services, "chains">,
   chainId: number,
   terms: PayableTerms | undefined,
 ): Promise<string | undefined> {
@@ -62,19 +62,48 @@ export async function whyMaybePaid(
       : undefined;
   if (isRail(end)) return undefined;
   const { signer, formerSigners = [] } = services;
-  const unexplained = await whyUnexplained(services, end, signer.address);
-  if (unexplained !== undefined || terms === undefined) return unexplained;
+  if (terms === undefined) return await whyUnexplained(services, end, signer.address);
   const { requestId, order } = terms;
-  let lost = await services.reads.lostPayment(chainId, requestId, [signer.address]);
   // Before the solver's key was changed, the order's solver paid.
-  if (order.solver !== signer.address) {
-    const isKept = formerSigners.some(({ address }) => address === order.solver);
-    if (isKept && (await isFormerUnexplained(services, end, order.solver))) return UNEXPLAINED_NONCE;
-    lost ??= isKept
-      ? await services.reads.lostPayment(chainId, requestId, [order.solver])
-      : await lostFill(services, end, terms);
-  }
-  return lost && `transaction ${lost} pays for the request, and its rows are lost: restore them`;
+  const isFormer = order.solver !== signer.address;
+  const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
+  const why = await whyPaidBy(services, end, requestId, isKept ? [order.solver] : []);
+  if (why !== undefined || !isFormer || isKept) return why;
+  const lost = await lostFill(services, end, terms);
+  return lost && whyLost(lost);
+}
+
+/**
+ * Why a claim may be paid by a transaction that the database does not know; undefined: it is not. Ask before it is paid or given back.
+ * @throws RpcFault
+ */
+export async function whyMaybePaidOut(
+  services: PaidServices,
+  connected: OneChain,
+  claimId: Hex32,
+): Promise<string | undefined> {
+  const formers = (services.formerSigners ?? []).map(({ address }) => address);
+  return await whyPaidBy(services, connected, claimId, formers);
+}
+
+/** @param formers configured former keys that may have paid, too */
+async function whyPaidBy(
+  services: PaidServices,
+  connected: OneChain,
+  id: string,
+  formers: readonly Address[],
+): Promise<string | undefined> {
+  const { address } = services.signer;
+  const unexplained = await whyUnexplained(services, connected, address);
+  if (unexplained !== undefined) return unexplained;
+  for (const former of formers)
+    if (await isFormerUnexplained(services, connected, former)) return UNEXPLAINED_NONCE;
+  const lost = await services.reads.lostPayment(connected.chain.id, id, [address, ...formers]);
+  return lost && whyLost(lost);
+}
+
+function whyLost(txHash: TxHash): string {
+  return `transaction ${txHash} made this payment, and its rows are lost: restore them`;
 }
 
 /**
@@ -109,7 +138,7 @@ async function lostFill(
  * else depends on who has the key.
  * @throws RpcFault
  */
-export async function isFormerUnexplained(
+async function isFormerUnexplained(
   services: Pick<Services, "reads" | "events" | "uow">,
   connected: OneChain,
   sender: Address,

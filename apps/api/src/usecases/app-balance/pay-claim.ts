@@ -12,7 +12,7 @@ import { gasAllowance, inventoryBears } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../wait.ts";
-import { isFormerUnexplained, whyUnexplained } from "../unexplained-nonces.ts";
+import { whyMaybePaidOut } from "../unexplained-nonces.ts";
 import type { Progress } from "../wait.ts";
 import { returnClaim } from "./end-claim.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
@@ -38,19 +38,8 @@ export async function payClaim(services: Needs, claimId: Hex32): Promise<Progres
   const connected = services.chains.get(claim.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
   // Before anything gives it back: a lost payment may have paid it.
-  const { signer, formerSigners = [] } = services;
-  const unexplained = await whyUnexplained(services, connected, signer.address);
-  if (unexplained !== undefined) return { waitMs: SHORT_WAIT_MS, why: unexplained };
-  for (const { address } of formerSigners)
-    if (await isFormerUnexplained(services, connected, address))
-      return { waitMs: SHORT_WAIT_MS, why: "a used nonce of a former key is unexplained" };
-  const senders = [signer, ...formerSigners].map(({ address }) => address);
-  const lost = await services.reads.lostPayment(claim.chainId, claimId, senders);
-  if (lost !== undefined)
-    return {
-      waitMs: SHORT_WAIT_MS,
-      why: `transaction ${lost} pays the claim, and its rows are lost: restore them`,
-    };
+  const maybePaid = await whyMaybePaidOut(services, connected, claimId);
+  if (maybePaid !== undefined) return { waitMs: SHORT_WAIT_MS, why: maybePaid };
   const planned = await planPayout(services, connected, claim);
   if (planned.kind === "wait") return { waitMs: SHORT_WAIT_MS, why: planned.why };
   if (planned.kind === "refused") {
