@@ -1245,3 +1245,24 @@ test("a deposit that never comes costs the app the fill and its gas, at the grea
   expect(paid).toBeGreaterThan(fillNow);
   expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });
+
+test("a booked deposit that a reorg takes is the fast fill's own when it is mined again, however late", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const [booked] = await world.depositsOf(agreed.requestId);
+
+  await world.destination.reorg(4);
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await away.later(24 * 3_600 + 60);
+  await away.deposit(agreed);
+  // Signed alike, so it is the same transaction.
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },
+  ]);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+});

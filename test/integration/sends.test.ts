@@ -7,7 +7,7 @@ import { watchChain } from "../../apps/api/src/jobs/watch-chain.ts";
 import type { SendRecord } from "../../apps/api/src/ports/records.ts";
 import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { recordSingleTransaction } from "../../apps/api/src/usecases/record-single-transaction.ts";
-import { scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
+import { scanChain, trailLength } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackSends } from "../../apps/api/src/usecases/track-sends.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 import { withChain } from "../support/other-chain.ts";
@@ -299,6 +299,39 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
   await expect.poll(() => heads, { timeout: 5_000 }).toBeGreaterThan(asked + 2);
   expect(looks, "what depends on a block is done once for it").toBe(1);
   await watcher.close();
+});
+
+test("one answer of a node far behind takes nothing back, also right after a failed scan", async () => {
+  const { origin, services } = world;
+  const { connected } = origin;
+  const { reader } = connected.connection;
+  await origin.mine(trailLength(origin.chain));
+  await world.watch(origin);
+  const [lowest] = await services.reads.trail(origin.chain.id);
+  const old = await reader.block((lowest?.number ?? 1n) - 1n);
+  if (old === undefined) throw new Error("no block is below the trail");
+  await origin.mine(3);
+  const announced = await origin.announce();
+  const reorgs = world.events.of("reorg").length;
+  let [reads, asked] = [0, 0];
+  const depositsIn: typeof reader.depositsIn = async (range) => {
+    if (++reads === 1) throw new Error("unknown block");
+    return await reader.depositsIn(range);
+  };
+  const head: typeof reader.head = async () =>
+    ++asked === 1 ? { ...announced, ...old } : await reader.head();
+  const lagging = {
+    ...connected,
+    connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
+  };
+  const watcher = watchChain(services, lagging, alwaysLeading);
+  await expect
+    .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
+    .toBe(announced.number);
+  await watcher.close();
+  expect(asked).toBeGreaterThan(0);
+  expect((await services.reads.trail(origin.chain.id)).length).toBe(trailLength(origin.chain));
+  expect(world.events.of("reorg")).toHaveLength(reorgs);
 });
 
 test("a payment that the wallet replaced by a dearer one is followed under its new hash", async () => {

@@ -118,7 +118,9 @@ async function lead(
       try {
         const announced = newest;
         const head: Head | undefined =
-          announced !== undefined && hasFailed ? await servedHead(connection.reader, announced) : announced;
+          announced !== undefined && hasFailed
+            ? await servedHead(connection.reader, announced, trail.at(-1))
+            : announced;
         if (head !== undefined && head.hash !== looked?.hash) {
           follow(await scanChain(services, connected, trail, head, pace.maxBlocks()));
           await Promise.all([
@@ -233,8 +235,17 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
   });
 }
 
-/** The newest head that the endpoint serves: the announcement may come from another node, which is ahead. */
-async function servedHead(reader: ChainReader, announced: Head): Promise<Head> {
+/**
+ * The newest head that the endpoint serves: the announcement may come from another node, which is ahead. Never below what is scanned: one node that lags
+ * is no reorg, and a real one is announced.
+ */
+async function servedHead(
+  reader: ChainReader,
+  announced: Head,
+  scanned: BlockRef | undefined,
+): Promise<Head> {
   const served = await reader.head();
-  return served.number < announced.number ? { ...served, seenAtMs: announced.seenAtMs } : announced;
+  if (served.number >= announced.number) return announced;
+  const newest = scanned !== undefined && served.number <= scanned.number ? scanned : served;
+  return { ...newest, seenAtMs: announced.seenAtMs };
 }

@@ -313,7 +313,7 @@ async function actOn(
       verdict,
       confirmed,
       late: nowMs > terms.fillDeadlineMs || (await arrivedAtMs(tx, terms, chain, fact, nowMs)) > payBy(terms),
-      beyondLead: await isBeyondLead(tx, record, vanished, nowMs),
+      beyondLead: await isBeyondLead(tx, record, { deposit, vanished }, nowMs),
       replaces: vanished !== undefined,
     },
     speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
@@ -410,11 +410,11 @@ async function arrivedAtMs(
 async function isBeyondLead(
   tx: Tx,
   { state, terms }: RequestRecord,
-  vanished: DepositRecord | undefined,
+  { deposit, vanished }: { readonly deposit: DepositRecord; readonly vanished: DepositRecord | undefined },
   nowMs: number,
 ): Promise<boolean> {
-  // A refund would cost as much as a fill that is never repaid, and the user would have both.
-  if (vanished !== undefined) return false;
+  // It comes back, or takes the place of one that came in time: a refund would cost as much as a fill that is never repaid, and the user would have both.
+  if (deposit.disposition === "accepted" || vanished !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
   return untilMs !== undefined && nowMs > untilMs;

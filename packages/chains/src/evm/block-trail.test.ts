@@ -80,6 +80,11 @@ test("a head that is in the trail already changes nothing", () => {
   expect(settle(chain, chain.slice(0, 3))).toEqual({ kind: "unchanged" });
 });
 
+test("a head below the trail changes nothing: its node lags", () => {
+  const chain = grow([], 5, 1);
+  expect(settle(chain.slice(3), chain.slice(0, 3)).kind).toBe("unchanged");
+});
+
 test("a reorg below the trail says that nothing of the trail is left", () => {
   const chain = grow([], 6, 1);
   const fork = grow(chain.slice(0, 1), 6, 2);
@@ -108,6 +113,10 @@ test("whatever reorgs happen, the trail stays linked and ends as the chain that 
         const before = trail;
         chain = grow(chain.slice(0, Math.max(1, chain.length - depth)), length, index + 1);
         const step = settle(trail, chain);
+        if ((chain.at(-1)?.number ?? 0n) < (trail[0]?.number ?? 0n)) {
+          expect(step.kind).toBe("unchanged");
+          continue;
+        }
         trail = apply(trail, step);
         const lowest = trail[0]?.number ?? 0n;
         expect(trail).toEqual(chain.filter(({ number }) => number >= lowest));

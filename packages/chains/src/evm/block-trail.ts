@@ -3,7 +3,7 @@ import type { BlockRange, BlockRef } from "../family.ts";
 
 /** What the trail needs or becomes when a new head is heard of. */
 export type TrailStep =
-  /** The head is in the trail already: a repetition, or a node that lags behind. */
+  /** The head is in the trail already or below it: a repetition, or a node that lags behind. */
   | { readonly kind: "unchanged" }
   /** Fetch the header with this hash and ask again. */
   | { readonly kind: "needs"; readonly hash: Hex; readonly number: bigint }
@@ -38,7 +38,8 @@ export function extendTrail(
     return { kind: "extends", orphanedFrom: undefined, append: [head] };
   const knownAt = (number: bigint): BlockRef | undefined =>
     number < lowest.number ? undefined : known[Number(number - lowest.number)];
-  if (knownAt(head.number)?.hash === head.hash) return { kind: "unchanged" };
+  // A head below the trail contradicts none of its blocks.
+  if (head.number < lowest.number || knownAt(head.number)?.hash === head.hash) return { kind: "unchanged" };
 
   const append: BlockRef[] = [head];
   for (let oldest = head; ;) {
