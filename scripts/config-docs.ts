@@ -33,7 +33,8 @@ It does not show files: prefer \`…_FILE\` or the secrets folder. For Postgres 
 
 ## API and worker
 
-Both processes read the same variables. \`migrate\` reads \`DATABASE_URL\` alone.
+Both processes read the same variables, except the keys marked _Worker only_: the API takes their addresses
+([OPERATIONS.md](OPERATIONS.md#keys)). \`migrate\` reads \`DATABASE_URL\` alone.
 
 ${describeSettings(apiSettingGroups)}
 

@@ -11,7 +11,7 @@ import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { catalog as real } from "../../apps/api/src/jobs/catalog.ts";
 import type { Catalog } from "../../apps/api/src/jobs/define-job.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { refundJob } from "../../apps/api/src/usecases/transition.ts";
 import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
@@ -52,7 +52,7 @@ export async function measureDeadNode(
     ...real,
     refund: {
       ...real.refund,
-      run: async (_services: Services, data: unknown) => {
+      run: async (_services: WorkerServices, data: unknown) => {
         const { depositId = "" } = data as { readonly depositId?: string };
         runs++;
         if (depositId.startsWith("healthy")) ranAtMs.set(depositId, performance.now());
@@ -62,7 +62,7 @@ export async function measureDeadNode(
     },
   };
   const queue = { redisUrl: redis.url, prefix: "bench" };
-  const asServices = services as unknown as Services;
+  const asServices = services as unknown as WorkerServices;
   const relay = await startOutboxRelay(asServices, catalog, { ...queue, pool, databaseUrl });
   const workers = startWorkers(asServices, catalog, { ...queue, runs: jobRuns(sqlOn(pool)) });
   try {

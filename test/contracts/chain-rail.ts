@@ -1,12 +1,12 @@
 import { RailShort, RpcFault } from "@causeway/chains";
-import type { ChainRail, DepositFact, RailAttempt } from "@causeway/chains";
+import type { DepositFact, PayingRail, RailAttempt } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 /** A rail on a chain that the test moves. */
 export interface RailWorld {
-  readonly rail: ChainRail;
+  readonly rail: PayingRail;
   /** A configured currency of which the solver has plenty for every payment here. */
   readonly currency: Hex;
   /** Smallest units that are no trouble to pay (no dust), and of which the solver has at least twenty times as much. */

@@ -1,7 +1,7 @@
 import { RailShort, RpcFault } from "@causeway/chains";
 import type {
-  ChainRail,
   DepositFact,
+  PayingRail,
   RailArrivals,
   RailAttempt,
   RailOutcome,
@@ -21,7 +21,7 @@ const LOOK_BACK = 16n;
 export function createFakeRail(
   chain: FakeRailChain,
   { vm, solver, now }: { readonly vm: VmType; readonly solver: Hex; now(): number },
-): ChainRail {
+): PayingRail {
   const ask = async <T>(method: string, read: (view: FakeView) => T): Promise<T> => {
     if (chain.isDown) throw new RpcFault({ kind: "network", method, reason: "no connection" });
     return read(chain.view());

@@ -1,6 +1,6 @@
-import type { ChainConnection, ChainRail, RailWord } from "@causeway/chains";
+import type { ChainConnection, PayingRail, RailWord } from "@causeway/chains";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
 
 /** The process is gone: whatever it calls from now on ends here. */
@@ -13,7 +13,7 @@ export function isDeath(error: unknown): boolean {
   return error instanceof Died || (error instanceof Error && isDeath(error.cause));
 }
 
-export interface MortalServices extends Services {
+export interface MortalServices extends WorkerServices {
   /** Every act towards the world so far, in order: `before` and `after` it the process may die. */
   readonly acts: readonly string[];
   readonly isDead: () => boolean;
@@ -28,7 +28,7 @@ export interface MortalServices extends Services {
  * @param dieAt index of the moment, or which one it is by its name; undefined = lives for ever and only counts
  */
 export function mortalServices(
-  services: Services,
+  services: WorkerServices,
   dieAt?: number | ((moment: string) => boolean),
 ): MortalServices {
   const acts: string[] = [];
@@ -68,7 +68,7 @@ export function mortalServices(
     heads: connection.heads,
     close: async () => undefined,
   });
-  const mortalRail = (rail: ChainRail): ChainRail => {
+  const mortalRail = (rail: PayingRail): PayingRail => {
     const acted = acting(rail, "rail", ["onNews", "close"]);
     return {
       vm: rail.vm,
@@ -92,7 +92,7 @@ export function mortalServices(
     ...connected,
     connection: mortalConnection(connected.connection),
   });
-  const mortalSigner = (signer: Services["signer"]): Services["signer"] => ({
+  const mortalSigner = (signer: WorkerServices["signer"]): WorkerServices["signer"] => ({
     address: signer.address,
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });

@@ -1,7 +1,7 @@
-import type { ChainRail } from "@causeway/chains";
+import type { PayingRail } from "@causeway/chains";
 import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
 import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
-import type { ConnectedRail } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedPayingRail } from "../../apps/api/src/ports/chains.ts";
 import type { RailUsers } from "../../apps/api/src/ports/rail-steps.ts";
 
 /** Names that are what they look like on the real chains: tests compare whole texts. */
@@ -112,13 +112,13 @@ export interface RailStory {
   readonly balance?: bigint;
   /** Smallest units of the native currency. */
   readonly paymentCost?: bigint;
-  readonly rail?: Partial<ChainRail>;
+  readonly rail?: Partial<PayingRail>;
   readonly users?: RailUsers;
   readonly lagging?: boolean;
 }
 
 /** A chain of that kind and what is known of it. Its rail does nothing unless told how. */
-export function aConnectedRail(vmType: RailVm, story: RailStory = {}): ConnectedRail {
+export function aConnectedRail(vmType: RailVm, story: RailStory = {}): ConnectedPayingRail {
   const chain = aRailChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];
   const all = [chain.native, ...chain.tokens];

@@ -6,7 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accountSignatures } from "../../apps/api/src/adapters/chains/signatures.ts";
 import type { ClaimRecord } from "../../apps/api/src/ports/claims.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { acceptClaim } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { releaseHold } from "../../apps/api/src/usecases/app-balance/move-hold.ts";
@@ -65,7 +65,11 @@ async function earned(currency: Address): Promise<bigint> {
   return BigInt(rows[0]?.sum ?? 0);
 }
 
-const offer = async (wallet: Address, ask: Partial<ClaimQuestion> = {}, by: Services = world.services) =>
+const offer = async (
+  wallet: Address,
+  ask: Partial<ClaimQuestion> = {},
+  by: WorkerServices = world.services,
+) =>
   await offerClaim(
     { ...by, random: { bytes32: () => `0x${randomBytes(32).toString("hex")}` } },
     {
@@ -78,7 +82,7 @@ const offer = async (wallet: Address, ask: Partial<ClaimQuestion> = {}, by: Serv
     },
   );
 
-const accept = async (claimId: Hex32, signature: Hex, by: Services = world.services): Promise<void> =>
+const accept = async (claimId: Hex32, signature: Hex, by: WorkerServices = world.services): Promise<void> =>
   await acceptClaim(
     { ...by, signatures: accountSignatures(world.origin.connected.connection.reader) },
     claimId,

@@ -7,7 +7,7 @@ import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { scanChain, trailLength } from "../../apps/api/src/usecases/scan-chain.ts";
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(async () => await world.stop());
 
 /** A request whose fill has just been handed to the node and waits there. */
-async function aSubmittedFill(ask: Ask = {}, by: Services = world.services): Promise<Agreed> {
+async function aSubmittedFill(ask: Ask = {}, by: WorkerServices = world.services): Promise<Agreed> {
   const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
   await world.pay(agreed);
   await world.origin.mine();
@@ -133,7 +133,7 @@ test("a fill whose bytes the node refuses for good gives its nonce to a no-op, d
       },
     },
   };
-  const by: Services = {
+  const by: WorkerServices = {
     ...world.services,
     chains: { ...others, get: (id) => (id === destination.chain.id ? refusing : others.get(id)) },
   };
@@ -295,7 +295,7 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
       reader: { ...reader, receipt: async () => undefined },
     },
   };
-  const by: Services = {
+  const by: WorkerServices = {
     ...world.services,
     chains: {
       ...world.services.chains,
@@ -379,7 +379,7 @@ test("a lost payment is remembered beyond the blocks that are searched, until it
 });
 
 /** The services of an operator who has changed the solver's key, and has funded the new one. */
-async function withNewKey({ signer: former, ...services }: Services): Promise<Services> {
+async function withNewKey({ signer: former, ...services }: WorkerServices): Promise<WorkerServices> {
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
   await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
   await world.destination.mine();
@@ -490,18 +490,18 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   const silent = withChain(services, destination.connected, {
     connection: { reader: { ...connection.reader, nonce: failing, simulate: failing } },
   });
-  const disabled: Services = {
+  const disabled: WorkerServices = {
     ...services,
     chains: {
       ...services.chains,
       get: (id) => (id === destination.chain.id ? undefined : services.chains.get(id)),
     },
   };
-  const unknownSolver: Services = {
+  const unknownSolver: WorkerServices = {
     ...services,
     signer: { ...services.signer, address: world.anAddress() },
   };
-  const attempt = async (by: Services): Promise<unknown> =>
+  const attempt = async (by: WorkerServices): Promise<unknown> =>
     await fillDestination(by, agreed.requestId).catch((error: unknown) => error);
   for (const by of [silent, disabled]) {
     for (let round = 0; round < 10; round++) {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance, groupedSending } from "../../apps/api/src/container-executions.ts";
 import type { ExecutionPlan, SendExecution } from "../../apps/api/src/ports/execution-lane.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { sendExecutions } from "../../apps/api/src/usecases/execution/send-execution.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
 import { dieAtEveryMoment } from "../support/every-death.ts";
@@ -24,10 +24,10 @@ afterEach(async () => {
 const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
 
 /** The services with calls of one moment accepted together; `commits` counts the transactions that were begun. */
-function together(): { readonly services: Services; readonly commits: () => number } {
+function together(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;
-  const counted: Services = {
+  const counted: WorkerServices = {
     ...world.services,
     uow: {
       run: async (work) => {
@@ -153,7 +153,7 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
 }
 
 /** As a worker with several jobs of one moment does it. */
-async function submitAll(by: Services, ids: Iterable<RequestId>): Promise<void> {
+async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
   const together = { ...by, sendExecution: by.sendExecution ?? groupedSending(by) };
   const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
@@ -170,7 +170,7 @@ test("calls of one moment get their nonces in few commits, one after the other, 
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
-  const uow: Services["uow"] = {
+  const uow: WorkerServices["uow"] = {
     run: async (work) => {
       commits++;
       return await services.uow.run(work);

@@ -5,7 +5,7 @@ import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import { encodeFunctionData, parseAbi } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { submitExecution } from "../../apps/api/src/usecases/submit-execution.ts";
@@ -79,7 +79,7 @@ async function prey(strict: boolean): Promise<Prey> {
   };
 }
 
-async function execute(to: Address, data: Hex, by: Services = world.services) {
+async function execute(to: Address, data: Hex, by: WorkerServices = world.services) {
   const wallet = world.anAddress();
   await world.services.uow.run(
     async (tx) =>
@@ -104,14 +104,14 @@ async function execute(to: Address, data: Hex, by: Services = world.services) {
 }
 
 /** The same process, with another description of the first chain's contracts. */
-function describing(change: object): Services {
+function describing(change: object): WorkerServices {
   const { services, origin } = world;
   const { depositAddressFactory: _, ...contracts } = origin.chain.contracts;
   const connected = {
     ...origin.connected,
     chain: { ...origin.connected.chain, contracts: { ...contracts, ...change } },
   };
-  const get: Services["chains"]["get"] = (id) =>
+  const get: WorkerServices["chains"]["get"] = (id) =>
     id === origin.chain.id ? connected : services.chains.get(id);
   return { ...services, chains: { ...services.chains, get } };
 }
@@ -187,7 +187,7 @@ test("a call that was accepted before its target was known to be ours is not sig
 
   // A process gives it a nonce, and dies before it signs.
   const second = await accepted();
-  const dying: Services = {
+  const dying: WorkerServices = {
     ...ignorant,
     executor: services.executor && {
       ...services.executor,

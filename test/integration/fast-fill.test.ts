@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { debitOverdueFronts } from "../../apps/api/src/usecases/debit-overdue-fronts.ts";
 import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
@@ -179,7 +179,7 @@ test("what a rollup may take for the fill's data is in the hold, twice over, and
   expect(await poor.fastFill(another)).toBe("queued");
 });
 
-/** Services for which the destination chain takes so much for the data of any transaction. */
+/** WorkerServices for which the destination chain takes so much for the data of any transaction. */
 function withDataFee(wei: bigint): typeof world.services {
   const { services, destination } = world;
   const { connected } = destination;
@@ -246,7 +246,7 @@ test("a clock put back keeps a hold and takes nothing twice", async () => {
   await finalFill();
   const held = (await sponsor.holdOf(agreed))?.usd;
   const backMs = (overdueAfter(600) + 3_600) * 1_000;
-  const atClockPutBack: Services = {
+  const atClockPutBack: WorkerServices = {
     ...world.services,
     clock: { nowMs: () => world.clock.nowMs() - backMs },
   };
@@ -543,7 +543,7 @@ test("a fill planned for what an app vouched for is not made when the app does n
 });
 
 /** The services of a worker that is held up for so long in its first simulation on the destination. */
-function whileSimulating(happens: () => Promise<void>): Services {
+function whileSimulating(happens: () => Promise<void>): WorkerServices {
   const { services } = world;
   let isFirst = true;
   return {

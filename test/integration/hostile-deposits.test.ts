@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../apps/api/src/usecases/give-up-refund.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { judgeRefundRelease } from "../../apps/api/src/usecases/judge-refund-release.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { laggingNode } from "../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../support/batch-code.ts";
@@ -429,7 +429,7 @@ test("once reverted fills have cost the solver the limit of a day, only fills th
 /** The watcher's services, with the origin's node replaced by one behind which another node lags. */
 function behindBalancer(
   options: Omit<Parameters<typeof laggingNode>[1], "blocks"> & { readonly blocks?: bigint },
-): Services {
+): WorkerServices {
   const honest = createRpcTransport({ url: world.origin.chain.rpcUrl });
   transports.push(honest);
   const lagging = laggingNode(honest, { blocks: 2n, ...options });
@@ -587,7 +587,7 @@ test("a request is not fast filled on a mined deposit that oracles cannot attest
   const { agreed, txHash } = await depositNextToTransfers();
   const transport = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(transport);
-  const byHub = (attestation: { depositPartsSince?: number }): Services =>
+  const byHub = (attestation: { depositPartsSince?: number }): WorkerServices =>
     withChain(world.services, origin.connected, {
       connection: { reader: createChainReader(origin.chain, transport, { attestation }) },
     });
@@ -602,7 +602,7 @@ test("a request is not fast filled on a mined deposit that oracles cannot attest
 /** The origin chain with a new depository, for which these are former ones. */
 async function depositoryReplaced(
   formerDepositories: readonly Address[],
-): Promise<{ present: Address; chain: Chain; services: Services }> {
+): Promise<{ present: Address; chain: Chain; services: WorkerServices }> {
   const { origin } = world;
   const present = world.anAddress();
   const bytecode = await origin.client.getCode({ address: origin.chain.contracts.depository });
@@ -662,7 +662,7 @@ test.for(["a block", "a client's hint"])(
 );
 
 /** The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or do not come in time. */
-function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Services {
+function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
   const { origin } = world;
   const node = createRpcTransport({ url: origin.chain.rpcUrl });
   transports.push(node);
@@ -677,7 +677,7 @@ function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): Services {
 }
 
 /** A reorg moves everything in the newest block into another one, which `by` reads. */
-async function movedByReorg(by: Services): Promise<void> {
+async function movedByReorg(by: WorkerServices): Promise<void> {
   const { client } = world.origin;
   const { transactions } = await client.getBlock();
   const raws = await Promise.all(

@@ -2,7 +2,7 @@ import { RpcFault, type ChainWriter } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
 import { withChain } from "../support/other-chain.ts";
 
@@ -25,7 +25,7 @@ const slotOf = async ({ requestId }: Agreed) => await world.services.reads.slotO
 const statusOf = async ({ requestId }: Agreed) => (await world.status(requestId)).status;
 
 /** The services with a node of the destination that is asked by `broadcast`. */
-const sendingBy = (broadcast: ChainWriter["broadcast"]): Services =>
+const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
   withChain(world.services, world.destination.connected, { connection: { writer: { broadcast } } });
 
 async function mineDestination(): Promise<void> {

@@ -9,7 +9,7 @@ import { jobRuns } from "../../apps/api/src/adapters/postgres/job-runs.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { BadPayload, type Catalog } from "../../apps/api/src/jobs/define-job.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { OutboxEntry } from "../../apps/api/src/ports/unit-of-work.ts";
 import type { Progress } from "../../apps/api/src/usecases/wait.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
@@ -46,7 +46,7 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
     name,
     concurrency: 4,
     attempts: 8,
-    run: async (_services: Services, payload: unknown): Promise<Progress> => {
+    run: async (_services: WorkerServices, payload: unknown): Promise<Progress> => {
       ran.push(payload);
       return await run(payload);
     },
@@ -55,7 +55,7 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
   return { catalog, ran };
 }
 
-const services = { clock, events } as unknown as Services;
+const services = { clock, events } as unknown as WorkerServices;
 
 async function relay(catalog: Catalog, redisUrl: string): Promise<OutboxRelay> {
   const started = await startOutboxRelay(services, catalog, {

@@ -17,7 +17,7 @@ import type { SignedTerms } from "../../apps/api/src/usecases/permits/typed-data
 import { idempotencyStore } from "../../apps/api/src/adapters/postgres/idempotency-store.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { AnswerToKeep } from "../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed, Ask } from "../support/engine-world.ts";
@@ -131,7 +131,7 @@ async function post(
     kind,
     by = world.services,
     keep,
-  }: { permitPolicy?: PermitPolicy; kind?: string; by?: Services; keep?: AnswerToKeep } = {},
+  }: { permitPolicy?: PermitPolicy; kind?: string; by?: WorkerServices; keep?: AnswerToKeep } = {},
 ): Promise<void> {
   const body = signatureStep(agreed).items[0]?.data.post.body;
   const permitSignatures = createPermitSignatures(world.services.chains);
@@ -422,7 +422,7 @@ async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
 }
 
 /** As if the quote had said something else. */
-function reading(agreed: Agreed, change: Partial<RequestTerms>): Services {
+function reading(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
   const { services } = world;
   const request = async () => {
     const record = await world.request(agreed.requestId);

@@ -20,6 +20,7 @@ import type pg from "pg";
 import { privateKeyToAccount } from "viem/accounts";
 import { parseSignature } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bitcoinAccount, evmAccount, solanaAccount } from "../../apps/api/src/key-accounts.ts";
 import { createRailUsers } from "../../apps/api/src/adapters/chains/rail-users.ts";
 import type { OwnedRailUsers } from "../../apps/api/src/adapters/chains/rail-users.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -133,7 +134,8 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
   const options = {
     chain,
     attestation,
-    privateKey: SOLVER_KEY,
+    // Canonical bytes of an account there; quoting never needs its key.
+    solver: { svm: solanaAccount, bvm: bitcoinAccount, hypevm: evmAccount }[chain.vmType](SOLVER_KEY),
     now: () => Date.now(),
     onFault: (fault: unknown) => faults.push(fault),
   };

@@ -8,7 +8,7 @@ import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts"
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { buildHealthServer } from "../../apps/api/src/health-server.ts";
 import type { Catalog } from "../../apps/api/src/jobs/define-job.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { readiness, readinessCheck } from "../../apps/api/src/usecases/readiness.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
       ],
       rails: [{ chain: { name: "two" }, pulse: { lagging: () => true } }],
     },
-  } as unknown as Services;
+  } as unknown as WorkerServices;
   relay = await startOutboxRelay(services, {} as Catalog, {
     pool,
     databaseUrl: database.url,
@@ -108,7 +108,7 @@ test("callers of a public readiness route share one check per second", async () 
       },
     },
     chains: { all: [], rails: [] },
-  } as unknown as Services;
+  } as unknown as WorkerServices;
   const check = readinessCheck(services);
   await Promise.all(Array.from({ length: 50 }, () => check()));
   nowMs += 999;
@@ -123,7 +123,7 @@ test("a worker reports the leaders, which decide nothing, and leaves them out wh
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: { all: [], rails: [{ chain: { name: "two" }, pulse: { lagging: () => false } }] },
-  } as unknown as Services;
+  } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };
   expect(await readiness(services, {}, async () => leaders)).toEqual({
     ready: true,

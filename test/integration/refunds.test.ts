@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { releaseRefund } from "../../apps/api/src/usecases/release-refund.ts";
 import { gasOf } from "../../apps/api/src/usecases/quote-pricing.ts";
@@ -479,8 +479,8 @@ test("a deposit in a token that no source of prices knows waits for its price fo
   world.prices.set("causeway-test-token", "0.5");
 });
 
-/** Services whose daily limit of unrepaid refunds has so much left, whatever other tests have spent. */
-async function limitedTo(usd: bigint): Promise<Services> {
+/** WorkerServices whose daily limit of unrepaid refunds has so much left, whatever other tests have spent. */
+async function limitedTo(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;
   return {

@@ -14,7 +14,7 @@ import { addressServices } from "../../apps/api/src/container-deposit-addresses.
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
 import type { Clock } from "../../apps/api/src/ports/clock.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import {
   createAddressWatch,
@@ -56,7 +56,7 @@ export type WatchedChain = ConnectedChain & {
 
 /** What workers use, of a service that lives or of one that is about to die. */
 export interface WorkerSide {
-  readonly services: Services;
+  readonly services: WorkerServices;
   readonly addressWork: AddressServices;
   readonly connected: ReadonlyMap<number, ConnectedChain>;
   readonly addressWatches: ReadonlyMap<number, AddressWatch>;
@@ -92,7 +92,7 @@ export function startService(around: Surroundings, configuration: Configuration)
   });
   const home = around.nodes[0]?.chain;
   if (home === undefined) throw new Error("a service has a chain");
-  const services: Services = {
+  const services: WorkerServices = {
     clock,
     prices,
     events,
@@ -153,7 +153,7 @@ export function startService(around: Surroundings, configuration: Configuration)
 
 /** The work on deposit addresses, with nothing in its memory yet. */
 export function workerSide(
-  services: Services,
+  services: WorkerServices,
   connected: ReadonlyMap<number, ConnectedChain>,
   { pool, bytes32 }: Pick<Surroundings, "pool" | "bytes32">,
 ): WorkerSide {

@@ -15,7 +15,7 @@ import { toHex } from "viem";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
@@ -66,9 +66,9 @@ export interface Quoted {
 }
 
 export interface SequenceWorld {
-  readonly services: Services;
+  readonly services: WorkerServices;
   /** Those of the process that answers calls, which may be about to die. */
-  readonly api: Services;
+  readonly api: WorkerServices;
   /** How often a process has died. */
   readonly deaths: number;
   readonly events: RecordedEvents;

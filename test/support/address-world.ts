@@ -8,7 +8,7 @@ import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposi
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import type { DepositAddressReads, SweepRecord } from "../../apps/api/src/ports/deposit-addresses.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { AddressServices } from "../../apps/api/src/usecases/deposit-addresses/address-services.ts";
 import { createAddressWatch } from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
 import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
@@ -20,7 +20,7 @@ export interface AddressWorld extends EngineWorld {
   readonly reads: DepositAddressReads;
   readonly tst: Address;
   /** What a process looks at addresses with. */
-  watching(by?: Services): AddressServices;
+  watching(by?: WorkerServices): AddressServices;
   /** A quote that is paid to an address. */
   address(
     ask?: Parameters<EngineWorld["quote"]>[0],
@@ -33,9 +33,9 @@ export interface AddressWorld extends EngineWorld {
     options?: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount },
   ): Promise<TxHash>;
   /** What a worker does at a new head without looking at addresses. */
-  scan(chain: TestChain, by?: Services): Promise<void>;
+  scan(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** What it does beside that. */
-  look(chain: TestChain, by?: Services): Promise<void>;
+  look(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Sweeps from an address, the oldest first. */
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
   /** The requests whose money came through an address, the first one first. */
@@ -58,7 +58,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   const round = world.round.bind(world);
   const tst = (world.origin.chain.tokens.find(({ symbol }) => symbol === "TST") as { address: Address })
     .address;
-  const watching = (by: Services = world.services): AddressServices =>
+  const watching = (by: WorkerServices = world.services): AddressServices =>
     addressServices(
       { ...by, depositAddresses: reads },
       {
@@ -68,7 +68,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
       },
     );
   const lookedAt = new Map<number, ReturnType<typeof createAddressWatch>>();
-  const watchOf = (chain: TestChain, by: Services): ReturnType<typeof createAddressWatch> => {
+  const watchOf = (chain: TestChain, by: WorkerServices): ReturnType<typeof createAddressWatch> => {
     const connected = by.chains.get(chain.chain.id);
     if (connected === undefined) throw new Error("both chains are in the directory");
     // A process that dies forgets what it has looked at.
@@ -103,19 +103,19 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
       const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [at, amount] });
       return await chain.send(from, { to: currency, data });
     },
-    async scan(chain: TestChain, by: Services = world.services) {
+    async scan(chain: TestChain, by: WorkerServices = world.services) {
       await watch(chain, by);
     },
-    async look(chain: TestChain, by: Services = world.services) {
+    async look(chain: TestChain, by: WorkerServices = world.services) {
       const cursor = await by.reads.cursor(chain.chain.id);
       if (cursor !== undefined) await watchOf(chain, by).look(cursor.number);
     },
-    async watch(chain: TestChain, by: Services = world.services) {
+    async watch(chain: TestChain, by: WorkerServices = world.services) {
       const trail = await watch(chain, by);
       await addressWorld.look(chain, by);
       return trail;
     },
-    async round(by: Services = world.services) {
+    async round(by: WorkerServices = world.services) {
       await round(by);
       await reconcileSweeps(watching(by));
     },

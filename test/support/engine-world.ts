@@ -28,7 +28,7 @@ import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import type { AskingKey } from "../../apps/api/src/ports/sponsors.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
@@ -69,7 +69,7 @@ export interface Agreed {
  * watchers, queues and timers.
  */
 export interface EngineWorld {
-  readonly services: Services;
+  readonly services: WorkerServices;
   readonly clock: AdjustableClock;
   readonly prices: AdjustablePrices;
   readonly events: RecordedEvents;
@@ -90,13 +90,13 @@ export interface EngineWorld {
   /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** What a watcher does at a new head, by this process. */
-  watch(chain: TestChain, by?: Services): Promise<readonly BlockRef[]>;
+  watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
   /** What the worker does: runs every job that was asked for since, once. A job whose process dies is lost, as with its queue. */
-  work(by?: Services): Promise<void>;
+  work(by?: WorkerServices): Promise<void>;
   /** What a watcher does for its lane on a timer. */
-  care(chain: TestChain, by?: Services): Promise<void>;
+  care(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Everything once: a block on both chains, watchers, jobs, care. */
-  round(by?: Services): Promise<void>;
+  round(by?: WorkerServices): Promise<void>;
   /** Rounds until the request is final, with the clock going on by `stepMs` each. @throws after 30 rounds */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
@@ -145,7 +145,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   if (origin === undefined || destination === undefined) throw new Error("two local chains are configured");
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
-  const services: Services = {
+  const services: WorkerServices = {
     clock,
     prices,
     events,

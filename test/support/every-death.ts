@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed } from "./engine-world.ts";
 
@@ -8,7 +8,7 @@ export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
   /** What the world did before this process began. */
   readonly prepare: () => Promise<A>;
   /** What the process does until it dies or has done all of it. */
-  readonly live: (by: Services, agreed: A) => Promise<void>;
+  readonly live: (by: WorkerServices, agreed: A) => Promise<void>;
   /** Called after another process took over and the request is final; `moment` says where the first one died. */
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
  */
 export async function dieAtEveryMoment<A extends { readonly requestId: RequestId } = Agreed>(
   world: {
-    readonly services: Services;
+    readonly services: WorkerServices;
     readonly untilFinal: (requestId: RequestId) => Promise<unknown>;
   },
   life: Life<A>,

@@ -7,7 +7,7 @@ import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ExecutionRecord } from "../../apps/api/src/ports/executions.ts";
 import type { IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "../e2e/smart-accounts.ts";
@@ -59,14 +59,14 @@ export interface ExecutionWorld extends EngineWorld {
   execute(
     asked: AskedCall,
     caller?: ApiKeyIdentity,
-    by?: Services,
+    by?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
   /** The same, whatever the answer is. */
   tryExecute(
     asked: AskedCall,
     caller?: ApiKeyIdentity,
-    by?: Services,
+    by?: WorkerServices,
     lease?: IdempotencyLease,
   ): ReturnType<typeof executeCalls>;
   /** A call that anybody may make and that always succeeds: so many smallest units of USDC come into being. */

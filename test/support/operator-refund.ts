@@ -2,7 +2,7 @@ import type pg from "pg";
 import { vi } from "vitest";
 import { depositsNamed } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { runRefund } from "../../apps/api/src/refund-command.ts";
 
 export interface OperatorRefund {
@@ -14,7 +14,7 @@ export interface OperatorRefund {
 
 /** `operator refund` in this process, on the database of a test's world. */
 export async function operatorRefund(
-  { services, pool }: { readonly services: Services; readonly pool: pg.Pool },
+  { services, pool }: { readonly services: WorkerServices; readonly pool: pg.Pool },
   ...words: string[]
 ): Promise<OperatorRefund> {
   let [stdout, stderr] = ["", ""];

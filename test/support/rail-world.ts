@@ -1,5 +1,5 @@
 import { rawKeySigner } from "@causeway/attest";
-import type { ChainRail } from "@causeway/chains";
+import type { PayingRail } from "@causeway/chains";
 import {
   defaultFeePolicy,
   encodeAddress,
@@ -19,10 +19,10 @@ import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts"
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
-import type { ConnectedRail } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedPayingRail } from "../../apps/api/src/ports/chains.ts";
 import type { MappedNonce } from "../../apps/api/src/ports/nonce-mappings.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/ports/records.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
 import type { JobName } from "../../apps/api/src/ports/job-name.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
@@ -45,7 +45,7 @@ import { enginePolicy } from "./engine-policy.ts";
 export interface RailEnd {
   readonly chain: RailChain;
   readonly network: FakeRailChain;
-  readonly rail: ChainRail;
+  readonly rail: PayingRail;
 }
 
 export interface AgreedOnRails {
@@ -55,7 +55,7 @@ export interface AgreedOnRails {
 
 /** Deposits, fills and refunds between two chains that are reached by rails, moved step by step. */
 export interface RailWorld {
-  readonly services: Services;
+  readonly services: WorkerServices;
   readonly clock: AdjustableClock;
   readonly prices: AdjustablePrices;
   readonly events: RecordedEvents;
@@ -70,13 +70,13 @@ export interface RailWorld {
   /** What the user sends; it waits for a block. */
   pay(agreed: AgreedOnRails, change?: Partial<Parameters<FakeRailChain["deposit"]>[0]>): Hex;
   /** What a watcher does at news of a chain, by this process. */
-  watch(end: RailEnd, by?: Services): Promise<void>;
+  watch(end: RailEnd, by?: WorkerServices): Promise<void>;
   /** Runs every job that was asked for since, once. */
-  work(by?: Services): Promise<void>;
+  work(by?: WorkerServices): Promise<void>;
   /** Looks after payments under way. */
-  track(end: RailEnd, by?: Services): Promise<void>;
+  track(end: RailEnd, by?: WorkerServices): Promise<void>;
   /** Everything once, with a block on both chains. */
-  round(by?: Services): Promise<void>;
+  round(by?: WorkerServices): Promise<void>;
   /** @throws after 60 rounds */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
@@ -120,7 +120,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   });
   const [origin, destination] = ends;
   if (origin === undefined || destination === undefined) throw new Error("there are two chains");
-  const connected = ends.map(({ chain, network, rail }): ConnectedRail => {
+  const connected = ends.map(({ chain, network, rail }): ConnectedPayingRail => {
     const pulse = {
       solverBalance: (currency: Hex) => network.balance(currency),
       paymentCost: () => network.cost,
@@ -132,7 +132,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
-  const services: Services = {
+  const services: WorkerServices = {
     clock,
     prices,
     events,
@@ -167,7 +167,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     },
   };
   for (const one of connected) await openRailLane(services, one);
-  const railOf = (by: Services, { chain }: RailEnd): ConnectedRail => {
+  const railOf = (by: WorkerServices, { chain }: RailEnd): ConnectedPayingRail => {
     const found = by.chains.rail(chain.id);
     if (found === undefined) throw new Error("both chains are in the directory");
     return found;

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill-wish.ts";
 import type { HoldRecord, WalletBook } from "../../apps/api/src/ports/ledger.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
@@ -18,7 +18,7 @@ export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
   /** Asks for a fast fill as this app. */
-  fastFill(agreed: Agreed, wish?: Partial<FastFillWish>, by?: Services): Promise<FastFillOutcome>;
+  fastFill(agreed: Agreed, wish?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
   /** What it may still vouch with, USD with 18 decimals. */
   availableUsd(): Promise<bigint>;

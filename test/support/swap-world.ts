@@ -10,7 +10,7 @@ import { createPoolLiquidity } from "../../apps/api/src/adapters/liquidity/pool-
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { pricingOfFill } from "../../apps/api/src/usecases/fill-amount.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
@@ -136,7 +136,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
   return Object.assign(world, {
     liquidity,
     // A busy machine may answer from a block before: tests want the newest.
-    async watch(chain: TestChain, by?: Services) {
+    async watch(chain: TestChain, by?: WorkerServices) {
       const trail = await watch(chain, by);
       const pools = pooled.find(({ chainId }) => chainId === chain.chain.id)?.pools;
       const head = chain.connected.connection.heads.latest;

@@ -1,9 +1,10 @@
-import { ConfigError, localPrivateKey } from "@causeway/config";
+import { ConfigError, localPrivateKey, type LocalRole, Secret } from "@causeway/config";
 import { defaultFeePolicy } from "@causeway/domain";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
+import { privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
-import { readApiConfig } from "./config.ts";
+import { readApiConfig, readWorkerConfig } from "./config.ts";
 import { leadWarnings } from "./usecases/settled-lead.ts";
 
 const local = {
@@ -31,9 +32,12 @@ const production = {
   BASE_RECEIVER_ADDRESS: `0x${"14".repeat(20)}`,
 };
 
-function problemsOf(env: Record<string, string | undefined>): readonly string[] {
+function problemsOf(
+  env: Record<string, string | undefined>,
+  read: typeof readApiConfig = readApiConfig,
+): readonly string[] {
   try {
-    readApiConfig(env);
+    read(env);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;
@@ -257,8 +261,8 @@ const rails = {
   SOLVER_BITCOIN_KEY: localPrivateKey("solver", 2),
 };
 
-test("chains that are reached by a rail come with what oracles read of them, and with the solver's keys there", () => {
-  const config = readApiConfig(rails);
+test("chains that are reached by a rail come with what oracles read of them, and with the solver's accounts there", () => {
+  const config = readWorkerConfig(rails);
   expect(config.chains.map(({ name }) => name)).toEqual(["local-a", "local-b"]);
   expect(config.rails.map(({ chain, attestation }) => [chain.vmType, chain.name, attestation.name])).toEqual(
     config.rails.map(({ chain }) => [chain.vmType, chain.name, chain.name]),
@@ -266,17 +270,25 @@ test("chains that are reached by a rail come with what oracles read of them, and
   expect(config.rails.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
   const [, bitcoin] = config.rails;
   expect(bitcoin?.attestation.bitcoin?.esploraUrl).toBe("http://127.0.0.1:5");
-  expect(config.solver.solanaKey?.reveal()).toBe(rails.SOLVER_SOLANA_KEY);
+  expect(config.keys.solana?.reveal()).toBe(rails.SOLVER_SOLANA_KEY);
+  expect(config.accounts.bitcoin).toMatch(/^0x00[0-9a-f]{40}$/);
   expect(inspect(config, { depth: 9 })).not.toContain(rails.SOLVER_BITCOIN_KEY);
 });
 
-test("a chain on which the solver has no key does not start", () => {
-  const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
-  const problems = problemsOf(keyless).join("\n");
-  expect(problems).toContain("SOLVER_SOLANA_KEY must be set");
-  expect(problems).toContain("SOLVER_BITCOIN_KEY must be set");
-  expect(problemsOf({ ...keyless, LOCAL_SOLANA_RPC_URL: "", LOCAL_BITCOIN_RPC_URL: "" })).toEqual([]);
-});
+test.each([
+  ["worker", readWorkerConfig, "KEY"],
+  ["API", readApiConfig, "ADDRESS"],
+] as const)(
+  "the %s does not start for a chain on which it cannot name the solver",
+  (_process, read, kind) => {
+    const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
+    expect(problemsOf(keyless, read)).toEqual([
+      `SOLVER_SOLANA_${kind} must be set: chain local-solana is enabled`,
+      `SOLVER_BITCOIN_${kind} must be set: chain local-bitcoin is enabled`,
+    ]);
+    expect(problemsOf({ ...keyless, LOCAL_SOLANA_RPC_URL: "", LOCAL_BITCOIN_RPC_URL: "" }, read)).toEqual([]);
+  },
+);
 
 test("where transfers carry no id, settlement needs the hub's mapping, and without settlement the start says what that means", () => {
   const settled = { ...rails, ...settling };
@@ -302,16 +314,141 @@ test.each([
   ["EXECUTOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "SOLVER_PRIVATE_KEY"],
   ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", "EXECUTOR_PRIVATE_KEY"],
-])("%s must be another key than %s, however they are spelled", (name, other) => {
+])("%s must be of another account than %s, however they are spelled", (name, other) => {
   const key = `0x${"5d".repeat(32)}`;
   const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
-  expect(problemsOf(env)).toContain(`${name} must be another key than ${other}`);
+  expect(problemsOf(env)).toContain(`${name} must be another account than ${other}`);
 });
 
-test("without a key for deposit addresses the start warns of every chain that has a factory", () => {
-  const warned = (env: Record<string, string>) =>
-    readApiConfig(env).warnings.filter((warning) => warning.includes("DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"));
-  expect(warned(local)).toHaveLength(2);
-  const key = localPrivateKey("depositAddressOperator", 0);
-  expect(warned({ ...local, DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: key })).toEqual([]);
+test.each([
+  ["worker", readWorkerConfig, "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"],
+  ["API", readApiConfig, "DEPOSIT_ADDRESS_OPERATOR_ADDRESS"],
+] as const)(
+  "without an operator of deposit addresses the %s warns of every chain that has a factory",
+  (_process, read, name) => {
+    const warned = (env: Record<string, string>) =>
+      read(env).warnings.filter((warning) => warning.includes(`${name} is not set`));
+    expect(warned(local)).toHaveLength(2);
+    const operator = {
+      DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: localPrivateKey("depositAddressOperator", 0),
+      DEPOSIT_ADDRESS_OPERATOR_ADDRESS: addressOf("depositAddressOperator"),
+    };
+    expect(warned({ ...local, ...operator })).toEqual([]);
+  },
+);
+
+const addressOf = (role: LocalRole): string => privateKeyToAddress(localPrivateKey(role, 0));
+
+/** Every account that the API only knows the address of: its key, and its address as operators write it. */
+const accounts = {
+  keys: {
+    EXECUTOR_PRIVATE_KEY: localPrivateKey("executor", 0),
+    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: localPrivateKey("depositAddressOperator", 0),
+    SOLVER_FORMER_KEYS: `${localPrivateKey("user", 0)},${localPrivateKey("user", 1)}`,
+    // The first test of RFC 8032, and the key of BIP 173.
+    SOLVER_SOLANA_KEY: "0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+    SOLVER_BITCOIN_KEY: `0x${"00".repeat(31)}01`,
+  },
+  addresses: {
+    EXECUTOR_ADDRESS: addressOf("executor"),
+    DEPOSIT_ADDRESS_OPERATOR_ADDRESS: addressOf("depositAddressOperator"),
+    SOLVER_FORMER_ADDRESSES: `${privateKeyToAddress(localPrivateKey("user", 1))}, ${addressOf("user")}`,
+    SOLVER_SOLANA_ADDRESS: "FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z",
+    SOLVER_BITCOIN_ADDRESS: "bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080",
+  },
+};
+const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = rails;
+
+test("from addresses the API knows the same accounts as the worker from keys", () => {
+  const api = readApiConfig({ ...bare, ...accounts.addresses });
+  const worker = readWorkerConfig({ ...bare, ...accounts.keys, ...accounts.addresses });
+  const { formerSolvers, ...one } = api.accounts;
+  expect(Object.values({ ...one, formerSolvers: formerSolvers.length })).not.toContain(undefined);
+  expect(worker.accounts).toEqual({ ...one, formerSolvers: formerSolvers.toReversed() });
+  expect([...api.warnings, ...worker.warnings].join()).not.toMatch(/EXECUTOR|OPERATOR|FORMER|SOLANA|BITCOIN/);
+});
+
+test.each(Object.keys(accounts.keys))("the API discards %s and names the setting to use instead", (name) => {
+  const key = accounts.keys[name as keyof typeof accounts.keys];
+  const addressName = name.replace(/_PRIVATE_KEY$|_KEY$/, "_ADDRESS").replace(/_KEYS$/, "_ADDRESSES");
+  const { [addressName]: address = "", ...others } = accounts.addresses as Record<string, string>;
+  const config = readApiConfig({ ...bare, ...others, [name]: key });
+  const warned = config.warnings.filter((warning) => warning.includes(name));
+  expect(warned).toEqual([
+    expect.stringContaining(`${name} was discarded: the API does not need it. Set ${addressName}=`),
+  ]);
+  // What it names can be set as it is.
+  const named = /=(\S+) instead/.exec(warned.join())?.[1] ?? "";
+  expect(named.toLowerCase().split(",").toSorted()).toEqual(address.toLowerCase().split(/, ?/).toSorted());
+  expect(readApiConfig({ ...bare, ...accounts.addresses, [addressName]: named }).accounts).toEqual(
+    config.accounts,
+  );
+  const shown: string[] = [];
+  const secrets = (value: unknown): void => {
+    if (value instanceof Secret) shown.push(value.reveal());
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(secrets);
+  };
+  secrets(config);
+  expect(shown).toContain(local.SOLVER_PRIVATE_KEY);
+  for (const one of key.split(",")) expect(shown).not.toContain(one);
+});
+
+test.each(Object.keys(accounts.addresses))(
+  "a %s that does not belong to its key stops either process",
+  (name) => {
+    const other: Record<string, string> = {
+      SOLVER_SOLANA_ADDRESS: "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
+      SOLVER_BITCOIN_ADDRESS: "bcrt1q4w46h2at4w46h2at4w46h2at4w46h2atzmxqe2",
+    };
+    const env = {
+      ...bare,
+      ...accounts.keys,
+      ...accounts.addresses,
+      [name]: other[name] ?? `0x${"ab".repeat(20)}`,
+    };
+    for (const read of [readApiConfig, readWorkerConfig])
+      expect(problemsOf(env, read)).toEqual([expect.stringMatching(`^${name} must be .+, the address of `)]);
+  },
+);
+
+test("an address without its key stops the worker: nobody would send what the API accepts", () => {
+  const { EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES } = accounts.addresses;
+  expect(problemsOf({ ...local, EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES }, readWorkerConfig)).toEqual([
+    "EXECUTOR_PRIVATE_KEY is required in the worker: EXECUTOR_ADDRESS is set",
+    "SOLVER_FORMER_KEYS is required in the worker: SOLVER_FORMER_ADDRESSES is set",
+  ]);
+  expect(readWorkerConfig({ ...local, ...accounts.keys }).warnings).toContain(
+    `EXECUTOR_ADDRESS is not set. The API needs EXECUTOR_ADDRESS=${EXECUTOR_ADDRESS.toLowerCase()}, and must not get EXECUTOR_PRIVATE_KEY`,
+  );
+});
+
+test("malformed and shared addresses are refused", () => {
+  expect(
+    problemsOf({
+      ...bare,
+      ...accounts.addresses,
+      SOLVER_SOLANA_ADDRESS: "0x12",
+      SOLVER_BITCOIN_ADDRESS: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    }),
+  ).toEqual([
+    expect.stringContaining("SOLVER_SOLANA_ADDRESS must be an address of"),
+    expect.stringContaining("SOLVER_BITCOIN_ADDRESS must be an address of"),
+  ]);
+  const script = "bcrt1q4w46h2at4w46h2at4w46h2at4w46h2at4w46h2at4w46h2at4w4st06f5m";
+  expect(problemsOf({ ...bare, ...accounts.addresses, SOLVER_BITCOIN_ADDRESS: script })).toEqual([
+    expect.stringContaining("SOLVER_BITCOIN_ADDRESS must be a P2WPKH address of"),
+  ]);
+  expect(problemsOf({ ...local, EXECUTOR_ADDRESS: addressOf("solver") })).toEqual([
+    "EXECUTOR_ADDRESS must be another account than SOLVER_PRIVATE_KEY",
+  ]);
+  const EXECUTOR_PRIVATE_KEY = `0x${"ff".repeat(32)}`;
+  expect(problemsOf({ ...local, EXECUTOR_PRIVATE_KEY })).toEqual([
+    "EXECUTOR_PRIVATE_KEY is not a valid private key",
+  ]);
+});
+
+test("only the API keeps the operator's token", () => {
+  const OPERATOR_TOKEN = "t".repeat(32);
+  expect(readApiConfig({ ...local, OPERATOR_TOKEN }).access.operatorToken?.reveal()).toBe(OPERATOR_TOKEN);
+  expect(readWorkerConfig({ ...local, OPERATOR_TOKEN }).access.operatorToken).toBeUndefined();
 });

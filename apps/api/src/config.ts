@@ -4,7 +4,6 @@ import {
   ConfigError,
   deepFreeze,
   gather,
-  isLocalKey,
   loadAttestationChains,
   loadChains,
   loadFixedPrices,
@@ -24,9 +23,11 @@ import type {
 import { parseAddress } from "@causeway/domain";
 import { parseUnits } from "viem";
 import { appBalancePolicy } from "./app-balance-policy.ts";
-import { readFormerKeys } from "./former-keys.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
+import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
+import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
+import type { ProcessRole } from "./resolve-accounts.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { EnginePolicy } from "./ports/engine-policy.ts";
 import type { PushPolicy } from "./ports/push-routes.ts";
@@ -118,7 +119,7 @@ export interface SettlementConfig {
   readonly policy: SettlementPolicy;
 }
 
-/** Everything the two processes of the API are told from outside. Frozen. */
+/** Everything the API is told from outside. Frozen. It holds no key but the solver's. */
 export interface ApiConfig {
   readonly environment: string;
   readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
@@ -146,19 +147,11 @@ export interface ApiConfig {
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: {
+    /** The API signs orders with it. */
     readonly privateKey: Secret;
-    /** They sign for orders of the past, and pay nothing. */
-    readonly formerKeys: readonly Secret[];
     readonly chainName: string;
-    /** Undefined: nothing is paid on Solana. */
-    readonly solanaKey: Secret | undefined;
-    /** Undefined: nothing is paid on Bitcoin. */
-    readonly bitcoinKey: Secret | undefined;
   };
-  /** Undefined: calls are not sent for users. */
-  readonly executor: { readonly privateKey: Secret } | undefined;
-  /** Undefined: no enabled chain has deposit addresses. */
-  readonly depositAddressOperator: { readonly privateKey: Secret } | undefined;
+  readonly accounts: OwnAccounts;
   readonly prices: PriceConfig;
   readonly tokenLists: TokenListConfig;
   /** Undefined: exchanges are found in pools only. */
@@ -180,11 +173,29 @@ export interface ApiConfig {
   readonly warnings: readonly string[];
 }
 
+/** What the worker is told: the same, with the keys that it pays with. Frozen. */
+export interface WorkerConfig extends ApiConfig {
+  readonly keys: WorkerKeys;
+}
+
 /**
  * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`.
  * @throws ConfigError with every problem at once; no problem text holds a secret.
  */
 export function readApiConfig(processEnv: Env): ApiConfig {
+  return deepFreeze(readConfig(processEnv, "api").config);
+}
+
+/** The same for the worker. Only the API asks for the operator's token. @throws ConfigError */
+export function readWorkerConfig(processEnv: Env): WorkerConfig {
+  const { config, keys } = readConfig(processEnv, "worker");
+  return deepFreeze({ ...config, access: { ...config.access, operatorToken: undefined }, keys });
+}
+
+function readConfig(
+  processEnv: Env,
+  role: ProcessRole,
+): { readonly config: ApiConfig; readonly keys: WorkerKeys } {
   const env = withVaultSecrets(processEnv);
   const problems: string[] = [];
   const read = <T>(part: () => T): T | undefined => gather(problems, part);
@@ -213,8 +224,9 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   const settlement =
     location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
 
-  const formerKeys = (solver && read(() => readFormerKeys(solver.solverFormerKeys?.reveal() ?? ""))) ?? [];
-  if (location && solver) problems.push(...keyProblems(location.environment, solver, formerKeys));
+  const own = solver && read(() => readOwnAccounts(role, solver, loaded?.rails ?? []));
+  if (location && solver && location.environment !== LOCAL)
+    problems.push(...publicKeyProblems(solver, location.environment));
   if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
     problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
   if (quote && engine && quote.fillGraceSeconds * 1000 < 2 * engine.cancelAfterDeadlineMs)
@@ -235,7 +247,6 @@ export function readApiConfig(processEnv: Env): ApiConfig {
   if (price && price.priceMaxAgeMs < price.priceRefreshMs)
     problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
   if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
-  if (loaded && solver) problems.push(...railKeyProblems(loaded.rails, solver));
   const unnamed = loaded ? withoutIds(loaded.rails) : [];
   if (settlement && settlement.hub.genericMappingAddress === undefined)
     problems.push(
@@ -256,6 +267,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     !access ||
     !push ||
     !solver ||
+    !own ||
     !token ||
     !swap ||
     !quote ||
@@ -271,7 +283,7 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
 
   const fillPolicy = enginePolicy(engine, settlement);
-  return deepFreeze({
+  const config: ApiConfig = {
     environment: location.environment,
     database: {
       url: storage.databaseUrl,
@@ -305,15 +317,9 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: {
       privateKey: solver.solverPrivateKey,
-      formerKeys,
       chainName: home,
-      solanaKey: solver.solverSolanaKey,
-      bitcoinKey: solver.solverBitcoinKey,
     },
-    executor: solver.executorPrivateKey && { privateKey: solver.executorPrivateKey },
-    depositAddressOperator: solver.depositAddressOperatorPrivateKey && {
-      privateKey: solver.depositAddressOperatorPrivateKey,
-    },
+    accounts: own.accounts,
     prices,
     tokenLists: {
       sources: token.tokenLists,
@@ -331,14 +337,16 @@ export function readApiConfig(processEnv: Env): ApiConfig {
     rails,
     warnings: [
       ...loaded.warnings,
-      ...(solver.depositAddressOperatorPrivateKey === undefined ? withoutOperator(loaded.chains) : []),
+      ...own.warnings,
+      ...(own.accounts.depositAddressOperator === undefined ? withoutOperator(loaded.chains, role) : []),
       // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within the hour.
       ...(settlement === undefined
         ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
         : []),
       ...leadWarnings(fillPolicy),
     ],
-  });
+  };
+  return { config, keys: own.keys };
 }
 
 function enginePolicy(
@@ -491,41 +499,6 @@ function feePolicy(
   };
 }
 
-/** Publicly known keys, and keys used twice: a user's call must never run as the account that holds the inventory, or that moves money from deposit addresses. */
-function keyProblems(
-  environment: string,
-  solver: SettingValues<typeof solverSettings>,
-  formerKeys: readonly Secret[],
-): string[] {
-  const senders = {
-    SOLVER_PRIVATE_KEY: solver.solverPrivateKey,
-    EXECUTOR_PRIVATE_KEY: solver.executorPrivateKey,
-    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: solver.depositAddressOperatorPrivateKey,
-  };
-  const keys = {
-    ...senders,
-    SOLVER_SOLANA_KEY: solver.solverSolanaKey,
-    SOLVER_BITCOIN_KEY: solver.solverBitcoinKey,
-    ...Object.fromEntries(formerKeys.map((key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key])),
-  };
-  const known = Object.entries(keys).filter(
-    ([, key]) => key !== undefined && environment !== LOCAL && isLocalKey(key.reveal()),
-  );
-  const used = [
-    ...Object.entries(senders),
-    ...formerKeys.map((key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key] as const),
-  ].flatMap(([name, key]) => (key === undefined ? [] : [{ name, key: key.reveal().toLowerCase() }]));
-  return [
-    ...known.map(
-      ([name]) => `${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
-    ),
-    ...used.flatMap(({ name, key }, at) => {
-      const other = used.slice(0, at).find((earlier) => earlier.key === key);
-      return other === undefined ? [] : [`${name} must be another key than ${other.name}`];
-    }),
-  ];
-}
-
 /** @throws ConfigError for a chain that no oracle could read */
 function railConfigs(
   chains: readonly RailChain[],
@@ -539,12 +512,14 @@ function railConfigs(
   });
 }
 
-function withoutOperator(chains: readonly Chain[]): readonly string[] {
+function withoutOperator(chains: readonly Chain[], role: ProcessRole): readonly string[] {
+  const missing =
+    role === "api" ? "DEPOSIT_ADDRESS_OPERATOR_ADDRESS" : "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY";
   return chains.flatMap(({ name, contracts }) =>
     contracts.depositAddressFactory === undefined
       ? []
       : [
-          `chain ${name}: no deposit addresses, and money at those already given out is not moved: DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY is not set`,
+          `chain ${name}: no deposit addresses, and money at those already given out is not moved: ${missing} is not set`,
         ],
   );
 }
@@ -552,20 +527,6 @@ function withoutOperator(chains: readonly Chain[]): readonly string[] {
 /** Chains whose transfers carry no id: oracles know from the hub alone what one was for. */
 function withoutIds(rails: readonly RailChain[]): readonly string[] {
   return rails.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
-}
-
-/** Whoever pays on a chain needs a key there. */
-function railKeyProblems(
-  rails: readonly RailChain[],
-  { solverSolanaKey, solverBitcoinKey }: SettingValues<typeof solverSettings>,
-): string[] {
-  return rails.flatMap(({ vmType, name }) => {
-    if (vmType === "svm" && solverSolanaKey === undefined)
-      return [`SOLVER_SOLANA_KEY must be set: chain ${name} is enabled`];
-    if (vmType === "bvm" && solverBitcoinKey === undefined)
-      return [`SOLVER_BITCOIN_KEY must be set: chain ${name} is enabled`];
-    return [];
-  });
 }
 
 function chainProblems(

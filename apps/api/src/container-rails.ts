@@ -1,10 +1,10 @@
-import type { NonceMappings, RailOptions } from "@causeway/chains";
+import type { NonceMappings, OpenRail, PayingRail, RailOptions } from "@causeway/chains";
 import { createRail } from "@causeway/chains";
-import type { Hex32, RailVm } from "@causeway/domain";
+import type { Hex, Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
 import { createRailUsers } from "./adapters/chains/rail-users.ts";
-import type { ApiConfig, RailConfig } from "./config.ts";
+import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
 import type { ConnectedRail } from "./ports/chains.ts";
 import type { Services } from "./ports/services.ts";
 
@@ -21,15 +21,15 @@ const LIMITED_PAUSE_MS = 10_000;
  * @throws RangeError for a family that this build has no rail for
  */
 export async function connectRails(
-  config: Pick<ApiConfig, "rails" | "solver">,
+  config: Pick<ApiConfig, "rails" | "accounts">,
   services: Pick<Services, "clock" | "events">,
   lifecycle: Lifecycle,
   nonceMappings?: NonceMappings,
   { answersClients = false, create = createRail }: RailProcess = {},
-): Promise<ConnectedRail[]> {
+): Promise<ConnectedRail<OpenRail>[]> {
   return await Promise.all(
     config.rails.map((one) =>
-      connect(one, keyOf(config.solver, one.chain.vmType), {
+      connect(one, solverOn(config.accounts, one.chain.vmType), {
         ...services,
         lifecycle,
         nonceMappings,
@@ -53,14 +53,14 @@ interface Surroundings extends Pick<Services, "clock" | "events">, Required<Rail
 
 async function connect(
   { chain, attestation }: RailConfig,
-  privateKey: Hex32,
+  solver: Hex,
   { clock, events, lifecycle, nonceMappings, create, answersClients }: Surroundings,
-): Promise<ConnectedRail> {
+): Promise<ConnectedRail<OpenRail>> {
   const facts = { chain: chain.name };
   const options: RailOptions = {
     chain,
     attestation,
-    privateKey,
+    solver,
     nonceMappings,
     answersClients,
     now: () => clock.nowMs(),
@@ -87,10 +87,31 @@ async function connect(
   return { chain, rail, pulse, users };
 }
 
-/** The exchange knows the solver by its EVM account. */
-function keyOf({ privateKey, solanaKey, bitcoinKey }: ApiConfig["solver"], vm: RailVm): Hex32 {
-  const keys = { svm: solanaKey, bvm: bitcoinKey, hypevm: privateKey };
-  const key = keys[vm];
+/**
+ * The same chains, with the solver's keys.
+ * @throws RangeError when a key is missing, or is not that of the solver's account there
+ */
+export async function withRailKeys(
+  rails: readonly ConnectedRail<OpenRail>[],
+  config: Pick<WorkerConfig, "keys" | "solver">,
+): Promise<ConnectedRail<PayingRail>[]> {
+  return await Promise.all(
+    rails.map(async (one) => ({
+      ...one,
+      rail: await one.rail.withKey(keyOn(config, one.chain.vmType)),
+    })),
+  );
+}
+
+/** On Hyperliquid the solver is its EVM account. */
+function solverOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm: RailVm): Hex {
+  const account = { svm: solana, bvm: bitcoin, hypevm: solver }[vm];
+  if (account === undefined) throw new RangeError(`the solver has no account on chains of the kind ${vm}`);
+  return account;
+}
+
+function keyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: RailVm): Hex32 {
+  const key = { svm: keys.solana, bvm: keys.bitcoin, hypevm: solver.privateKey }[vm];
   if (key === undefined) throw new RangeError(`the solver has no key for chains of the kind ${vm}`);
   return key.reveal() as Hex32;
 }

@@ -39,13 +39,14 @@ import { scanGauges } from "./adapters/telemetry/scan-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
+import type { WorkerKeys } from "./own-accounts.ts";
 import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import { watchRail } from "./jobs/watch-rail.ts";
 import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { RouteServices } from "./ports/route-services.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services, WorkerServices } from "./ports/services.ts";
 import { accessServices } from "./container-access.ts";
 import { connectionsOf, logConnections } from "./container-connections.ts";
 import { executionPace, groupedAcceptance } from "./container-executions.ts";
@@ -58,7 +59,7 @@ import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices
 import { depositAddressRoutes, startDepositAddresses } from "./container-deposit-addresses.ts";
 import { liquidityServices } from "./container-liquidity.ts";
 import { MAX_DIVERGENCE_BPS, priceSource } from "./container-prices.ts";
-import { connectRails, type RailProcess } from "./container-rails.ts";
+import { connectRails, type RailProcess, withRailKeys } from "./container-rails.ts";
 import { nonces } from "./container-nonces.ts";
 import { settlementServices } from "./container-settlement.ts";
 import { tokenQuirks } from "./container-token-quirks.ts";
@@ -114,8 +115,8 @@ export interface Container {
   readonly connected: readonly ConnectedChain[];
   /** The API's part: use cases with their services given. */
   routes(): Promise<RouteServices>;
-  /** The worker's part: queues, relay, watchers, reconciler. */
-  work(): Promise<Work>;
+  /** The worker's part: queues, relay, watchers, reconciler. All that signs for another account than the solver's is made from these keys. */
+  work(keys: WorkerKeys): Promise<Work>;
 }
 
 /** What a running worker reports. */
@@ -134,10 +135,9 @@ export async function createContainer(
   config: ApiConfig,
   { log, metrics, answersClients }: HttpServices & Pick<RailProcess, "answersClients">,
   lifecycle: Lifecycle,
-  overrides: Partial<Services> = {},
 ): Promise<Container> {
-  const events = overrides.events ?? loggedEvents(log, metrics.registry);
-  const clock = overrides.clock ?? { nowMs: () => Date.now() };
+  const events = loggedEvents(log, metrics.registry);
+  const clock = { nowMs: () => Date.now() };
   const databaseUrl = config.database.url.reveal();
   const limits = await checkSessions(databaseUrl);
   const pool = createPool(databaseUrl, {
@@ -147,13 +147,13 @@ export async function createContainer(
   });
   lifecycle.add("postgres", () => pool.end());
   const sql = sqlOn(pool);
-  const signer = overrides.signer ?? rawKeySigner(config.solver.privateKey.reveal());
-  const executor =
-    overrides.executor ?? (config.executor && rawKeySigner(config.executor.privateKey.reveal()));
-  const formerSigners = config.solver.formerKeys.map((key) => rawKeySigner(key.reveal()));
-  const depositAddressOperator =
-    overrides.depositAddressOperator ??
-    (config.depositAddressOperator && rawKeySigner(config.depositAddressOperator.privateKey.reveal()));
+  const signer = rawKeySigner(config.solver.privateKey.reveal());
+  const { accounts } = config;
+  const executor = accounts.executor && { address: accounts.executor };
+  const formerSigners = accounts.formerSolvers.map((address) => ({ address }));
+  const depositAddressOperator = accounts.depositAddressOperator && {
+    address: accounts.depositAddressOperator,
+  };
   const gasPayers = [executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
   const senders = { solver: signer.address, gasPayers };
   const connected = await Promise.all(
@@ -219,7 +219,6 @@ export async function createContainer(
     enginePolicy: config.engine,
     planFaults: createPlanFaults(),
     appBalance: config.appBalance,
-    ...overrides,
   };
 
   await checkUsedContracts(services, usedContracts(sql), config.chains);
@@ -303,7 +302,12 @@ export async function createContainer(
         push,
       };
     },
-    async work(): Promise<Work> {
+    async work(keys): Promise<Work> {
+      const paying: WorkerServices = {
+        ...services,
+        ...workerSigners(keys),
+        chains: createChainDirectory(connected, await withRailKeys(rails, { keys, solver: config.solver })),
+      };
       logConnections(log, connectionsOf("worker", config.database), limits);
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
@@ -313,7 +317,7 @@ export async function createContainer(
         "memory of Redis",
         every(REDIS_MEMORY_EVERY_MS, () => memory.look(), services),
       );
-      const working = { ...services, ...executionPace(services) };
+      const working = { ...paying, ...executionPace(paying) };
       const workers = startWorkers(working, catalog, { ...queue, runs: jobRuns(sql) });
       lifecycle.add("workers", () => workers.close());
       const addresses = await startDepositAddresses(services, {
@@ -329,11 +333,11 @@ export async function createContainer(
       leadershipGauges(metrics.registry, led, locks.workedAgoMs);
       snapshotGauges(metrics.registry, () => oldestSnapshot(sql));
       for (const one of connected) {
-        const watcher = watchChain(services, one, locks.lead, addresses.beside(one));
+        const watcher = watchChain(paying, one, locks.lead, addresses.beside(one));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
-      for (const one of services.chains.rails) {
-        const watcher = watchRail(services, one, locks.lead);
+      for (const one of paying.chains.rails) {
+        const watcher = watchRail(paying, one, locks.lead);
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
       }
       settlementGauges(metrics.registry, settlementReads(sql), clock);
@@ -347,7 +351,7 @@ export async function createContainer(
       ]);
       balanceGauges(metrics.registry, services.balances, config.appBalance.currencies, clock);
       if (config.settlement) {
-        const settling = settlementServices(services, settlementReads(sql), config.settlement);
+        const settling = settlementServices(paying, settlementReads(sql), config.settlement);
         lifecycle.add("hub", () => settling.hub.close());
         const publishing = saidNonces?.publishing(settling, metrics.registry);
         const settler = settlePayments(
@@ -387,6 +391,18 @@ export async function createContainer(
       );
       return { ping: () => relay.ping(), leaders: leaderReport(led, locks.workedAgoMs, leaderReads(sql)) };
     },
+  };
+}
+
+function workerSigners({
+  executor,
+  depositAddressOperator,
+  formerSolvers,
+}: WorkerKeys): Required<Pick<WorkerServices, "executor" | "depositAddressOperator" | "formerSigners">> {
+  return {
+    executor: executor && rawKeySigner(executor.reveal()),
+    depositAddressOperator: depositAddressOperator && rawKeySigner(depositAddressOperator.reveal()),
+    formerSigners: formerSolvers.map((key) => rawKeySigner(key.reveal())),
   };
 }
 

@@ -1,3 +1,4 @@
+import { readApiConfig } from "./config.ts";
 import { metricsAccess } from "./metrics-access.ts";
 import { runProcess } from "./run-process.ts";
 import { buildServer } from "./server.ts";
@@ -5,6 +6,7 @@ import { buildServer } from "./server.ts";
 await runProcess(process.env, {
   name: "causeway-api",
   answersClients: true,
+  read: readApiConfig,
   serve: async (container, { http, access }, services) =>
     buildServer(
       { ...services, ...(await container.routes()) },

@@ -2,23 +2,27 @@ import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import { readApiConfig } from "./config.ts";
 import type { ApiConfig } from "./config.ts";
 import { createContainer } from "./container.ts";
 import type { Container } from "./container.ts";
 
 /** What makes one process differ from the other: its name, what it serves, and where it listens. */
-export interface ProcessPlan {
+export interface ProcessPlan<Config extends ApiConfig> {
   readonly name: string;
   /** Whether clients can ask it. */
   readonly answersClients: boolean;
-  serve(container: Container, config: ApiConfig, services: HttpServices): Promise<FastifyInstance>;
-  port(config: ApiConfig): number;
+  /** @throws ConfigError */
+  read(env: Env): Config;
+  serve(container: Container, config: Config, services: HttpServices): Promise<FastifyInstance>;
+  port(config: Config): number;
 }
 
 /** A process of this app from configuration to the last signal. A configuration that is wrong is told on stderr, and the exit code is 1. */
-export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Promise<void> {
-  const config = readOrExplain(takeEnvironment(env), plan);
+export async function runProcess<Config extends ApiConfig>(
+  env: NodeJS.ProcessEnv,
+  plan: ProcessPlan<Config>,
+): Promise<void> {
+  const config = readOrExplain(() => plan.read(takeEnvironment(env)));
   if (config === undefined) return;
   const log = createLogger({ name: plan.name, level: config.logLevel });
   const metrics = createMetrics(plan.name);
@@ -42,11 +46,9 @@ export async function runProcess(env: NodeJS.ProcessEnv, plan: ProcessPlan): Pro
 }
 
 /** There is no log level yet, and whoever mends the configuration reads lines, not JSON. */
-function readOrExplain(env: Env, { answersClients }: ProcessPlan): ApiConfig | undefined {
+function readOrExplain<Config>(read: () => Config): Config | undefined {
   try {
-    const config = readApiConfig(env);
-    // Only `/admin/keys` asks for it.
-    return answersClients ? config : { ...config, access: { ...config.access, operatorToken: undefined } };
+    return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

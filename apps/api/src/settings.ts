@@ -238,6 +238,12 @@ export const pushSettings = {
   }),
 };
 
+const account = matching("address, 0x and 40 hex digits", /^0x[0-9a-fA-F]{40}$/);
+
+/**
+ * The worker needs the keys, the API the addresses of all but SOLVER_PRIVATE_KEY. Set in both processes, the addresses also keep
+ * the worker from starting with another key.
+ */
 export const solverSettings = {
   solverPrivateKey: privateKey({
     name: "SOLVER_PRIVATE_KEY",
@@ -247,30 +253,61 @@ export const solverSettings = {
   solverFormerKeys: secret({
     name: "SOLVER_FORMER_KEYS",
     describe:
-      "Private keys that were SOLVER_PRIVATE_KEY before, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays what is paid for those; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
+      "Worker only. Private keys that were SOLVER_PRIVATE_KEY before, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays what is paid for those; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
+    optional: true,
+  }),
+  solverFormerAddresses: matching(
+    "addresses separated by commas",
+    /^0x[0-9a-fA-F]{40}(\s*,\s*0x[0-9a-fA-F]{40})*\s*,?$/,
+  )({
+    name: "SOLVER_FORMER_ADDRESSES",
+    describe: "The addresses of SOLVER_FORMER_KEYS, for the API.",
     optional: true,
   }),
   executorPrivateKey: privateKey({
     name: "EXECUTOR_PRIVATE_KEY",
     describe:
-      "Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native coin for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
+      "Worker only. Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native token for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
+    optional: true,
+  }),
+  executorAddress: account({
+    name: "EXECUTOR_ADDRESS",
+    describe: "The address of EXECUTOR_PRIVATE_KEY, for the API. Unset: no gasless execution.",
     optional: true,
   }),
   depositAddressOperatorPrivateKey: privateKey({
     name: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
     describe:
-      "Moves money from deposit addresses into the depository: the `operator` of every `depositAddressFactory`, on every chain. A key of its own, with native token for gas and nothing else. Unset: no deposit addresses, and what is at those already given out is not moved.",
+      "Worker only. Moves money from deposit addresses into the depository: the `operator` of every `depositAddressFactory`, on every chain. A key of its own, with native token for gas and nothing else. Unset: no deposit addresses, and what is at those already given out is not moved.",
+    optional: true,
+  }),
+  depositAddressOperatorAddress: account({
+    name: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
+    describe:
+      "The address of DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY, for the API. Unset: it gives out no deposit addresses.",
     optional: true,
   }),
   solverSolanaKey: privateKey({
     name: "SOLVER_SOLANA_KEY",
     describe:
-      "Pays on Solana: the 32-byte seed of an ed25519 key. Needed when a chain of the family solana-vm is enabled. On the perpetuals exchange the solver is the account of SOLVER_PRIVATE_KEY.",
+      "Worker only. Pays on Solana: the 32-byte seed of an ed25519 key. Needed when a chain of the family solana-vm is enabled. On the perpetuals exchange the solver is the account of SOLVER_PRIVATE_KEY.",
+    optional: true,
+  }),
+  solverSolanaAddress: text({
+    name: "SOLVER_SOLANA_ADDRESS",
+    describe:
+      "The address of SOLVER_SOLANA_KEY, in base58, for the API. Needed when a chain of the family solana-vm is enabled.",
     optional: true,
   }),
   solverBitcoinKey: privateKey({
     name: "SOLVER_BITCOIN_KEY",
-    describe: "Pays on Bitcoin. Needed when a chain of the family bitcoin-vm is enabled.",
+    describe: "Worker only. Pays on Bitcoin. Needed when a chain of the family bitcoin-vm is enabled.",
+    optional: true,
+  }),
+  solverBitcoinAddress: text({
+    name: "SOLVER_BITCOIN_ADDRESS",
+    describe:
+      "The P2WPKH address of SOLVER_BITCOIN_KEY, for the API. Needed when a chain of the family bitcoin-vm is enabled.",
     optional: true,
   }),
   solverChainName: text({

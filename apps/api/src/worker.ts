@@ -1,3 +1,4 @@
+import { readWorkerConfig } from "./config.ts";
 import { buildHealthServer } from "./health-server.ts";
 import { metricsAccess } from "./metrics-access.ts";
 import { runProcess } from "./run-process.ts";
@@ -6,8 +7,9 @@ import { readinessCheck } from "./usecases/readiness.ts";
 await runProcess(process.env, {
   name: "causeway-worker",
   answersClients: false,
-  serve: async (container, { access }, services) => {
-    const work = await container.work();
+  read: readWorkerConfig,
+  serve: async (container, { access, keys }, services) => {
+    const work = await container.work(keys);
     return buildHealthServer(
       { ...services, readiness: readinessCheck(container.services, { redis: work.ping }, work.leaders) },
       { metrics: metricsAccess(access.metricsToken, "open") },

@@ -1,14 +1,14 @@
-import type { AttestationChain, Hex32, RailChain } from "@causeway/domain";
+import type { AttestationChain, Hex, RailChain } from "@causeway/domain";
 import type { NonceMappings } from "./nonce-mappings.ts";
-import type { ChainRail } from "./rail.ts";
+import type { OpenRail } from "./rail.ts";
 
 /** What a rail is made of. */
 export interface RailOptions {
   readonly chain: RailChain;
   /** The same chain as oracles know it: what it says of deposits must be what they will attest. */
   readonly attestation: AttestationChain;
-  /** Of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere. Never shown or logged. */
-  readonly privateKey: Hex32;
+  /** The solver's account on this chain: canonical bytes. */
+  readonly solver: Hex;
   /** What the hub says of nonces, where a transfer cannot name its order. */
   readonly nonceMappings?: NonceMappings | undefined;
   /** Whether this process answers clients (the API). Each kind of process has shares of its own of an endpoint's rate limit. */
@@ -19,4 +19,4 @@ export interface RailOptions {
   onFault(error: unknown): void;
 }
 
-export type CreateRail = (options: RailOptions) => ChainRail | Promise<ChainRail>;
+export type CreateRail = (options: RailOptions) => OpenRail | Promise<OpenRail>;

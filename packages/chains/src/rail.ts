@@ -1,4 +1,4 @@
-import type { Hex, OrderId, TxHash, VmType } from "@causeway/domain";
+import type { Hex, Hex32, OrderId, TxHash, VmType } from "@causeway/domain";
 import type { BlockRef, DepositFact } from "./family.ts";
 import type { RpcFault } from "./nodes/rpc-fault.ts";
 
@@ -33,6 +33,17 @@ export interface ChainRail {
   paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
   /** Whether such a recipient can be paid at all (a token account that refuses, an output below the dust limit, an account that does not exist); undefined: yes. @throws RpcFault */
   refusalOf(payment: Omit<RailPayment, "orderId">): Promise<string | undefined>;
+  /** Hands signed bytes to the network; may be done again at any time. `refused`: it says that these bytes can never be accepted (which is not yet proof that they were not accepted before). @throws RpcFault */
+  send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
+  /** What became of an attempt, by a node's final view wherever the answer is final. @throws RpcFault when nothing is known */
+  outcome(attempt: RailAttempt): Promise<RailOutcome>;
+  /** Called at something new on the chain, where it can be listened to; else at an interval. Returns the unsubscriber. */
+  onNews(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+/** A rail with the solver's key: it signs. */
+export interface PayingRail extends ChainRail {
   /**
    * Makes and signs a payment: nothing leaves. Sent any number of times the result pays once. With `before` (attempts at the same payment, oldest first, of which none is known
    * to have paid), the new one is such that never both count: it conflicts with them (Bitcoin: an input in common), or they are certain never to count any more. One to the solver
@@ -45,18 +56,21 @@ export interface ChainRail {
     before: readonly RailAttempt[],
     reserved: readonly Hex[],
   ): Promise<RailAttempt>;
-  /** Hands signed bytes to the network; may be done again at any time. `refused`: it says that these bytes can never be accepted (which is not yet proof that they were not accepted before). @throws RpcFault */
-  send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
-  /** What became of an attempt, by a node's final view wherever the answer is final. @throws RpcFault when nothing is known */
-  outcome(attempt: RailAttempt): Promise<RailOutcome>;
   /**
    * What the solver says of a payment that cannot name its order itself, signed: the same for the same bytes. It must be known where oracles look for it, or the payment is for
    * nothing. Absent where payments name their orders.
    */
   speak?(attempt: RailAttempt, orderId: OrderId): Promise<RailWord>;
-  /** Called at something new on the chain, where it can be listened to; else at an interval. Returns the unsubscriber. */
-  onNews(listener: () => void): () => void;
-  close(): Promise<void>;
+}
+
+/** A rail of its own connections, made from the solver's address alone. */
+export interface OpenRail extends ChainRail {
+  /**
+   * The same rail and connections, able to pay.
+   * @param privateKey of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere. Never shown or logged.
+   * @throws RangeError when it is not the key of `solver`
+   */
+  withKey(privateKey: Hex32): PayingRail | Promise<PayingRail>;
 }
 
 export interface RailArrivals {

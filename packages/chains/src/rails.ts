@@ -1,5 +1,5 @@
 import type { VmType } from "@causeway/domain";
-import type { ChainRail } from "./rail.ts";
+import type { OpenRail } from "./rail.ts";
 import type { CreateRail, RailOptions } from "./rail-options.ts";
 
 export type { CreateRail, RailOptions } from "./rail-options.ts";
@@ -12,7 +12,7 @@ const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
 };
 
 /** @throws RangeError for a family that this build has no rail for */
-export async function createRail(options: RailOptions): Promise<ChainRail> {
+export async function createRail(options: RailOptions): Promise<OpenRail> {
   const { family, name } = options.chain;
   const load = RAILS[family];
   if (load === undefined) throw new RangeError(`chain ${name}: this build has no rail for ${family}`);

@@ -23,13 +23,13 @@ chainRailContract("the rail to Bitcoin", async () => {
   const { username, password } = new URL(bitcoin.rpcUrl);
   const known = Object.assign(new URL(rpcUrl), { username, password });
   const urls = { rpcUrls: [known.href], esploraUrl: explorerUrl };
-  const rail = createBitcoinRail({
+  const rail = await createBitcoinRail({
     chain: aRailChain(depository),
     attestation: anAttestationChain(urls, depository),
-    privateKey: `0x${Buffer.from(solver.key).toString("hex")}`,
+    solver: solver.bytes,
     now: () => Date.now(),
     onFault: () => {},
-  });
+  }).withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
   const paid = new Map<Hex, Owner>();
   return {
     rail,

@@ -1,6 +1,6 @@
 import { Transaction } from "@scure/btc-signer";
 import { bitcoinEvidence, createBitcoinRail, createBitcoinUsers } from "@causeway/chains/bitcoin";
-import type { ChainRail, EvidenceSource, RailAttempt, RailPayment } from "@causeway/chains";
+import type { PayingRail, EvidenceSource, RailAttempt, RailPayment } from "@causeway/chains";
 import {
   bitcoinPsbtId,
   nativeCurrency,
@@ -189,18 +189,18 @@ test("a withdrawal is executed by its own transaction, or made impossible by ano
 /** A solver with coins, and its rail. */
 async function aRail(
   coins: readonly bigint[],
-): Promise<{ rail: ChainRail; solver: ReturnType<typeof anOwner> }> {
+): Promise<{ rail: PayingRail; solver: ReturnType<typeof anOwner> }> {
   const solver = anOwner();
   for (const amount of coins) await coinOf(bitcoinOf(), solver, amount);
-  const rail = createBitcoinRail({
+  const rail = await createBitcoinRail({
     chain: aRailChain(depository),
     attestation: chain(),
-    privateKey: `0x${Buffer.from(solver.key).toString("hex")}`,
+    solver: solver.bytes,
     now: () => Date.now(),
     onFault: (error) => {
       throw error;
     },
-  });
+  }).withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
   expect(rail.solver).toBe(solver.bytes);
   return { rail, solver };
 }

@@ -1,4 +1,4 @@
-import { createRail, RailShort, type ChainRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { RailShort, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
 import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
 import {
   exchangeCurrency,
@@ -19,6 +19,7 @@ import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { chainRailContract } from "../../contracts/chain-rail.ts";
+import { payingRail } from "../../support/paying-rail.ts";
 
 const profile = exchangeSigningProfiles.default;
 const DAY_MS = 86_400_000;
@@ -32,7 +33,7 @@ const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
 /** A rail on an exchange of its own, with money for the solver and a user. */
-async function openRail(exchange: RunningExchange): Promise<ChainRail> {
+async function openRail(exchange: RunningExchange): Promise<PayingRail> {
   for (const one of [solver, user]) {
     exchange.control.fund(one, "1000");
     exchange.control.fund(one, "1000", "USDC", "spot");
@@ -68,7 +69,7 @@ async function openRail(exchange: RunningExchange): Promise<ChainRail> {
     depository: DEPOSITORY,
     exchange: spokenTo,
   };
-  return await createRail({
+  return await payingRail({
     chain: facts as RailChain,
     attestation,
     privateKey: solverKey,
@@ -147,7 +148,7 @@ chainRailContract(
 );
 
 let exchange: RunningExchange;
-let rail: ChainRail;
+let rail: PayingRail;
 beforeEach(async () => {
   faults.length = 0;
   userNonce = 0;

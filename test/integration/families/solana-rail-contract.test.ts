@@ -1,15 +1,15 @@
-import { createRail } from "@causeway/chains";
 import { encodeAddress, transactionIdBytes, type Hex, type Hex32, type RailChain } from "@causeway/domain";
 import { solanaKey } from "@causeway/localnet/solana";
 import { randomBytes } from "node:crypto";
 import { chainRailContract } from "../../contracts/chain-rail.ts";
 import { NATIVE, startSolanaWorld } from "../../support/solana-world.ts";
+import { payingRail } from "../../support/paying-rail.ts";
 
 chainRailContract("the rail to Solana", async () => {
   const world = await startSolanaWorld();
   const { controls } = world.node;
   const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
-  const rail = await createRail({
+  const rail = await payingRail({
     chain: {
       name: "solana",
       vmType: "svm",

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createRail, RailShort, type ChainRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { RailShort, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
 import { associatedTokenAddress } from "@causeway/chains/solana";
 import { solanaEvidence } from "../../../packages/chains/src/solana/evidence.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "@causeway/domain";
 import { askNode, createMint, mintTo, solanaKey, type RpcTrouble } from "@causeway/localnet/solana";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
+import { payingRail } from "../../support/paying-rail.ts";
 import {
   failing,
   forwarded,
@@ -27,7 +28,7 @@ import {
 // The service's side of a Solana cluster: what arrives, and what becomes of payments whatever goes wrong.
 
 let world: SolanaWorld;
-let rail: ChainRail;
+let rail: PayingRail;
 const faults: unknown[] = [];
 const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
 const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
@@ -48,8 +49,8 @@ afterAll(async () => {
   await world.close();
 });
 
-async function aRail(): Promise<ChainRail> {
-  return await createRail({
+async function aRail(): Promise<PayingRail> {
+  return await payingRail({
     chain: {
       name: "solana",
       vmType: "svm",
@@ -356,7 +357,7 @@ test("a payment that failed in a final block is dead", async () => {
   finalize();
   const { chain: _, ...rest } = { chain: undefined };
   expect(rest).toEqual({});
-  const own = await createRail({
+  const own = await payingRail({
     chain: {
       name: "solana",
       family: "solana-vm",
@@ -389,7 +390,7 @@ test("nothing is promised that is not there: what other payments still hold is t
   const mint = await createMint(world.node.url, { authority: world.user, decimals: 6 });
   await mintTo(world.node.url, mint, poor.address, 10n);
   finalize();
-  const own = await createRail({
+  const own = await payingRail({
     chain: {
       name: "solana",
       family: "solana-vm",

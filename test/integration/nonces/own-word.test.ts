@@ -1,10 +1,10 @@
 import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from "@causeway/attest";
-import { RpcFault, type ChainRail } from "@causeway/chains";
+import { RpcFault, type PayingRail } from "@causeway/chains";
 import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
-import type { ConnectedRail } from "../../../apps/api/src/ports/chains.ts";
+import type { ConnectedPayingRail } from "../../../apps/api/src/ports/chains.ts";
 import type { MappedNonce } from "../../../apps/api/src/ports/nonce-mappings.ts";
-import type { Services } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
 import { isUnderstood } from "../../../apps/api/src/usecases/exchange/own-word.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
 
@@ -15,12 +15,12 @@ afterEach(async () => await world.stop());
 
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
 
-/** Services to whose destination payments are known by a nonce, and a hub that says of nonces what `hub` says. */
-function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): Services {
+/** WorkerServices to whose destination payments are known by a nonce, and a hub that says of nonces what `hub` says. */
+function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
-  const rails = chains.rails.map((connected): ConnectedRail => {
+  const rails = chains.rails.map((connected): ConnectedPayingRail => {
     if (connected.chain.id !== world.destination.chain.id) return connected;
-    const rail: ChainRail = {
+    const rail: PayingRail = {
       ...connected.rail,
       idsComeLater: true,
       speak: async ({ madeAtMs }, id) => {
@@ -168,7 +168,7 @@ test("a payment is understood when the hub has its very order and its very depos
   const rail = {
     solver: key.address,
     speak: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
-  } as unknown as ChainRail;
+  } as unknown as PayingRail;
   const answered = async (mapped: MappedNonce | undefined, plain = rail, of = slot) =>
     await isUnderstood(
       { nonceMappings: { of: async () => mapped, read: async () => ({ mapped, asOf: 1n }) } },
@@ -182,6 +182,6 @@ test("a payment is understood when the hub has its very order and its very depos
   expect(await answered({ ...ours, id: `0x${"0e".repeat(32)}` })).toBe(false);
   expect(await answered({ ...ours, depositor: id })).toBe(false);
   // Payments that name their orders, or have none, need no word.
-  expect(await answered(undefined, { solver: key.address } as ChainRail)).toBe(true);
+  expect(await answered(undefined, { solver: key.address } as PayingRail)).toBe(true);
   expect(await answered(undefined, rail, { ...slot, call: { ...slot.call, data: "0x" } })).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
 import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
-import type { Services } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
 import { deposit } from "../../support/deposits.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
@@ -92,7 +92,7 @@ test("what the app has paid for in the end waits for nothing", async () => {
 });
 
 /** The same engine in a network that settles fills at most so much older than their deposits. */
-const settlingWithin = (seconds: number): Services => ({
+const settlingWithin = (seconds: number): WorkerServices => ({
   ...world.engine.services,
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },
 });

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import type { JobName } from "../ports/job-name.ts";
 import type { Progress } from "../usecases/wait.ts";
 
@@ -11,7 +11,7 @@ export interface JobDefinition<Name extends JobName = JobName> {
   /** Tries before the queue gives up on a job; the reconciler brings back what is still to be done. */
   readonly attempts: number;
   /** @throws BadPayload when `data` is not what this queue holds: trying again is useless. */
-  readonly run: (services: Services, data: unknown) => Promise<Progress>;
+  readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
 
 /** Every queue by its name: a name without a job, or a job without a name, does not compile. */
@@ -31,7 +31,7 @@ export function defineJob<Name extends JobName, Payload>(definition: {
   readonly payload: z.ZodType<Payload>;
   readonly concurrency: number;
   readonly attempts: number;
-  readonly run: (services: Services, payload: Payload) => Promise<Progress>;
+  readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
 }): JobDefinition<Name> {
   const { name, payload, concurrency, attempts, run } = definition;
   return {

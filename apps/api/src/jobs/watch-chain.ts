@@ -1,7 +1,7 @@
 import type { BlockRef, ChainReader, Head } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import type { SendRecord } from "../ports/records.ts";
 import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
@@ -31,7 +31,7 @@ export type BesideScan = (atBlock: bigint) => Promise<void>;
  * One watcher per chain, however many requests there are and however many processes run.
  */
 export function watchChain(
-  services: Services,
+  services: WorkerServices,
   connected: ConnectedChain,
   leadOf: Lead,
   beside: BesideScan = async () => undefined,
@@ -47,7 +47,7 @@ export function watchChain(
 }
 
 async function standBy(
-  services: Services,
+  services: WorkerServices,
   connected: ConnectedChain,
   { leadOf, beside }: { readonly leadOf: Lead; readonly beside: BesideScan },
   closing: AbortSignal,
@@ -72,7 +72,7 @@ async function standBy(
 }
 
 async function lead(
-  services: Services,
+  services: WorkerServices,
   connected: ConnectedChain,
   { beside, worked }: { readonly beside: BesideScan; readonly worked: () => void },
   stop: AbortSignal,
@@ -197,7 +197,7 @@ function oneAtATime(
 
 /** Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from being seen. */
 function createCaretaker(
-  services: Services,
+  services: WorkerServices,
   connected: ConnectedChain,
 ): { look(): void; hurry(): void; idle(): Promise<void> } {
   let nextAtMs = 0;

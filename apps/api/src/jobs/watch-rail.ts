@@ -1,6 +1,6 @@
-import type { ConnectedRail } from "../ports/chains.ts";
+import type { ConnectedPayingRail } from "../ports/chains.ts";
 import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import { attributeLate } from "../usecases/rails/attribute-late.ts";
 import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
 import { CursorMoved, readArrivals } from "../usecases/rails/read-arrivals.ts";
@@ -15,7 +15,7 @@ const STAND_BY_MS = 500;
  * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits whose senders named
  * their orders late, and tracks open payments, at any news and at least once per interval. None of the three waits for the others.
  */
-export function watchRail(services: Services, connected: ConnectedRail, leadOf: Lead): Watcher {
+export function watchRail(services: WorkerServices, connected: ConnectedPayingRail, leadOf: Lead): Watcher {
   const closing = new AbortController();
   const loop = standBy(services, connected, leadOf, closing.signal);
   return {
@@ -27,8 +27,8 @@ export function watchRail(services: Services, connected: ConnectedRail, leadOf: 
 }
 
 async function standBy(
-  services: Services,
-  connected: ConnectedRail,
+  services: WorkerServices,
+  connected: ConnectedPayingRail,
   leadOf: Lead,
   closing: AbortSignal,
 ): Promise<void> {
@@ -52,8 +52,8 @@ async function standBy(
 }
 
 async function lead(
-  services: Services,
-  connected: ConnectedRail,
+  services: WorkerServices,
+  connected: ConnectedPayingRail,
   worked: () => void,
   stop: AbortSignal,
 ): Promise<void> {
@@ -79,9 +79,9 @@ async function lead(
 
 /** Does it at any news of the chain, at least every so often, and once at a time. */
 async function again(
-  { events, enginePolicy }: Pick<Services, "events" | "enginePolicy">,
-  { chain }: Pick<ConnectedRail, "chain">,
-  rail: ConnectedRail["rail"],
+  { events, enginePolicy }: Pick<WorkerServices, "events" | "enginePolicy">,
+  { chain }: Pick<ConnectedPayingRail, "chain">,
+  rail: ConnectedPayingRail["rail"],
   stop: AbortSignal,
   act: () => Promise<void>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head } from "@causeway/chains";
+import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRail } from "@causeway/chains";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import type { RailUsers } from "./rail-steps.ts";
 
@@ -40,25 +40,28 @@ export interface RailPulse {
 }
 
 /** A chain without account nonces (Solana, Bitcoin, the perpetuals exchange), and how it is reached. */
-export interface ConnectedRail {
+export interface ConnectedRail<R extends ChainRail = ChainRail> {
   readonly chain: RailChain;
-  readonly rail: ChainRail;
+  readonly rail: R;
   readonly pulse: RailPulse;
   /** Undefined: this build makes no steps for users there, and nothing is quoted from it. */
   readonly users?: RailUsers;
 }
 
+/** A rail on which this process can pay. */
+export type ConnectedPayingRail = ConnectedRail<PayingRail>;
+
 /** A chain that a request comes from or goes to, however it is reached. */
-export type RequestEnd = ConnectedChain | ConnectedRail;
+export type RequestEnd<R extends ChainRail = ChainRail> = ConnectedChain | ConnectedRail<R>;
 
 /** Every enabled chain of this instance. */
-export interface ChainDirectory {
+export interface ChainDirectory<R extends ChainRail = ChainRail> {
   /** EVM chains. */
   readonly all: readonly ConnectedChain[];
   /** Chains that are reached by a rail. */
-  readonly rails: readonly ConnectedRail[];
+  readonly rails: readonly ConnectedRail<R>[];
   /** Undefined when no rail chain has this id. */
-  rail(chainId: number): ConnectedRail | undefined;
+  rail(chainId: number): ConnectedRail<R> | undefined;
   /** What is known of any chain, whatever its family; undefined when it is not configured or not enabled. */
   profile(chainId: number): Chain | RailChain | undefined;
   /** Undefined when no EVM chain has this id, or it is not enabled. */

@@ -1,4 +1,5 @@
 import type { Signer } from "@causeway/attest";
+import type { PayingRail } from "@causeway/chains";
 import type { AppBalancePolicy } from "./app-balance.ts";
 import type { BalanceReads } from "./balance-reads.ts";
 import type { ChainDirectory } from "./chains.ts";
@@ -15,7 +16,10 @@ import type { Reads } from "./reads.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
 import type { PlanFaults } from "./plan-faults.ts";
 
-/** Everything a use case may ask for; each names what it needs by `Pick`. */
+/** An account of ours, where only its address matters. */
+export type Account = Pick<Signer, "address">;
+
+/** Everything a use case may ask for in either process; each names what it needs by `Pick`. */
 export interface Services {
   readonly clock: Clock;
   readonly chains: ChainDirectory;
@@ -24,17 +28,17 @@ export interface Services {
   readonly liquidity?: LiquiditySource;
   /** What tokens without a price source are worth; absent likewise. */
   readonly poolUsd?: PoolUsd;
-  /** Holds the inventory; pays fills, refunds and claims. */
+  /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
   /** Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none. */
-  readonly formerSigners?: readonly Signer[];
+  readonly formerSigners?: readonly Account[];
   /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */
-  readonly executor: Signer | undefined;
+  readonly executor: Account | undefined;
   /**
    * Moves money from deposit addresses into the depository: the operator of their factories. Its key signs nothing else, so that no call of a user ever runs in its name. Undefined:
    * this instance has no deposit addresses.
    */
-  readonly depositAddressOperator: Signer | undefined;
+  readonly depositAddressOperator: Account | undefined;
   readonly uow: UnitOfWork;
   readonly reads: Reads;
   readonly balances: BalanceReads;
@@ -51,4 +55,12 @@ export interface Services {
   readonly sendExecution?: SendExecution;
   /** Settles when it is an execution's turn to be looked at: at once unless many come together. */
   readonly executionTurn?: () => Promise<void>;
+}
+
+/** What use cases of the worker may ask for: the same with the keys that the API does not get. */
+export interface WorkerServices extends Services {
+  readonly chains: ChainDirectory<PayingRail>;
+  readonly formerSigners?: readonly Signer[];
+  readonly executor: Signer | undefined;
+  readonly depositAddressOperator: Signer | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.ts";
 import type { AttestationOracle } from "./oracles.ts";
-import type { Services } from "./services.ts";
+import type { WorkerServices } from "./services.ts";
 import type { SettlementPolicy } from "./settlement-policy.ts";
 import type { SettlementReads } from "./settlement.ts";
 
@@ -17,7 +17,7 @@ export interface KnownChains {
 
 /** What settlement stands on: nothing of it is used, or waited for, by quotes, fills and refunds. */
 export interface SettlementServices extends Pick<
-  Services,
+  WorkerServices,
   "clock" | "events" | "signer" | "formerSigners" | "uow"
 > {
   readonly chains: KnownChains;

@@ -1,3 +1,4 @@
+import type { PayingRail } from "@causeway/chains";
 import {
   FORMER_ROUTER,
   ServiceError,
@@ -14,7 +15,7 @@ import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from 
 import type { RequestEnd } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
@@ -49,7 +50,7 @@ import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
 type Needs = Pick<
-  Services,
+  WorkerServices,
   | "clock"
   | "chains"
   | "prices"
@@ -292,7 +293,7 @@ function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
 
 interface PlannedFill {
   readonly basis: FillBasis;
-  readonly destination: RequestEnd;
+  readonly destination: RequestEnd<PayingRail>;
   readonly plan: SlotPlan;
   readonly amount: bigint;
   /** What a sponsor pays of it, USD with 18 decimals. */

@@ -1,15 +1,13 @@
 import type { Signer } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Account, WorkerServices } from "../ports/services.ts";
 
 /** The keys that send transactions, each with a lane of its own on every chain. */
-export type LaneKeys = Pick<Services, "signer" | "executor" | "depositAddressOperator">;
+export type LaneKeys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator">;
 
 export function laneSigners({ signer, executor, depositAddressOperator }: LaneKeys): readonly Signer[] {
   return [signer, executor, depositAddressOperator].filter((key) => key !== undefined);
 }
-
-type Account = Pick<Signer, "address">;
 
 /** The accounts of these keys, where only the addresses matter. */
 export interface OwnKeys {

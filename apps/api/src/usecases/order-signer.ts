@@ -1,11 +1,13 @@
-import type { Signer } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Account } from "../ports/services.ts";
 
-/** Oracles attest a payment only with the signature of the solver that its order names; undefined: this instance no longer has that key. */
-export function orderSignerOf(
-  { signer, formerSigners = [] }: Pick<Services, "signer" | "formerSigners">,
+/**
+ * Oracles attest a payment only with the signature of the solver that its order names; undefined: this instance no longer has that key.
+ * What is returned can sign where the keys given can: the API knows former keys by their addresses alone.
+ */
+export function orderSignerOf<Key extends Account>(
+  { signer, formerSigners = [] }: { readonly signer: Key; readonly formerSigners?: readonly Key[] },
   solver: Address,
-): Signer | undefined {
+): Key | undefined {
   return [signer, ...formerSigners].find(({ address }) => address === solver);
 }

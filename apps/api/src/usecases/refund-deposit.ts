@@ -3,7 +3,7 @@ import type { DepositId, OrderId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { burntByFills } from "./burnt-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
@@ -28,7 +28,7 @@ import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
 type Needs = Pick<
-  Services,
+  WorkerServices,
   | "clock"
   | "chains"
   | "prices"

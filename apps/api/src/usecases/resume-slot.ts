@@ -1,11 +1,11 @@
 import type { Slot } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { WorkerServices } from "../ports/services.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "./transition.ts";
 
-type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
+type Needs = LaneKeys & Pick<WorkerServices, "uow" | "reads" | "chains"> & TransitionServices;
 
 /** Goes on with a slot that was given to a payment, however its chain is reached. @throws RpcFault */
 export async function resumeSlot(services: Needs, { id, chainId }: Slot): Promise<void> {

@@ -5,6 +5,8 @@ import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import {
   type ChainRail,
+  type OpenRail,
+  type PayingRail,
   type RailArrivals,
   type RailAttempt,
   type RailOutcome,
@@ -22,7 +24,7 @@ import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./pa
 import { bytesIn, hexOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
 import { keyOf, replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
-import { addressBytesOfScript, scriptOf, scriptOfAddress } from "./scripts.ts";
+import { addressBytesOfScript, isKeyProgram, scriptOf, scriptOfAddress } from "./scripts.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
 import { createWallet } from "./wallet.ts";
 
@@ -40,7 +42,7 @@ const DEAREST_REPLACEMENT = 2n;
  * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask say so. Payments are handed to all.
  * @throws RangeError when the chain is not Bitcoin or no explorer is configured
  */
-export function createBitcoinRail(options: RailOptions): ChainRail {
+export function createBitcoinRail(options: RailOptions): OpenRail {
   const { attestation } = options;
   const facts = attestation.bitcoin;
   if (facts?.esploraUrl === undefined)
@@ -51,10 +53,10 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
   const explorer = createExplorer(facts.esploraUrl);
   const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
   const reads = createBitcoinReads(transport, facts);
-  const key = bytesIn(options.privateKey.slice(2)) ?? new Uint8Array();
-  const ownScript = scriptOfKey(key);
-  const solver = addressBytesOfScript(ownScript);
-  if (solver === undefined) throw new RangeError("a key's witness program has an address");
+  const { solver } = options;
+  const ownScript = scriptOfAddress(solver);
+  if (!isKeyProgram(ownScript))
+    throw new RangeError(`chain ${attestation.name}: the solver's address is not P2WPKH`);
   const wallet = createWallet(ownScript, facts.network, {
     reads,
     explorer,
@@ -115,6 +117,7 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
   };
 
   const attemptOf = async (
+    key: Uint8Array,
     payment: RailPayment,
     before: readonly FormerAttempt[],
     reserved: readonly Hex[],
@@ -157,7 +160,7 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
   const refusal = (payment: Omit<RailPayment, "orderId">): string | undefined =>
     payment.recipient === solver ? "the recipient is the payer" : refusalOf(payment, depositories);
 
-  return {
+  const rail: ChainRail = {
     vm: "bitcoin-vm",
     solver,
     // Both spend a coin in common.
@@ -196,19 +199,6 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
       return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
     },
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
-    prepare: async (payment, before, reserved) => {
-      const takesBack = payment.recipient === solver && before.length > 0;
-      const why = takesBack ? undefined : refusal(payment);
-      if (why !== undefined) throw new RangeError(why);
-      const alive: FormerAttempt[] = [];
-      for (const attempt of before) {
-        const { kind } = await outcome(attempt);
-        if (kind === "mined" || kind === "final")
-          throw inconsistent("getrawtransaction", "an earlier attempt at this payment is in a block");
-        if (kind !== "dead") alive.push(former(attempt));
-      }
-      return await attemptOf(payment, alive, reserved);
-    },
     send: async ({ raw }) => {
       const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
       const said = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
@@ -221,6 +211,32 @@ export function createBitcoinRail(options: RailOptions): ChainRail {
     onNews: (listener) => watchTip(reads, options, listener),
     close: async () => {
       await Promise.all([...transports.map((one) => one.close()), explorer.close(), evidence?.close()]);
+    },
+  };
+
+  const prepareWith =
+    (key: Uint8Array): PayingRail["prepare"] =>
+    async (payment, before, reserved) => {
+      const takesBack = payment.recipient === solver && before.length > 0;
+      const why = takesBack ? undefined : refusal(payment);
+      if (why !== undefined) throw new RangeError(why);
+      const alive: FormerAttempt[] = [];
+      for (const attempt of before) {
+        const { kind } = await outcome(attempt);
+        if (kind === "mined" || kind === "final")
+          throw inconsistent("getrawtransaction", "an earlier attempt at this payment is in a block");
+        if (kind !== "dead") alive.push(former(attempt));
+      }
+      return await attemptOf(key, payment, alive, reserved);
+    };
+
+  return {
+    ...rail,
+    withKey: (privateKey) => {
+      const key = bytesIn(privateKey.slice(2)) ?? new Uint8Array();
+      if (scriptOfKey(key) !== ownScript)
+        throw new RangeError(`chain ${attestation.name}: the key is not the solver's`);
+      return { ...rail, prepare: prepareWith(key) };
     },
   };
 }

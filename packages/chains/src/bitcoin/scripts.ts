@@ -56,6 +56,11 @@ export function decodedScript(script: string): readonly (string | number | Uint8
   }
 }
 
+/** Whether a script pays to the hash of one key (P2WPKH). */
+export function isKeyProgram(script: string): boolean {
+  return /^0014[0-9a-f]{40}$/.test(script);
+}
+
 function witnessLengthFits(script: string): boolean {
   return script.length === 4 + 2 * Number.parseInt(script.slice(2, 4), 16);
 }

@@ -86,7 +86,6 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransacti
   const payments = createRailPayments({
     rpc: answers as ExchangeRpc,
     solver,
-    privateKey,
     depositories: [],
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
     exchange: { profile: "hyperliquid", isTestnet: false },
@@ -177,7 +176,6 @@ async function outcomeInACrowd(
   const payments = createRailPayments({
     rpc: answers as ExchangeRpc,
     solver,
-    privateKey,
     depositories: [],
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
     exchange: { profile: "hyperliquid", isTestnet: false },

@@ -17,7 +17,7 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
-import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import { RailShort, type PayingRail, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
 import type { ExchangeTransaction, LedgerTransfer, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
@@ -44,11 +44,8 @@ export interface RailPayments {
   balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
   paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
   refusalOf(payment: Omit<RailPayment, "orderId">): Promise<string | undefined>;
-  prepare(
-    payment: RailPayment,
-    before: readonly RailAttempt[],
-    reserved: readonly Hex[],
-  ): Promise<RailAttempt>;
+  /** Makes payments that this key of the solver signs. */
+  prepareWith(privateKey: Hex32): PayingRail["prepare"];
   send(attempt: RailAttempt): Promise<"sent" | { readonly refused: string }>;
   outcome(attempt: RailAttempt): Promise<RailOutcome>;
 }
@@ -56,7 +53,6 @@ export interface RailPayments {
 export interface RailPaymentsOptions {
   readonly rpc: ExchangeRpc;
   readonly solver: Address;
-  readonly privateKey: Hex32;
   readonly depositories: readonly Address[];
   readonly usdcTokenId: Hex;
   readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
@@ -244,8 +240,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     throw new RailShort("has no cent to use a nonce up with");
   }
 
-  async function attemptOf(action: ExchangeAction, fee: bigint): Promise<RailAttempt> {
-    const raw = encodeSignedAction(await signExchangeAction(profile, action, options.privateKey));
+  async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<RailAttempt> {
+    const raw = encodeSignedAction(await signExchangeAction(profile, action, privateKey));
     return { raw, txId: idOfSigned(raw), fee, madeAtMs: options.now() };
   }
 
@@ -273,7 +269,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       return isSanctioned ? "the exchange lets nobody pay this account" : undefined;
     },
 
-    prepare: async (payment, before, reserved) => {
+    prepareWith: (privateKey) => async (payment, before, reserved) => {
       const { currency, amount } = payment;
       const recipient = parseAddress(payment.recipient);
       const holding = await holdingIn(currency);
@@ -288,7 +284,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         if (kind !== "dead") nonce = nonceOfSigned(attempt.raw);
       }
       nonce ??= await freshNonce(reserved);
-      if (recipient === solver) return await attemptOf(await takingBack(nonce, before.length), 0n);
+      if (recipient === solver)
+        return await attemptOf(privateKey, await takingBack(nonce, before.length), 0n);
 
       const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
       const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
@@ -311,7 +308,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         decimals,
         nonce: Number(nonce),
       });
-      return await attemptOf(action, fee);
+      return await attemptOf(privateKey, action, fee);
     },
 
     send: async (attempt) => {

@@ -7,7 +7,7 @@ import {
   type Hex,
 } from "@causeway/domain";
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
-import type { ChainRail } from "../rail.ts";
+import type { ChainRail, OpenRail } from "../rail.ts";
 import type { RailOptions } from "../rail-options.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
@@ -28,7 +28,7 @@ const LIMITED_READING = 16;
  * until it is asked.
  * @throws RangeError for a chain that is no perpetuals exchange, or has no depository
  */
-export function createExchangeRail(options: RailOptions): ChainRail {
+export function createExchangeRail(options: RailOptions): OpenRail {
   const { chain, attestation, nonceMappings } = options;
   const { hyperliquid } = attestation;
   const { exchange } = chain;
@@ -52,7 +52,8 @@ export function createExchangeRail(options: RailOptions): ChainRail {
   });
   const { weightPerMinute } = hyperliquid;
   const shared = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
-  const solver = privateKeyToAddress(options.privateKey).toLowerCase() as Address;
+  const solver = parseAddress(options.solver);
+  if (solver === undefined) throw new RangeError(`chain ${chain.name}: the solver's address is not 20 bytes`);
   const network = exchange.isTestnet ? "Testnet" : "Mainnet";
 
   const readingOptions: RailReadingOptions = {
@@ -97,7 +98,6 @@ export function createExchangeRail(options: RailOptions): ChainRail {
   const paymentOptions: RailPaymentsOptions = {
     rpc: shared.payments,
     solver,
-    privateKey: options.privateKey,
     depositories,
     usdcTokenId: hyperliquid.usdcTokenId,
     exchange,
@@ -122,13 +122,13 @@ export function createExchangeRail(options: RailOptions): ChainRail {
       );
     },
   };
-  const payments = createRailPayments(paymentOptions);
+  const { prepareWith, ...payments } = createRailPayments(paymentOptions);
   const quoted = createRailPayments({ ...paymentOptions, rpc: shared.questions });
   const reported = createRailReading({ ...readingOptions, rpc: shared.questions });
   const pulsed = createRailPayments({ ...paymentOptions, rpc: shared.pulse });
   const timers = new Set<NodeJS.Timeout>();
 
-  return {
+  const rail: ChainRail = {
     vm: "hyperliquid-vm",
     solver,
     replaces: false,
@@ -142,14 +142,6 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     balances: pulsed.balances,
     paymentCost: quoted.paymentCost,
     refusalOf: quoted.refusalOf,
-    speak: async ({ raw }, id) => {
-      const nonce = nonceOfSigned(raw);
-      const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
-      const { domain, types, primaryType, value } = nonceMappingTypedData({ ...word, signatureChainId: 1 });
-      const { privateKey } = options;
-      const signature = await signTypedData({ privateKey, domain, types, primaryType, message: value });
-      return { nonce, signature, signatureChainId: 1 };
-    },
     onNews: (listener) => {
       const timer = setInterval(listener, LOOK_AGAIN_MS).unref();
       timers.add(timer);
@@ -161,6 +153,27 @@ export function createExchangeRail(options: RailOptions): ChainRail {
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       await endpoint.close();
+    },
+  };
+  return {
+    ...rail,
+    withKey: (privateKey) => {
+      if (parseAddress(privateKeyToAddress(privateKey)) !== solver)
+        throw new RangeError(`chain ${chain.name}: the key is not the solver's`);
+      return {
+        ...rail,
+        prepare: prepareWith(privateKey),
+        speak: async ({ raw }, id) => {
+          const nonce = nonceOfSigned(raw);
+          const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
+          const { domain, types, primaryType, value } = nonceMappingTypedData({
+            ...word,
+            signatureChainId: 1,
+          });
+          const signature = await signTypedData({ privateKey, domain, types, primaryType, message: value });
+          return { nonce, signature, signatureChainId: 1 };
+        },
+      };
     },
   };
 }

@@ -232,7 +232,6 @@ function paymentsOn(rpc: ExchangeRpc): RailPayments {
   return createRailPayments({
     rpc,
     solver,
-    privateKey,
     depositories: [depository],
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
     exchange: { profile: "hyperliquid", isTestnet: false },
@@ -262,8 +261,8 @@ test("tells at once that a payment was not posted, and signs it anew with the sa
       expect(await payments.outcome(attempt)).toEqual({ kind: "unseen" });
       const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
       const [second, back] = [
-        await payments.prepare(payment, [attempt], []),
-        await payments.prepare({ ...payment, recipient: solver }, [attempt], []),
+        await payments.prepareWith(privateKey)(payment, [attempt], []),
+        await payments.prepareWith(privateKey)({ ...payment, recipient: solver }, [attempt], []),
       ];
       expect([second, back].map(({ raw: bytes }) => nonceOfSigned(bytes))).toEqual([NONCE, NONCE]);
       return true;
@@ -280,7 +279,7 @@ test("finds a payment that was posted in the midst of a crowd, though the explor
   expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: own.hash });
   // Preparing it again gives the bytes that paid, so there is nothing else to post.
   const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
-  expect(await payments.prepare(payment, [attempt], [])).toBe(attempt);
+  expect(await payments.prepareWith(privateKey)(payment, [attempt], [])).toBe(attempt);
 });
 
 test("sees a payment behind 900 transfers as final at once by the solver's own transactions", async () => {
@@ -438,7 +437,7 @@ test("planning payments to one account asks once in 5 s whether it can be paid, 
   expect(await plan()).toBe(100_000_000n);
   expect(asked).toEqual([friend]);
   answerAfterMs = 0;
-  const signing = paymentsOn(rpc).prepare({ ...payment, orderId: undefined }, [], []);
+  const signing = paymentsOn(rpc).prepareWith(privateKey)({ ...payment, orderId: undefined }, [], []);
   await vi.advanceTimersByTimeAsync(0);
   await signing;
   expect(asked).toEqual([friend, friend]);

@@ -51,7 +51,8 @@ export interface PaymentOptions {
   readonly rpc: SolanaRpc;
   readonly reads: RailReads;
   readonly seats: DepositorySeats;
-  readonly payer: Payer;
+  /** The solver's address, base58. */
+  readonly payer: string;
   /** ms since epoch. */
   readonly now: () => number;
 }
@@ -77,7 +78,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   async function ownTokens(mint: string): Promise<string | undefined> {
     const fact = await knownMint(mint);
     if (fact === undefined) return undefined;
-    return await associatedTokenAddress(payer.address, mint, fact.tokenProgram);
+    return await associatedTokenAddress(payer, mint, fact.tokenProgram);
   }
 
   async function tokenRent({ tokenProgram }: MintFact): Promise<bigint> {
@@ -86,7 +87,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   }
 
   async function computePrice(): Promise<bigint> {
-    const price = await reads.computePrice([payer.address]);
+    const price = await reads.computePrice([payer]);
     return price < HIGHEST_PRICE ? price : HIGHEST_PRICE;
   }
 
@@ -107,7 +108,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
     if (fact === undefined)
       return { kind: "nothing" as const, refusal: "the currency is no token of this chain" };
     const [from, to] = await Promise.all([
-      associatedTokenAddress(payer.address, token, fact.tokenProgram),
+      associatedTokenAddress(payer, token, fact.tokenProgram),
       associatedTokenAddress(wallet, token, fact.tokenProgram),
     ]);
     const [mint, target, his] = await reads.accounts([token, to, wallet], "confirmed");
@@ -127,7 +128,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
 
   function depositoryRefusal(wallet: string): string | undefined {
     if (wallet === seats.vault || wallet === seats.depository) return "a depository is no recipient";
-    return wallet === payer.address ? "the solver does not pay itself" : undefined;
+    return wallet === payer ? "the solver does not pay itself" : undefined;
   }
 
   async function lamportRefusal(
@@ -156,7 +157,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
       const places = await Promise.all(
         currencies.map(async (currency) => {
           const token = spelled(currency);
-          return token === NATIVE ? payer.address : await ownTokens(token);
+          return token === NATIVE ? payer : await ownTokens(token);
         }),
       );
       const asked = places.filter((place) => place !== undefined);
@@ -187,56 +188,67 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
       return target !== undefined && target.data.length > 0 ? fee : fee + rent;
     },
 
-    prepare: async (
-      payment: RailPayment,
-      before: readonly RailAttempt[],
-      reserved: readonly Hex[],
-    ): Promise<RailAttempt> => {
-      for (const attempt of before) {
-        const { kind } = await outcome(attempt);
-        // New bytes conflict with nothing: both would pay.
-        if (kind !== "dead") throw inconsistent("prepare", `a former attempt is ${kind}, and may still pay`);
-      }
-      const [planned, price, lifetime] = await Promise.all([plan(payment), computePrice(), reads.lifetime()]);
-      if (planned.kind === "nothing") throw new RailShort(planned.refusal);
-      const isTokens = planned.kind === "tokens";
-      const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
-      const most = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
-      const fee = priced(price, most) + rent;
-      await checkFunds(planned, fee, reserved);
+    prepareWith:
+      (pair: Payer["pair"]) =>
+      async (
+        payment: RailPayment,
+        before: readonly RailAttempt[],
+        reserved: readonly Hex[],
+      ): Promise<RailAttempt> => {
+        for (const attempt of before) {
+          const { kind } = await outcome(attempt);
+          // New bytes conflict with nothing: both would pay.
+          if (kind !== "dead")
+            throw inconsistent("prepare", `a former attempt is ${kind}, and may still pay`);
+        }
+        const [planned, price, lifetime] = await Promise.all([
+          plan(payment),
+          computePrice(),
+          reads.lifetime(),
+        ]);
+        if (planned.kind === "nothing") throw new RailShort(planned.refusal);
+        const isTokens = planned.kind === "tokens";
+        const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
+        const most = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
+        const fee = priced(price, most) + rent;
+        await checkFunds(planned, fee, reserved);
 
-      const pays: readonly PlainInstruction[] = isTokens
-        ? [
-            createTokensInstruction({
-              payer: payer.address,
-              tokens: planned.to,
-              wallet: planned.wallet,
-              mint: planned.token,
-              tokenProgram: planned.fact.tokenProgram,
-            }),
-            // Directly before the transfer: some accounts take nothing without a word.
-            memoInstruction(payment.orderId ?? NO_ORDER),
-            tokenTransferInstruction({
-              ...planned.fact,
-              mint: planned.token,
-              from: planned.from,
-              to: planned.to,
-              owner: payer.address,
-              amount: payment.amount,
-            }),
-          ]
-        : [
-            memoInstruction(payment.orderId ?? NO_ORDER),
-            lamportTransferInstruction(payer.address, planned.wallet, payment.amount),
-          ];
-      const taken = new Set(reserved);
-      for (;;) {
-        const units = most - randomInt(UNITS.spread);
-        const signed = await signPayment(payer, [...computeInstructions(units, price), ...pays], lifetime);
-        // The same bytes for two payments would pay once.
-        if (!taken.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
-      }
-    },
+        const pays: readonly PlainInstruction[] = isTokens
+          ? [
+              createTokensInstruction({
+                payer: payer,
+                tokens: planned.to,
+                wallet: planned.wallet,
+                mint: planned.token,
+                tokenProgram: planned.fact.tokenProgram,
+              }),
+              // Directly before the transfer: some accounts take nothing without a word.
+              memoInstruction(payment.orderId ?? NO_ORDER),
+              tokenTransferInstruction({
+                ...planned.fact,
+                mint: planned.token,
+                from: planned.from,
+                to: planned.to,
+                owner: payer,
+                amount: payment.amount,
+              }),
+            ]
+          : [
+              memoInstruction(payment.orderId ?? NO_ORDER),
+              lamportTransferInstruction(payer, planned.wallet, payment.amount),
+            ];
+        const taken = new Set(reserved);
+        for (;;) {
+          const units = most - randomInt(UNITS.spread);
+          const signed = await signPayment(
+            { address: payer, pair },
+            [...computeInstructions(units, price), ...pays],
+            lifetime,
+          );
+          // The same bytes for two payments would pay once.
+          if (!taken.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
+        }
+      },
 
     send: async ({ raw }: RailAttempt): Promise<"sent" | { readonly refused: string }> =>
       await reads.send(readPayment(raw).transaction),
@@ -252,10 +264,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   ): Promise<void> {
     const isTokens = planned.kind === "tokens";
     // By the final view nothing of what waits has been taken yet, so that nothing is taken off twice.
-    const [own, tokens] = await reads.accounts(
-      [payer.address, ...(isTokens ? [planned.from] : [])],
-      "finalized",
-    );
+    const [own, tokens] = await reads.accounts([payer, ...(isTokens ? [planned.from] : [])], "finalized");
     const waiting = reserved.map(takenBy);
     const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
     // The payer's account must stay what it is.
@@ -307,7 +316,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   async function isListed(signature: string, fromSlot: bigint, finalSlot: bigint): Promise<boolean> {
     let before: string | undefined;
     for (let pages = 0; pages < MOST_PAGES; pages++) {
-      const page = await rpc.signaturesOf(payer.address, {
+      const page = await rpc.signaturesOf(payer, {
         limit: PAGE,
         minContextSlot: Number(finalSlot),
         ...(before !== undefined && { before }),

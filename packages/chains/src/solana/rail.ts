@@ -1,12 +1,12 @@
 import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@solana/kit";
 import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
 import { createRpcTransport } from "../nodes/transport.ts";
-import type { ChainRail } from "../rail.ts";
+import type { ChainRail, OpenRail } from "../rail.ts";
 import type { RailOptions } from "../rail-options.ts";
 import { depositorySeats } from "./derived-addresses.ts";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./rail-arrivals.ts";
-import { createRailPayments, keyBytes } from "./rail-payments.ts";
+import { createRailPayments } from "./rail-payments.ts";
 import { createRailReads } from "./rail-reads.ts";
 import { createSolanaRpc } from "./rpc.ts";
 
@@ -18,7 +18,7 @@ const LOOK_AGAIN_MS = 1_000;
  * Opens nothing until it is asked.
  * @throws RangeError when the chain is none of this family, or oracles would look at another depository
  */
-export async function createSolanaRail(options: RailOptions): Promise<ChainRail> {
+export async function createSolanaRail(options: RailOptions): Promise<OpenRail> {
   const { chain, attestation, now, onFault } = options;
   if (chain.family !== "solana-vm" || attestation.vmType !== "solana-vm")
     throw new RangeError(`chain ${chain.name} is no Solana cluster`);
@@ -26,8 +26,7 @@ export async function createSolanaRail(options: RailOptions): Promise<ChainRail>
   if (attestation.depository !== program)
     throw new RangeError(`chain ${chain.name}: oracles would look at another depository`);
   const seats = await depositorySeats(program);
-  const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(options.privateKey));
-  const address = await getAddressFromPublicKey(pair.publicKey);
+  const solver = decodeAddress("solana-vm", options.solver);
   const transport = createRpcTransport({ url: chain.rpcUrl, maxAnswerBytes: 8 * 1024 * 1024 });
   const rpc = createSolanaRpc(transport, attestation.solana?.genesisHash);
   const reads = createRailReads(transport);
@@ -51,12 +50,12 @@ export async function createSolanaRail(options: RailOptions): Promise<ChainRail>
   };
 
   const arrivals = createArrivals({ rpc, reads, seats, mints, onFault });
-  const payments = createRailPayments({ rpc, reads, seats, payer: { address, pair }, now });
+  const { prepareWith, ...payments } = createRailPayments({ rpc, reads, seats, payer: solver, now });
   const timers = new Set<NodeJS.Timeout>();
 
-  return {
+  const rail: ChainRail = {
     vm: "solana-vm",
-    solver: keyBytes(address),
+    solver: options.solver,
     // Its bytes die by themselves, when their blockhash is too old.
     replaces: false,
     takesBack: false,
@@ -75,6 +74,15 @@ export async function createSolanaRail(options: RailOptions): Promise<ChainRail>
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       await transport.close();
+    },
+  };
+  return {
+    ...rail,
+    withKey: async (privateKey) => {
+      const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(privateKey));
+      if ((await getAddressFromPublicKey(pair.publicKey)) !== solver)
+        throw new RangeError(`chain ${chain.name}: the key is not the solver's`);
+      return { ...rail, prepare: prepareWith(pair) };
     },
   };
 }

@@ -48,7 +48,7 @@ export function judgeFactory(
   if (expected.operator === undefined || operated !== expected.operator)
     return {
       kind: "unusable",
-      message: `the operator of the deposit address factory ${factory} is ${operated ?? "unknown"}, expected ${expected.operator ?? "none: DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY is not set"}`,
+      message: `the operator of the deposit address factory ${factory} is ${operated ?? "unknown"}, expected ${expected.operator ?? "none: no operator is configured"}`,
     };
   return undefined;
 }

@@ -3,7 +3,7 @@ import type { Job } from "bullmq";
 import { BadPayload } from "../../jobs/define-job.ts";
 import type { Catalog, JobDefinition } from "../../jobs/define-job.ts";
 import type { JobRuns, LegJob } from "../../ports/job-runs.ts";
-import type { Services } from "../../ports/services.ts";
+import type { WorkerServices } from "../../ports/services.ts";
 import { workerConnection } from "./connections.ts";
 
 /** A job counts as lost when it has not run again so long after its time. */
@@ -19,7 +19,7 @@ export interface WorkerHost {
  * a process that dies leaves its jobs to be taken over within seconds.
  */
 export function startWorkers(
-  services: Services,
+  services: WorkerServices,
   catalog: Catalog,
   options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
@@ -56,7 +56,7 @@ export function startWorkers(
 }
 
 async function run(
-  services: Services,
+  services: WorkerServices,
   definition: JobDefinition,
   runs: JobRuns,
   job: Job<unknown>,

@@ -1,11 +1,12 @@
+import type { ChainRail, PayingRail } from "@causeway/chains";
 import type { Chain, RailChain } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
 
 /** Finds chains and currencies by id; every look-up is one or two map reads. @throws RangeError for an id that comes twice */
-export function createChainDirectory(
+export function createChainDirectory<R extends ChainRail = PayingRail>(
   all: readonly ConnectedChain[],
-  rails: readonly ConnectedRail[] = [],
-): ChainDirectory {
+  rails: readonly ConnectedRail<R>[] = [],
+): ChainDirectory<R> {
   const chains = new Map(all.map((connected) => [connected.chain.id, connected]));
   const railChains = new Map(rails.map((connected) => [connected.chain.id, connected]));
   return {

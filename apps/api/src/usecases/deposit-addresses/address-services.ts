@@ -3,14 +3,14 @@ import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import type { Random } from "../../ports/quote.ts";
 import type { Services } from "../../ports/services.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../lane-signers.ts";
 import type { TransitionServices } from "../transition.ts";
 
 /** What watching deposit addresses, and deciding about what comes to them, asks for. */
 export interface AddressServices
   extends
     TransitionServices,
-    LaneKeys,
+    OwnKeys,
     Pick<Services, "chains" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;

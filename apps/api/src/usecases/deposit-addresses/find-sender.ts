@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
 import type { Services } from "../../ports/services.ts";
 import { ownAccounts } from "../lane-signers.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../lane-signers.ts";
 
 /** Blocks searched for the payments at most: anyone could make a longer search necessary with old dust. */
 const SEARCHED_BLOCKS = 5_000n;
@@ -28,7 +28,7 @@ export interface ConfirmedFunds extends CurrencyAt {
  * @throws RpcFault
  */
 export async function findSender(
-  services: LaneKeys & Pick<Services, "formerSigners">,
+  services: OwnKeys & Pick<Services, "formerSigners">,
   { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
   { address, currency, amount, layers }: ConfirmedFunds,
 ): Promise<Address | undefined> {

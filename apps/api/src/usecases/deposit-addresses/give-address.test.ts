@@ -5,7 +5,7 @@ import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
 import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../lane-signers.ts";
 import { checkFactoryAtStart } from "./check-factory.ts";
 import { storeQuotes } from "./give-address.ts";
 
@@ -21,7 +21,7 @@ const keys = {
   signer: { address: solver },
   executor: { address: executor },
   depositAddressOperator: { address: operator },
-} as unknown as LaneKeys;
+} as unknown as OwnKeys;
 
 interface FactorySays {
   readonly codeHash?: Hex;
@@ -74,7 +74,7 @@ function store(says: FactorySays) {
           depositAddresses: { insert: note("address"), setAddress: note("link") },
         }),
     },
-  } as unknown as LaneKeys & Pick<Services, "uow" | "chains" | "events">;
+  } as unknown as OwnKeys & Pick<Services, "uow" | "chains" | "events">;
   return { quotes: storeQuotes(services, note("plain")), written, asked: () => asked };
 }
 

@@ -3,10 +3,10 @@ import type { RequestTerms } from "@causeway/domain";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 import type { QuotedRequests } from "../../ports/quote.ts";
 import type { Services } from "../../ports/services.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../lane-signers.ts";
 import { factoryProblem } from "./check-factory.ts";
 
-type Needs = LaneKeys & Pick<Services, "uow" | "chains" | "events">;
+type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;
 
 /**
  * Stores quotes, those with a deposit address together with it. Before the first address of a chain is given out its factory is checked: what is sent to an address that this instance

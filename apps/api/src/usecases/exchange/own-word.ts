@@ -1,5 +1,5 @@
 import type { RailAttempt } from "@causeway/chains";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import type { SaidNonce } from "../../ports/nonce-mappings.ts";
 import type { Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
@@ -9,7 +9,7 @@ import type { Services } from "../../ports/services.ts";
  * to be said: payments of the chain name their orders, or this one is for none.
  */
 export async function ownWordOf(
-  { rail }: Pick<ConnectedRail, "rail">,
+  { rail }: Pick<ConnectedPayingRail, "rail">,
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<SaidNonce | undefined> {
@@ -34,7 +34,7 @@ export async function ownWordOf(
  */
 export async function isUnderstood(
   { nonceMappings }: Pick<Services, "nonceMappings">,
-  connected: Pick<ConnectedRail, "rail">,
+  connected: Pick<ConnectedPayingRail, "rail">,
   slot: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { DestinationExecution } from "../../ports/executions.ts";
 import type { Services } from "../../ports/services.ts";
 import { fillContractOf } from "../fill-contract.ts";
 import { ownAccounts } from "../lane-signers.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../lane-signers.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
@@ -19,7 +19,7 @@ import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-cal
 import { salePriceOf } from "./value-sale.ts";
 import type { SoldNative } from "./value-sale.ts";
 
-type Needs = LaneKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
+type Needs = OwnKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
 
 export type PricedDestination =
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }

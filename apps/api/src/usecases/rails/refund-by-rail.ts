@@ -1,9 +1,9 @@
 import { amountToUsdDown, refundAmount } from "@causeway/domain";
 import type { RefundPlan } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
+import type { WorkerServices } from "../../ports/services.ts";
 import { burntByFills } from "../burnt-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
@@ -26,7 +26,7 @@ import { sendRailSlot } from "./send-rail-slot.ts";
 const LEAST_UNASKED_USD = 10n ** 16n;
 
 type Needs = Pick<
-  Services,
+  WorkerServices,
   "uow" | "reads" | "chains" | "prices" | "signer" | "formerSigners" | "enginePolicy"
 > &
   TransitionServices;
@@ -37,7 +37,7 @@ type Needs = Pick<
  */
 export async function refundByRail(
   services: Needs,
-  connected: ConnectedRail,
+  connected: ConnectedPayingRail,
   deposit: DepositRecord,
 ): Promise<Progress> {
   const { chain, rail } = connected;

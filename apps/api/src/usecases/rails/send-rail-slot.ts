@@ -1,5 +1,5 @@
 import { RailShort } from "@causeway/chains";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import type { Attempt, AttemptKind, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import { isUnderstood, ownWordOf } from "../exchange/own-word.ts";
@@ -14,7 +14,11 @@ type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServi
  * not committed, and sent twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing is waited for: whoever calls has other chains' payments to make.
  * @throws RpcFault: the slot stays as it is, and the tracker tries again
  */
-export async function sendRailSlot(services: Needs, connected: ConnectedRail, slotId: string): Promise<void> {
+export async function sendRailSlot(
+  services: Needs,
+  connected: ConnectedPayingRail,
+  slotId: string,
+): Promise<void> {
   const slot = await services.reads.slot(slotId);
   if (slot === undefined || slot.state !== "open" || slot.cancelReason !== undefined) return;
   const latest = slot.attempts.at(-1);
@@ -26,7 +30,7 @@ export async function sendRailSlot(services: Needs, connected: ConnectedRail, sl
 /** Sends committed bytes and writes down that nodes have them; none that oracles would not understand. @throws RpcFault */
 export async function sendAttempt(
   services: Needs,
-  { rail }: Pick<ConnectedRail, "rail">,
+  { rail }: Pick<ConnectedPayingRail, "rail">,
   slot: Slot,
   attempt: Attempt,
 ): Promise<void> {
@@ -49,7 +53,7 @@ const MOST_TRIES = 10;
  */
 export async function makeAttempt(
   services: Needs,
-  connected: ConnectedRail,
+  connected: ConnectedPayingRail,
   slot: Slot,
   kind: AttemptKind,
 ): Promise<Attempt | undefined> {
@@ -64,7 +68,7 @@ export async function makeAttempt(
 
 async function tryToMake(
   services: Needs,
-  { chain, rail }: ConnectedRail,
+  { chain, rail }: ConnectedPayingRail,
   slot: Slot,
   kind: AttemptKind,
 ): Promise<Attempt | undefined | "again"> {
@@ -109,9 +113,9 @@ async function tryToMake(
 }
 
 /** What of each rail is being signed in this process. */
-const turns = new WeakMap<ConnectedRail["rail"], Promise<unknown>>();
+const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
 
-async function inTurn<T>({ rail }: Pick<ConnectedRail, "rail">, work: () => Promise<T>): Promise<T> {
+async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {
   const before = turns.get(rail) ?? Promise.resolve();
   const mine = before.then(work, work);
   turns.set(

@@ -1,6 +1,6 @@
 import { isHttpFault, type RailOutcome, type ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import type { Attempt, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
@@ -24,7 +24,7 @@ const AT_ONCE = 8;
  * where they conflict with them. One payment's fault does not keep the others waiting.
  * @throws Error caused by the first HTTP error that a payment met, or else by its first fault, after the round; the next round tries again
  */
-export async function trackRail(services: Needs, connected: ConnectedRail): Promise<void> {
+export async function trackRail(services: Needs, connected: ConnectedPayingRail): Promise<void> {
   const { chain, rail } = connected;
   const slots = await services.reads.unsettledSlots(chain.id, rail.solver);
   const faults: unknown[] = [];
@@ -40,7 +40,7 @@ export async function trackRail(services: Needs, connected: ConnectedRail): Prom
     });
 }
 
-async function trackSlot(services: Needs, connected: ConnectedRail, slot: Slot): Promise<void> {
+async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const { rail } = connected;
   if (slot.attempts.length === 0) return careForUnsigned(services, connected, slot);
   // Such bytes never left, and may not leave yet: there is nothing to ask the chain.
@@ -70,7 +70,7 @@ async function trackSlot(services: Needs, connected: ConnectedRail, slot: Slot):
  * Whether no oracle can learn of any of a slot's payments yet. Nothing is sent before that, and what the hub has learnt it keeps; so
  * none of these bytes can have been sent, even by a process that died before it noted that.
  */
-async function isHeldBack(services: Needs, { rail }: ConnectedRail, slot: Slot): Promise<boolean> {
+async function isHeldBack(services: Needs, { rail }: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   if (rail.speak === undefined || services.nonceMappings === undefined || slot.state !== "open") return false;
   for (const attempt of slot.attempts) {
     if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
@@ -84,7 +84,7 @@ function reasonOf({ outcome }: { readonly outcome: RailOutcome }): string {
 }
 
 /** Nothing was signed: whoever was about to is gone, or the solver had not enough. */
-async function careForUnsigned(services: Needs, connected: ConnectedRail, slot: Slot): Promise<void> {
+async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<void> {
   const nowMs = services.clock.nowMs();
   if (nowMs > slot.cancelAfterMs) return die(services, slot, "TRANSACTION_NOT_INCLUDED", "never signed");
   if (nowMs - slot.createdAtMs > services.enginePolicy.orphanedAfterMs)
@@ -94,7 +94,7 @@ async function careForUnsigned(services: Needs, connected: ConnectedRail, slot: 
 /** None of its bytes can ever count: they are made anew while that makes sense, and the leg may go another way after that. */
 async function careForDead(
   services: Needs,
-  connected: ConnectedRail,
+  connected: ConnectedPayingRail,
   slot: Slot,
   reason: string,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function careForDead(
 /** Some of its bytes may still come to count. */
 async function careForLiving(
   services: Needs,
-  connected: ConnectedRail,
+  connected: ConnectedPayingRail,
   slot: Slot,
   { last, isOffered }: { readonly last: Attempt; readonly isOffered: boolean },
 ): Promise<void> {
@@ -137,7 +137,7 @@ async function careForLiving(
 }
 
 /** False when the chain does not let the solver pay himself: then the payment is made after all, when a node takes it. */
-async function takeBack(services: Needs, connected: ConnectedRail, slot: Slot): Promise<boolean> {
+async function takeBack(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   try {
     await again(services, connected, slot, "noop", "too late");
     return true;
@@ -151,7 +151,7 @@ async function takeBack(services: Needs, connected: ConnectedRail, slot: Slot): 
 /** False when there are no further bytes: the slot has moved on, or the solver has not enough. */
 async function again(
   services: Needs,
-  connected: ConnectedRail,
+  connected: ConnectedPayingRail,
   slot: Slot,
   kind: Attempt["kind"],
   why: string,

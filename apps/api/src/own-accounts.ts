@@ -1,0 +1,232 @@
+import type { Secret, SettingValues } from "@causeway/config";
+import { ConfigError, gather, isLocalKey } from "@causeway/config";
+import type { Address, Hex, RailChain } from "@causeway/domain";
+import { parseAccount, ServiceError, spellAddress } from "@causeway/domain";
+import { readFormerKeys } from "./former-keys.ts";
+import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
+import { accountOfKey, resolveAccounts } from "./resolve-accounts.ts";
+import type { AccountSettings, ProcessRole, ResolvedAccounts } from "./resolve-accounts.ts";
+import type { solverSettings } from "./settings.ts";
+
+/** The service's accounts: EVM addresses in lower case, others as canonical bytes. */
+export interface OwnAccounts {
+  readonly solver: Address;
+  /** Undefined: calls are not sent for users. */
+  readonly executor: Address | undefined;
+  /** Undefined: no enabled chain has deposit addresses. */
+  readonly depositAddressOperator: Address | undefined;
+  readonly formerSolvers: readonly Address[];
+  /** The solver's on Solana; undefined: no such chain is enabled. */
+  readonly solana: Hex | undefined;
+  /** The solver's on Bitcoin; undefined: no such chain is enabled. */
+  readonly bitcoin: Hex | undefined;
+}
+
+/** The keys of these accounts that only the worker gets. */
+export interface WorkerKeys {
+  readonly executor: Secret | undefined;
+  readonly depositAddressOperator: Secret | undefined;
+  /** They sign for orders of the past, and pay nothing. */
+  readonly formerSolvers: readonly Secret[];
+  readonly solana: Secret | undefined;
+  readonly bitcoin: Secret | undefined;
+}
+
+/**
+ * Reads the service's accounts, each given by its address, its key, or both.
+ * @throws ConfigError with every problem; none shows a key
+ */
+export function readOwnAccounts(
+  role: ProcessRole,
+  settings: SettingValues<typeof solverSettings>,
+  rails: readonly RailChain[],
+): { readonly accounts: OwnAccounts; readonly keys: WorkerKeys; readonly warnings: readonly string[] } {
+  const problems: string[] = [];
+  const formerKeys = gather(problems, () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? ""));
+  const keys: WorkerKeys = {
+    executor: settings.executorPrivateKey,
+    depositAddressOperator: settings.depositAddressOperatorPrivateKey,
+    formerSolvers: formerKeys ?? [],
+    solana: settings.solverSolanaKey,
+    bitcoin: settings.solverBitcoinKey,
+  };
+  const resolved = (resolve: () => ResolvedAccounts): ResolvedAccounts =>
+    gather(problems, resolve) ?? { accounts: [], warnings: [] };
+
+  const executor = resolved(() =>
+    resolveAccounts(role, {
+      ...evm,
+      keyName: "EXECUTOR_PRIVATE_KEY",
+      keys: keys.executor ? [keys.executor] : [],
+      addressName: "EXECUTOR_ADDRESS",
+      addresses: evmAddresses(settings.executorAddress),
+    }),
+  );
+  const depositAddressOperator = resolved(() =>
+    resolveAccounts(role, {
+      ...evm,
+      keyName: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
+      keys: keys.depositAddressOperator ? [keys.depositAddressOperator] : [],
+      addressName: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
+      addresses: evmAddresses(settings.depositAddressOperatorAddress),
+    }),
+  );
+  const formerSolvers = resolved(() =>
+    resolveAccounts(role, {
+      ...evm,
+      keyName: "SOLVER_FORMER_KEYS",
+      keys: keys.formerSolvers,
+      addressName: "SOLVER_FORMER_ADDRESSES",
+      addresses: evmAddresses(settings.solverFormerAddresses),
+    }),
+  );
+  const solana = resolved(() =>
+    resolveOnRail(
+      role,
+      rails.find(({ vmType }) => vmType === "svm"),
+      {
+        ofKey: solanaAccount,
+        keyName: "SOLVER_SOLANA_KEY",
+        key: keys.solana,
+        addressName: "SOLVER_SOLANA_ADDRESS",
+        address: settings.solverSolanaAddress,
+      },
+    ),
+  );
+  const bitcoin = resolved(() =>
+    resolveOnRail(
+      role,
+      rails.find(({ vmType }) => vmType === "bvm"),
+      {
+        ofKey: bitcoinAccount,
+        keyName: "SOLVER_BITCOIN_KEY",
+        key: keys.bitcoin,
+        addressName: "SOLVER_BITCOIN_ADDRESS",
+        address: settings.solverBitcoinAddress,
+      },
+    ),
+  );
+  const solver = gather(problems, () =>
+    accountOfKey({ keyName: "SOLVER_PRIVATE_KEY", ofKey: evmAccount }, settings.solverPrivateKey),
+  );
+  problems.push(
+    ...sharedAccountProblems([
+      ["SOLVER_PRIVATE_KEY", solver],
+      [keys.executor ? "EXECUTOR_PRIVATE_KEY" : "EXECUTOR_ADDRESS", executor.accounts[0]],
+      [
+        keys.depositAddressOperator
+          ? "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"
+          : "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
+        depositAddressOperator.accounts[0],
+      ],
+      ...formerSolvers.accounts.map((account, at): [string, Hex] => [
+        `${keys.formerSolvers.length > 0 ? "SOLVER_FORMER_KEYS" : "SOLVER_FORMER_ADDRESSES"} entry ${at + 1}`,
+        account,
+      ]),
+    ]),
+  );
+  if (problems.length > 0 || solver === undefined) throw new ConfigError(problems);
+  return {
+    accounts: {
+      solver,
+      executor: executor.accounts[0],
+      depositAddressOperator: depositAddressOperator.accounts[0],
+      formerSolvers: formerSolvers.accounts,
+      solana: solana.accounts[0],
+      bitcoin: bitcoin.accounts[0],
+    },
+    keys,
+    warnings: [executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
+      ({ warnings }) => warnings,
+    ),
+  };
+}
+
+/** One problem for each key that everybody knows: such keys are refused outside the local environment. */
+export function publicKeyProblems(
+  settings: SettingValues<typeof solverSettings>,
+  environment: string,
+): readonly string[] {
+  const keys: readonly (readonly [string, Secret | undefined])[] = [
+    ["SOLVER_PRIVATE_KEY", settings.solverPrivateKey],
+    ["EXECUTOR_PRIVATE_KEY", settings.executorPrivateKey],
+    ["DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY", settings.depositAddressOperatorPrivateKey],
+    ["SOLVER_SOLANA_KEY", settings.solverSolanaKey],
+    ["SOLVER_BITCOIN_KEY", settings.solverBitcoinKey],
+    ...(gather([], () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? "")) ?? []).map(
+      (key, at) => [`SOLVER_FORMER_KEYS entry ${at + 1}`, key] as const,
+    ),
+  ];
+  return keys.flatMap(([name, key]) =>
+    key !== undefined && isLocalKey(key.reveal())
+      ? [`${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`]
+      : [],
+  );
+}
+
+const evm: Pick<AccountSettings, "ofKey" | "spell"> = { ofKey: evmAccount, spell: (account) => account };
+
+/** The settings accept only addresses, separated by commas where there may be several. */
+function evmAddresses(text: string | undefined): readonly Address[] {
+  return (
+    text
+      ?.toLowerCase()
+      .match(/0x[0-9a-f]{40}/g)
+      ?.map((address) => address as Address) ?? []
+  );
+}
+
+/** @throws ConfigError when the chain is enabled and the account is missing or malformed */
+function resolveOnRail(
+  role: ProcessRole,
+  chain: RailChain | undefined,
+  {
+    key,
+    address,
+    ...settings
+  }: Pick<AccountSettings, "keyName" | "addressName" | "ofKey"> & {
+    readonly key: Secret | undefined;
+    readonly address: string | undefined;
+  },
+): ResolvedAccounts {
+  const { keyName, addressName } = settings;
+  if (chain === undefined) {
+    const isDiscarded = role === "api" && key !== undefined;
+    return {
+      accounts: [],
+      warnings: isDiscarded ? [`${keyName} was discarded: the API does not need it`] : [],
+    };
+  }
+  if (key === undefined && (role === "worker" || address === undefined))
+    throw new ConfigError([
+      `${role === "worker" ? keyName : addressName} must be set: chain ${chain.name} is enabled`,
+    ]);
+  return resolveAccounts(role, {
+    ...settings,
+    keys: key ? [key] : [],
+    addresses: address === undefined ? [] : [railAddress(chain, addressName, address)],
+    spell: (account) => spellAddress(chain, account),
+  });
+}
+
+/** @throws ConfigError */
+function railAddress(chain: RailChain, name: string, text: string): Hex {
+  try {
+    const account = parseAccount(chain, text, name);
+    // The only kind of address that the solver's key spends from.
+    if (chain.vmType !== "bvm" || /^0x00[0-9a-f]{40}$/.test(account)) return account;
+    throw new ConfigError([`${name} must be a P2WPKH address of ${chain.displayName}`]);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ConfigError([`${name} must be an address of ${chain.displayName}`]);
+  }
+}
+
+/** Accounts used twice: a user's call must never run as the account that holds the inventory, or that moves money from deposit addresses. */
+function sharedAccountProblems(named: readonly (readonly [string, Hex | undefined])[]): readonly string[] {
+  const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));
+  return used.flatMap(({ name, account }, at) => {
+    const other = used.slice(0, at).find((earlier) => earlier.account === account);
+    return other === undefined ? [] : [`${name} must be another account than ${other.name}`];
+  });
+}

@@ -1,0 +1,67 @@
+import type { Secret } from "@causeway/config";
+import { ConfigError } from "@causeway/config";
+import type { Hex } from "@causeway/domain";
+
+/** The worker signs with every account of the service, the API only with the solver's. */
+export type ProcessRole = "api" | "worker";
+
+/** A setting for keys, and the setting for their addresses. */
+export interface AccountSettings {
+  readonly keyName: string;
+  readonly keys: readonly Secret[];
+  readonly addressName: string;
+  readonly addresses: readonly Hex[];
+  /** @throws Error when the key is not valid */
+  ofKey(privateKey: string): Hex;
+  /** As the address setting takes it. */
+  spell(account: Hex): string;
+}
+
+export interface ResolvedAccounts {
+  readonly accounts: readonly Hex[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The accounts that keys, addresses, or both name. The worker needs the keys; the API only derives the addresses from them.
+ * @throws ConfigError; no problem shows a key
+ */
+export function resolveAccounts(role: ProcessRole, settings: AccountSettings): ResolvedAccounts {
+  const { keyName, keys, addressName, addresses, spell } = settings;
+  if (keys.length === 0) {
+    if (role === "worker" && addresses.length > 0)
+      throw new ConfigError([`${keyName} is required in the worker: ${addressName} is set`]);
+    return { accounts: addresses, warnings: [] };
+  }
+  const own = keys.map((key) => accountOfKey(settings, key));
+  const spelled = own.map(spell).join(",");
+  const isSame = own.every((one) => addresses.includes(one)) && addresses.every((one) => own.includes(one));
+  if (addresses.length > 0 && !isSame)
+    throw new ConfigError([`${addressName} must be ${spelled}, the address of ${keyName}`]);
+  return { accounts: own, warnings: warningsOf(role, settings, spelled) };
+}
+
+/** An operator who sets one of the two learns the other. */
+function warningsOf(
+  role: ProcessRole,
+  { keyName, addressName, addresses }: AccountSettings,
+  spelled: string,
+): readonly string[] {
+  if (role === "api")
+    return [`${keyName} was discarded: the API does not need it. Set ${addressName}=${spelled} instead`];
+  if (addresses.length > 0) return [];
+  return [`${addressName} is not set. The API needs ${addressName}=${spelled}, and must not get ${keyName}`];
+}
+
+/** @throws ConfigError that does not show the key */
+export function accountOfKey(
+  { keyName, ofKey }: Pick<AccountSettings, "keyName" | "ofKey">,
+  key: Secret,
+): Hex {
+  try {
+    return ofKey(key.reveal());
+  } catch {
+    // The cause may show the key.
+    throw new ConfigError([`${keyName} is not a valid private key`]);
+  }
+}
