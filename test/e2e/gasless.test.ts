@@ -1,4 +1,5 @@
 import { fundLocal, permit2Address, startSystem, type Endpoints, type System } from "@causeway/localnet";
+import { readFile } from "node:fs/promises";
 import pg from "pg";
 import {
   createPublicClient,
@@ -35,6 +36,14 @@ beforeAll(async () => {
   await system.sponsorship.funded;
 });
 afterAll(async () => await system.stop());
+
+test("the API is handed no key of the worker", async () => {
+  for (const { logFile } of system.apis) {
+    const log = await readFile(logFile, "utf8");
+    expect(log).toContain('"event":"listening"');
+    expect(log).not.toContain("was discarded: the API does not need it");
+  }
+});
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 const amount = parseUnits("25", 6);

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
-import { familyNodeEnvironment, familySolverEnvironment, type FamilyUrls } from "./families/family-plan.ts";
+import {
+  type FamilyAccounts,
+  familyNodeEnvironment,
+  familySolverAddresses,
+  familySolverKeys,
+  type FamilyUrls,
+} from "./families/family-plan.ts";
 import { settlementEnvironment } from "./oracle-plan.ts";
 import { localOperatorToken } from "./sponsorship.ts";
 import { repositoryRoot, systemPath } from "./paths.ts";
@@ -10,7 +16,7 @@ import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts
 
 /** Our own processes, each ready. */
 export interface SystemProcesses extends Stoppable {
-  /** What API and worker read. */
+  /** What API and worker read alike. */
   readonly environment: Readonly<Record<string, string>>;
   readonly apis: readonly SystemProcess[];
   readonly workers: readonly SystemProcess[];
@@ -24,14 +30,18 @@ export async function startProcesses(
   options: Pick<SystemOptions, "appEnv" | "workerEnv" | "onUnexpectedExit">,
 ): Promise<SystemProcesses> {
   const env = appEnvironment(plan, ground, options.appEnv);
+  const keys = workerKeys(plan, ground);
   const onUnexpectedExit = options.onUnexpectedExit ?? (() => undefined);
-  const workerEnv = options.workerEnv ?? (async () => ({}));
+  const workerEnv: NonNullable<SystemOptions["workerEnv"]> = async (worker, given) => ({
+    ...keys,
+    ...(await options.workerEnv?.(worker, given)),
+  });
   const startAfterMigration = async (): Promise<Group> => {
     await migrate(plan, env);
     return groupOf(await startApps(plan, { env, workerEnv }, onUnexpectedExit));
   };
   const [oracles, apps] = await startTogether<[Group, Group]>([
-    startOracles(plan, ground.families, onUnexpectedExit).then(groupOf),
+    startOracles(plan, ground.families?.urls, onUnexpectedExit).then(groupOf),
     startAfterMigration(),
   ]);
   return {
@@ -44,11 +54,11 @@ export async function startProcesses(
 }
 
 /** What the processes stand on. */
-interface Ground {
+export interface Ground {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Where nodes of other families are; undefined: there are none. */
-  readonly families: FamilyUrls | undefined;
+  /** Where nodes of other families are, and the solver's accounts there; undefined: there are none. */
+  readonly families: { readonly urls: FamilyUrls; readonly solver: FamilyAccounts } | undefined;
 }
 
 interface Group extends Stoppable {
@@ -59,10 +69,11 @@ function groupOf(processes: readonly SystemProcess[]): Group {
   return { processes, stop: async () => await stopTogether(processes) };
 }
 
-function appEnvironment(
+/** The variables that API and worker share: of all keys only the solver's, which signs orders. */
+export function appEnvironment(
   plan: SystemPlan,
   ground: Ground,
-  extra: Readonly<Record<string, string>> | undefined,
+  extra?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return {
     PATH: systemPath,
@@ -71,8 +82,8 @@ function appEnvironment(
     REDIS_URL: ground.redisUrl,
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
-    EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
-    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: plan.depositAddressOperator.privateKey,
+    EXECUTOR_ADDRESS: plan.executor.address,
+    DEPOSIT_ADDRESS_OPERATOR_ADDRESS: plan.depositAddressOperator.address,
     OPERATOR_TOKEN: localOperatorToken,
     APP_BALANCE_CHAIN_ID: String(plan.home.chain.id),
     // As on the chains themselves: one block is believed.
@@ -88,11 +99,20 @@ function appEnvironment(
     SHUTDOWN_TIMEOUT_MS: "8000",
     ...plan.nodeEnv,
     ...(ground.families !== undefined && {
-      ...familyNodeEnvironment(ground.families),
-      ...familySolverEnvironment(),
+      ...familyNodeEnvironment(ground.families.urls),
+      ...familySolverAddresses(ground.families.solver),
     }),
     ...settlementEnvironment(plan.oracles, plan.ports.hub),
     ...extra,
+  };
+}
+
+/** The keys that only workers get. */
+export function workerKeys(plan: SystemPlan, { families }: Pick<Ground, "families">): Record<string, string> {
+  return {
+    EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
+    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: plan.depositAddressOperator.privateKey,
+    ...(families !== undefined && familySolverKeys()),
   };
 }
 

@@ -71,7 +71,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   ]);
   const ground = {
     ...evm,
-    families: families.running?.urls,
+    families: families.running,
     stop: async () => await stopTogether([evm, families]),
   };
   try {

@@ -19,6 +19,12 @@ export interface FamilyUrls {
   readonly exchange: string;
 }
 
+/** The solver's accounts, as these chains write them. */
+export interface FamilyAccounts {
+  readonly solana: string;
+  readonly bitcoin: string;
+}
+
 /** Names of these chains in `configs/chains.local.json`. */
 export const familyChains = {
   solana: "local-solana",
@@ -40,9 +46,14 @@ export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> 
   };
 }
 
-/** Keys by which API and worker pay on them. */
-export function familySolverEnvironment(): Record<string, string> {
+/** The solver's keys there, for workers. */
+export function familySolverKeys(): Record<string, string> {
   return { SOLVER_SOLANA_KEY: familyKey("solver"), SOLVER_BITCOIN_KEY: familyKey("solver") };
+}
+
+/** The solver's accounts there, for APIs. */
+export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Record<string, string> {
+  return { SOLVER_SOLANA_ADDRESS: solana, SOLVER_BITCOIN_ADDRESS: bitcoin };
 }
 
 /** Receives deposits on the exchange, as the chain file says. */

@@ -9,7 +9,17 @@ import { startSolana, type RunningSolana } from "../solana/start-solana.ts";
 import { createMint, mintTo } from "../solana/tokens.ts";
 import { askNode, solanaKey } from "../solana/wallet.ts";
 import { startTogether, stopTogether, type Stoppable } from "../start-together.ts";
-import { familyChains, familyKey, type FamilyPorts, type FamilyUrls } from "./family-plan.ts";
+import {
+  familyChains,
+  familyKey,
+  type FamilyAccounts,
+  type FamilyPorts,
+  type FamilyUrls,
+} from "./family-plan.ts";
+
+type Part<Node> = Stoppable & { readonly node: Node };
+/** With the solver's account. */
+type PayingPart<Node> = Part<Node> & { readonly solver: string };
 
 export interface FamiliesOptions {
   readonly ports: FamilyPorts;
@@ -26,6 +36,7 @@ export interface FamiliesOptions {
 /** Chains of other families, with contracts and money. */
 export interface RunningFamilies extends Stoppable {
   readonly urls: FamilyUrls;
+  readonly solver: FamilyAccounts;
   readonly solana: RunningSolana;
   readonly bitcoin: RunningBitcoin;
   readonly exchange: RunningExchange;
@@ -39,9 +50,8 @@ const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")
 
 /** Starts a Solana cluster, a Bitcoin network with a miner, and a perpetuals exchange, side by side; when one fails none is left. */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
-  type Part<Node> = Stoppable & { readonly node: Node };
   const [solana, bitcoin, exchange] = await startTogether<
-    [Part<RunningSolana>, Part<RunningBitcoin>, Part<RunningExchange>]
+    [PayingPart<RunningSolana>, PayingPart<RunningBitcoin>, Part<RunningExchange>]
   >([furnishedSolana(options), furnishedBitcoin(options), furnishedExchange(options)]);
   return {
     urls: {
@@ -50,6 +60,7 @@ export async function startFamilies(options: FamiliesOptions): Promise<RunningFa
       esplora: bitcoin.node.esploraUrl,
       exchange: exchange.node.url,
     },
+    solver: { solana: solana.solver, bitcoin: bitcoin.solver },
     solana: solana.node,
     bitcoin: bitcoin.node,
     exchange: exchange.node,
@@ -61,7 +72,7 @@ async function furnishedSolana({
   ports,
   users = 2,
   onProgress,
-}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningSolana }> {
+}: FamiliesOptions): Promise<PayingPart<RunningSolana>> {
   const node = await startSolana({ port: ports.solana, slotMs: 200, finalityLag: 4 });
   const part = { node, stop: async () => await node.close() };
   try {
@@ -87,7 +98,7 @@ async function furnishedSolana({
       await mintTo(node.url, mint, user.address, 10_000n * 1_000_000n);
     }
     onProgress(`Solana on port ${ports.solana}: depository deployed, accounts funded`);
-    return part;
+    return { ...part, solver: solver.address };
   } catch (error) {
     await part.stop();
     throw error;
@@ -101,7 +112,7 @@ async function furnishedBitcoin({
   bitcoinBlockMs = 1_500,
   onProgress,
   signal,
-}: FamiliesOptions): Promise<Stoppable & { readonly node: RunningBitcoin }> {
+}: FamiliesOptions): Promise<PayingPart<RunningBitcoin>> {
   const node = await startBitcoin({
     port: ports.bitcoin,
     logFile: join(folder, "logs", "bitcoin.log"),
@@ -138,7 +149,7 @@ async function furnishedBitcoin({
     onProgress(
       `Bitcoin (regtest) on port ${ports.bitcoin}: a block every ${bitcoinBlockMs} ms, accounts funded`,
     );
-    return part;
+    return { ...part, solver };
   } catch (error) {
     await part.stop();
     throw error;
