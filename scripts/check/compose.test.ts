@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { solverSettings } from "../../apps/api/src/settings.ts";
 import { root } from "./run-command.ts";
 
 // Compose reads a whole file before it starts one service of it: a variable that any service requires is required for all.
@@ -23,4 +24,24 @@ test("the oracle stands in its own file, and the API's file requires its keys an
   expect(new Set(await requiredBy("docker-compose.yml"))).toEqual(
     new Set(["ENVIRONMENT", "SOLVER_PRIVATE_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"]),
   );
+});
+
+/** The lines of one service, up to the next. */
+async function serviceOf(file: string, name: string): Promise<string> {
+  const text = await readFile(join(root, file), "utf8");
+  return new RegExp(`^  ${name}:\n(?:    .*\n|\n)+`, "m").exec(text)?.[0] ?? "";
+}
+
+test("of the keys in .env the API gets only the solver's, and the worker all", async () => {
+  const [api, worker] = await Promise.all([
+    serviceOf("docker-compose.yml", "api"),
+    serviceOf("docker-compose.yml", "worker"),
+  ]);
+  const keys = Object.values(solverSettings).flatMap(({ name, fromFile }) =>
+    fromFile ? [name, `${name}_FILE`] : [],
+  );
+  const emptied = (service: string) => keys.filter((name) => service.includes(`\n      ${name}: ""\n`));
+  expect(emptied(api)).toEqual(keys.filter((name) => !name.startsWith("SOLVER_PRIVATE_KEY")));
+  expect(worker).toContain('command: ["dist/worker.js"]');
+  expect(emptied(worker)).toEqual([]);
 });
