@@ -339,6 +339,6 @@ function signatureOf(txId: TxHash): string {
 }
 
 /** The bytes of a key in base58. */
-export function keyBytes(text: string): Hex {
+function keyBytes(text: string): Hex {
   return encodeAddress("solana-vm", text);
 }
