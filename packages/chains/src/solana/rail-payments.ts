@@ -1,12 +1,5 @@
 import { randomInt } from "node:crypto";
-import {
-  bytesOf,
-  decodeAddress,
-  encodeAddress,
-  nativeCurrency,
-  type Hex,
-  type TxHash,
-} from "@causeway/domain";
+import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
 import { getBase58Decoder } from "@solana/kit";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
@@ -336,9 +329,4 @@ function spelled(bytes: Hex): string {
 
 function signatureOf(txId: TxHash): string {
   return getBase58Decoder().decode(bytesOf(txId));
-}
-
-/** The bytes of a key in base58. */
-function keyBytes(text: string): Hex {
-  return encodeAddress("solana-vm", text);
 }
