@@ -689,6 +689,34 @@ test("attributes a transfer that was named late although every reading of the ch
   await expectFilledOnce(agreed);
 });
 
+test("alarms once while transfers wait to be read, and says when they are read", async () => {
+  await start();
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  let unreadSince: bigint | undefined = BigInt(Math.floor(world.services.clock.nowMs() / 1_000)) - 600n;
+  const arrivals: ChainRail["arrivals"] = async (cursor) => ({
+    ...(await connected.rail.arrivals(cursor)),
+    ...(unreadSince !== undefined && { unreadSince }),
+  });
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 20 },
+  };
+  const crowded = { ...connected, rail: { ...connected.rail, arrivals } };
+  const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+  const watcher = watchRail(hurried, crowded, locks.lead);
+  try {
+    await expect.poll(() => world.events.of("scan_behind")).toHaveLength(1);
+    expect(world.events.of("scan_behind")[0]?.facts).toMatchObject({ chain: connected.chain.name });
+    unreadSince = undefined;
+    await expect.poll(() => world.events.of("scan_caught_up")).toHaveLength(1);
+    expect(world.events.of("scan_behind")).toHaveLength(1);
+  } finally {
+    await watcher.close();
+    await locks.close();
+  }
+});
+
 test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
   await start();
   const agreed = await world.agree();

@@ -271,8 +271,6 @@ export const providerRows: readonly ProviderRow[] = [
     name: "blocks announced two blocks before they can be read",
     behavior: () => ({ reply: async (call, node) => await replyOfLaggingBackend(call, node, 2) }),
     maxFactor: 3,
-    // The scan only goes on once it is more than 8 blocks behind what was announced.
-    withinMs: 180_000,
   },
   { name: "receipts that are null for three blocks", behavior: () => lateReceipts(3) },
   {

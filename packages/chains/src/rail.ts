@@ -79,6 +79,8 @@ export interface RailArrivals {
   readonly cursor: string;
   /** The block (slot, ledger) up to which it was read. */
   readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
+  /** When the oldest transfer was made that is known of and was not read, seconds since epoch. Absent: none is left, or the rail cannot tell. */
+  readonly unreadSince?: bigint;
   /** What kept the rest from being read. Everything that was not read is after `cursor`. */
   readonly fault?: RpcFault;
 }

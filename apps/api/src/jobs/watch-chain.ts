@@ -8,6 +8,7 @@ import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../usecases/follow-reports.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
+import { scanLag } from "../usecases/scan-lag.ts";
 import { recheckFinalBlocks } from "../usecases/recheck-final-blocks.ts";
 import { TrailMoved, loadTrail, scanChain } from "../usecases/scan-chain.ts";
 import { trackLane } from "../usecases/track-lane.ts";
@@ -139,7 +140,7 @@ async function lead(
           reorged = false;
           hasFailed = head !== announced;
         }
-        lookAtLag(newest, trail.at(-1));
+        lookAtLag(scanLag(chain, newest, trail.at(-1)));
         caretaker.look();
         const nowMs = services.clock.nowMs();
         if (nowMs >= openAtMs) {
@@ -152,7 +153,7 @@ async function lead(
         // Steps before the one that failed are committed.
         const stored = await loadTrail(services, connected).catch(() => undefined);
         if (stored !== undefined) follow(stored);
-        lookAtLag(newest, trail.at(-1));
+        lookAtLag(scanLag(chain, newest, trail.at(-1)));
         if ((trail.at(-1)?.number ?? 0n) > tipBefore) pace.advanced();
         hasFailed = true;
         looked = undefined;

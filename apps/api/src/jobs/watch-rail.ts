@@ -5,8 +5,10 @@ import { attributeLate } from "../usecases/rails/attribute-late.ts";
 import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
 import { CursorMoved, readArrivals } from "../usecases/rails/read-arrivals.ts";
 import { trackRail } from "../usecases/rails/track-rail.ts";
+import { unreadLag } from "../usecases/scan-lag.ts";
 import { createFaultPauses } from "./fault-pause.ts";
 import type { Watcher } from "./watch-chain.ts";
+import { watchScanLag } from "./watch-scan-lag.ts";
 
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
@@ -60,9 +62,12 @@ async function lead(
   const { chain, rail } = connected;
   await openRailLane(services, connected);
   let cursor = await services.reads.railCursor(chain.id);
+  const lookAtLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {
     try {
-      cursor = await readArrivals(services, connected, cursor);
+      const { unreadSince, ...reached } = await readArrivals(services, connected, cursor);
+      cursor = reached.cursor;
+      lookAtLag(unreadLag(services.clock.nowMs(), unreadSince));
     } catch (error) {
       // Part of the deposits may have been recorded.
       cursor = await services.reads.railCursor(chain.id);

@@ -1,18 +1,30 @@
 import type { BlockRef } from "@causeway/chains";
 import type { ScannedBlock } from "../ports/reads.ts";
 
-/** How far the watcher of a chain is behind the newest block. */
-export interface ScanLag {
-  readonly blocks: bigint;
-  /** Between the newest block that was scanned and the newest block, by their own timestamps. */
+/** How late the deposits of a chain are seen. */
+export interface Lag {
   readonly seconds: number;
   /** Deposits are seen much later than usual, or not at all. */
   readonly isBehind: boolean;
 }
 
+/** How far the watcher of a chain is behind the newest block; seconds between the newest block that was scanned and it, by their own timestamps. */
+export interface ScanLag extends Lag {
+  readonly blocks: bigint;
+}
+
 /** A scan may be so many block times behind, and at least so many seconds. */
 const MAX_BLOCK_TIMES = 10;
 const MIN_SECONDS = 30;
+/** The ledger of a chain without blocks to follow may be read so late: what it shows late is waited for. */
+const MAX_UNREAD_SECONDS = 300;
+
+/** @param unreadSince when the oldest transfer was made that is known of and was not read, seconds since epoch */
+export function unreadLag(nowMs: number, unreadSince: bigint | undefined): Lag {
+  if (unreadSince === undefined) return { seconds: 0, isBehind: false };
+  const seconds = Math.max(0, Math.round(nowMs / 1_000) - Number(unreadSince));
+  return { seconds, isBehind: seconds > MAX_UNREAD_SECONDS };
+}
 
 /** Undefined when there is no newest block, or none was ever scanned. */
 export function scanLag(

@@ -206,3 +206,23 @@ test("keeps what was read before a fault, and reads the rest once from the curso
   expect((await reading.arrivals(second.cursor)).deposits).toEqual([]);
   expect(leftAside).toEqual([]);
 });
+
+test("tells how far it read while a crowd waits, so that no request expires whose deposit is in the crowd", async () => {
+  const all = Array.from({ length: 250 }, (_, at) =>
+    transfer(START + BigInt(at) * 1_000n, at, friend, depository),
+  );
+  const clock = START + 900_000n;
+  const { reading, judged } = readerOf(new Map(all.map((one) => [one.time, [one]])), clock);
+  let cursor = writeCursor({ time: START, block: 0n, seen: [] });
+  for (const read of [100, 200]) {
+    const arrivals = await reading.arrivals(cursor);
+    ({ cursor } = arrivals);
+    expect(judged).toHaveLength(read);
+    const oldest = all[read]?.time ?? 0n;
+    expect(arrivals.unreadSince).toBe(oldest / 1_000n);
+    expect(arrivals.upTo.timestamp).toBe((oldest - 1n) / 1_000n);
+  }
+  const last = await reading.arrivals(cursor);
+  expect(last.unreadSince).toBeUndefined();
+  expect(last.upTo.timestamp).toBe(clock / 1_000n);
+});

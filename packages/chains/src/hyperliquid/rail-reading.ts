@@ -273,15 +273,15 @@ export function createRailReading(options: RailReadingOptions): RailReading {
         unread,
         reachOf(transfers, { before: cursor.time, upTo, clock }),
       );
+      const [oldest] = unread.map(({ time }) => time).toSorted((a, b) => (a < b ? -1 : 1));
+      // Requests expire by this time: a deposit that was made in time may be among what is not read yet.
+      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(least);
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
         cursor: writeCursor(behind),
         ...(fault !== undefined && { fault }),
-        upTo: {
-          number: behind.block,
-          hash: blockHashOf(behind.block),
-          timestamp: clock / 1_000n,
-        },
+        ...(oldest !== undefined && { unreadSince: oldest / 1_000n }),
+        upTo: { number: behind.block, hash: blockHashOf(behind.block), timestamp: readUntil / 1_000n },
       };
     },
 
@@ -309,6 +309,10 @@ function reachOf(
   const last = transfers.at(-1)?.time ?? before;
   const settled = upTo < clock - IDLE_MS ? upTo : clock - IDLE_MS;
   return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 function faultOrThrow(error: unknown): RpcFault {

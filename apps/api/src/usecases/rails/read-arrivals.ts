@@ -13,21 +13,27 @@ export class CursorMoved extends Error {
   }
 }
 
+export interface ReadArrivals {
+  /** Behind what was read. */
+  readonly cursor: string;
+  /** When the oldest transfer was made that is known of and was not read, seconds since epoch. */
+  readonly unreadSince: bigint | undefined;
+}
+
 /**
  * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
- * @returns the cursor behind what was read
  * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again. @throws CursorMoved
  */
 export async function readArrivals(
   services: Needs,
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
   cursor: string | undefined,
-): Promise<string> {
-  const { deposits, cursor: next, upTo, fault } = await rail.arrivals(cursor);
+): Promise<ReadArrivals> {
+  const { deposits, cursor: next, upTo, unreadSince, fault } = await rail.arrivals(cursor);
   if (deposits.length === 0 && next === cursor) {
     if (fault !== undefined) throw fault;
-    return next;
+    return { cursor: next, unreadSince };
   }
   const seenAtMs = services.clock.nowMs();
   const named = await nameFacts(services, chain, deposits, upTo);
@@ -44,5 +50,5 @@ export async function readArrivals(
       tookMs: services.clock.nowMs() - seenAtMs,
     });
   if (fault !== undefined) throw fault;
-  return next;
+  return { cursor: next, unreadSince };
 }
