@@ -295,6 +295,69 @@ test("a key whose receivers all hang, however many, does not keep those of other
     await hostile.call("DELETE", `/webhooks/${id}`);
 });
 
+/** Owners whose changes are a second apart, each with what happens to its requests; until the end of the test there is nothing else to deliver. */
+async function ownersInLine(
+  ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
+): Promise<readonly string[]> {
+  const forget = async (): Promise<void> => {
+    await world.pool.query("delete from webhook_deliveries");
+  };
+  await forget();
+  endings.push(forget);
+  const webhooks: string[] = [];
+  for (const changes of changesOf) {
+    const owner = await anOwner();
+    await changes(owner);
+    world.clock.forward(SECOND_MS);
+    webhooks.push(owner.webhook);
+  }
+  return webhooks;
+}
+
+const oneDeposit = async (owner: Owner): Promise<unknown> =>
+  await world.happens((await owner.aRequest()).requestId, deposited());
+
+/** Claims one delivery; the endpoint it goes to. */
+async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey?: number } = {}) {
+  const now = { nowMs: world.clock.nowMs(), leaseMs: MINUTE_MS };
+  const [due] = await webhookQueue(sqlOn(world.pool)).claim({
+    ...now,
+    perEndpoint: 8,
+    perKey: 16,
+    limit: 1,
+    ...bounds,
+  });
+  return due?.endpoint.id;
+}
+
+test("claims from the endpoint with the earliest delivery first, and from endpoints that fail last", async () => {
+  const [failing, first, second] = await ownersInLine(oneDeposit, oneDeposit, oneDeposit);
+  await world.pool.query("update webhook_endpoints set failing_since_ms = 1 where id = $1", [failing]);
+  expect(await claimOne()).toBe(first);
+  expect(await claimOne()).toBe(second);
+  expect(await claimOne()).toBe(failing);
+  expect(await claimOne()).toBeUndefined();
+});
+
+test("claims from other endpoints while the next delivery of the first one waits for one that is being sent", async () => {
+  const fill = async (owner: Owner): Promise<unknown> => await world.fill((await owner.aRequest()).requestId);
+  const [busy, other] = await ownersInLine(fill, oneDeposit);
+  expect(await claimOne()).toBe(busy);
+  expect(await claimOne()).toBe(other);
+});
+
+test("claims from other endpoints while the first one, or its key, has no places left", async () => {
+  const twoDeposits = async (owner: Owner): Promise<void> => {
+    await oneDeposit(owner);
+    await oneDeposit(owner);
+  };
+  const [full, second, third] = await ownersInLine(twoDeposits, oneDeposit, oneDeposit);
+  expect(await claimOne()).toBe(full);
+  expect(await claimOne({ perEndpoint: 1 })).toBe(second);
+  expect(await claimOne({ perKey: 1 })).toBe(third);
+  expect(await claimOne()).toBe(full);
+});
+
 test("what no text of the database can hold is refused, not stumbled over", async () => {
   const owner = await anOwner();
   for (const payload of [

@@ -8,13 +8,14 @@ import type { EventRow } from "./status-event-reads.ts";
 
 /**
  * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an index probe per delivery: `not exists` would become a join
- * that reads the whole queue of the endpoint.
+ * that reads the whole queue of the endpoint. The planner assumes that `nullif (…) is not null` is nearly always true, so it expects a match at the start of the index;
+ * otherwise it may read the whole queue and sort it.
  */
 const dueOf = (endpoint: string): string =>
   `select d.id, d.next_at_ms from webhook_deliveries d
-   where d.endpoint_id = ${endpoint}.id and d.state = 'waiting' and d.next_at_ms <= $1 and d.lease_until_ms <= $1
-     and not coalesce((select true from webhook_deliveries p
-       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting' limit 1), false)
+   where d.endpoint_id = ${endpoint}.id and d.state = 'waiting' and d.next_at_ms <= $1
+     and nullif(d.lease_until_ms <= $1 and not coalesce((select true from webhook_deliveries p
+       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting' limit 1), false), false) is not null
    order by d.next_at_ms`;
 
 /**
@@ -28,24 +29,29 @@ const claim = statement(
      where state = 'waiting' and lease_until_ms > 0 and lease_until_ms > $1 group by endpoint_id),
    held_by_key as materialized (
      select w.key_id, sum(held.places)::bigint as places from held join webhook_endpoints w on w.id = held.endpoint_id group by w.key_id),
-   asking (id) as (
-     (select endpoint_id from webhook_deliveries where state = 'waiting' order by endpoint_id limit 1)
+   asking (id, first_at_ms) as (
+     (select endpoint_id, next_at_ms from webhook_deliveries where state = 'waiting' order by endpoint_id, next_at_ms limit 1)
      union all
-     select (select d.endpoint_id from webhook_deliveries d where d.state = 'waiting' and d.endpoint_id > asking.id
-       order by d.endpoint_id limit 1)
-     from asking where asking.id is not null),
-   living as (
-     select w.id, w.key_id, w.failing_since_ms is not null as is_failing,
-       $2 - coalesce(held.places, 0) as free, $6 - coalesce(of_key.places, 0) as free_of_key
-     from asking join webhook_endpoints w on w.id = asking.id join api_keys k on k.id = w.key_id
-       left join held on held.endpoint_id = w.id left join held_by_key of_key on of_key.key_id = w.key_id
-     where w.deleted_at_ms is null and k.revoked_at_ms is null),
-   -- The earliest deliveries of all come from the endpoints whose first one is earliest.
-   heads as (
-     select living.*, row_number() over (partition by living.key_id order by is_failing, d.next_at_ms, d.id) as n, d.next_at_ms, d.id as delivery_id
-     from living cross join lateral (${dueOf("living")} limit 1) d where living.free > 0),
+     select next.* from asking cross join lateral (
+       select d.endpoint_id, d.next_at_ms from webhook_deliveries d where d.state = 'waiting' and d.endpoint_id > asking.id
+       order by d.endpoint_id, d.next_at_ms limit 1) next),
+   -- Ordered by their first deliveries, which may be under way already; failing endpoints come last.
+   asked as (
+     select id, first_at_ms,
+       id in (select w.id from webhook_endpoints w where w.failing_since_ms is not null and w.deleted_at_ms is null) as is_failing
+     from asking where first_at_ms <= $1 and id not in (select endpoint_id from held where places >= $2)
+     order by is_failing, first_at_ms, id),
+   -- Checks one endpoint after the other until enough of them have something to claim. The inner limits prevent joins of whole tables.
    nearest as (
-     select * from heads where n <= free_of_key order by is_failing, next_at_ms, delivery_id limit $3),
+     select asked.id, asked.first_at_ms, asked.is_failing, living.key_id, living.free_of_key,
+       $2 - coalesce((select places from held where endpoint_id = asked.id), 0) as free
+     from asked
+       cross join lateral (
+         select w.key_id, $6 - coalesce((select places from held_by_key h where h.key_id = w.key_id), 0) as free_of_key
+         from webhook_endpoints w where w.id = asked.id and w.deleted_at_ms is null limit 1) living
+       cross join lateral (${dueOf("asked")} limit 1) head
+     where living.free_of_key > 0 and (select k.revoked_at_ms is null from api_keys k where k.id = living.key_id)
+     order by is_failing, first_at_ms, id limit $3),
    due as (
      select d.id, d.next_at_ms, nearest.is_failing, nearest.free_of_key,
        row_number() over (partition by nearest.key_id order by nearest.is_failing, d.next_at_ms, d.id) as n
