@@ -4,9 +4,13 @@ import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { mayDeleteByAge } from "./plausible-clock.ts";
 
-const BATCH = 5_000;
+/** Rows of a table's first commit in a round. Batches double after a quick commit and halve after a slow one: how long a row takes depends on what refers to it, and on the disk. */
+const FIRST_BATCH = 125;
+const MAX_BATCH = 1_000;
+/** After a commit this short, one with twice as many rows ends within half a second. */
+const QUICK_MS = 250;
 /** Batches of one table in a round: the rest waits for the next one. */
-const MAX_BATCHES = 20;
+const MAX_BATCHES = 100;
 
 /**
  * How long rows stay: queued jobs to look into what happened, unpaid quotes so that a very late deposit is still refunded (large ones a day only: anyone can have them stored),
@@ -26,26 +30,26 @@ interface Pruned {
   readonly seen: number;
 }
 
-/** Deletes what has served its time, a bounded batch a commit. Each table fails alone; nothing is deleted while no chain confirms the clock. */
+/** Deletes what has served its time, in batches that commit within half a second. Each table fails alone; nothing is deleted while no chain confirms the clock. */
 export async function pruneHistory(
   services: Pick<Services, "reads" | "uow" | "events" | "clock">,
 ): Promise<void> {
   if (!(await mayDeleteByAge(services))) return;
   const counts = {
-    jobs: await prune(services, "outbox", async (tx, beforeMs) =>
-      all(await tx.outbox.prune(beforeMs, BATCH)),
+    jobs: await prune(services, "outbox", async (tx, beforeMs, limit) =>
+      all(await tx.outbox.prune(beforeMs, limit)),
     ),
-    quotesWithCalls: await prune(services, "large_requests", (tx, beforeMs) =>
-      tx.requests.prune("large_requests", beforeMs, BATCH),
+    quotesWithCalls: await prune(services, "large_requests", (tx, beforeMs, limit) =>
+      tx.requests.prune("large_requests", beforeMs, limit),
     ),
-    quotes: await prune(services, "requests", (tx, beforeMs) =>
-      tx.requests.prune("requests", beforeMs, BATCH),
+    quotes: await prune(services, "requests", (tx, beforeMs, limit) =>
+      tx.requests.prune("requests", beforeMs, limit),
     ),
-    calls: await prune(services, "idempotency_keys", async (tx, beforeMs) =>
-      all(await tx.idempotency.prune(beforeMs, BATCH)),
+    calls: await prune(services, "idempotency_keys", async (tx, beforeMs, limit) =>
+      all(await tx.idempotency.prune(beforeMs, limit)),
     ),
-    offers: await prune(services, "claims", async (tx, beforeMs) =>
-      all(await tx.claims.prune(Math.floor(beforeMs / 1000), BATCH)),
+    offers: await prune(services, "claims", async (tx, beforeMs, limit) =>
+      all(await tx.claims.prune(Math.floor(beforeMs / 1000), limit)),
     ),
   };
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("pruned", counts);
@@ -56,15 +60,19 @@ const all = (deleted: number): Pruned => ({ deleted, seen: deleted });
 async function prune(
   { uow, clock, events }: Pick<Services, "uow" | "events" | "clock">,
   table: PrunableTable,
-  batch: (tx: Tx, beforeMs: number) => Promise<Pruned>,
+  batch: (tx: Tx, beforeMs: number, limit: number) => Promise<Pruned>,
 ): Promise<number> {
   const beforeMs = clock.nowMs() - KEPT_MS[table];
   let total = 0;
+  let limit = FIRST_BATCH;
   try {
     for (let n = 0; n < MAX_BATCHES; n++) {
-      const { deleted, seen } = await uow.run((tx) => batch(tx, beforeMs));
+      const startedAtMs = clock.nowMs();
+      const { deleted, seen } = await uow.run((tx) => batch(tx, beforeMs, limit));
       total += deleted;
-      if (seen < BATCH) break;
+      if (seen < limit) break;
+      const isQuick = clock.nowMs() - startedAtMs < QUICK_MS;
+      limit = isQuick ? Math.min(2 * limit, MAX_BATCH) : Math.ceil(limit / 2);
     }
   } catch (error) {
     events.fault("prune_fault", error, { table });

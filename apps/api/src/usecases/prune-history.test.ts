@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { recordedEvents } from "../../../../test/fakes/recorded-events.ts";
+import type { Tx, UnitOfWork } from "../ports/unit-of-work.ts";
+import type { Reads } from "../ports/reads.ts";
+import { pruneHistory } from "./prune-history.ts";
+
+/** Prunes 100,000 expired quotes that take so long each, for one round. */
+async function pruneQuotes(msEach: number) {
+  let nowMs = 1_700_000_000_000;
+  const clock = { nowMs: () => nowMs };
+  const commitsMs: number[] = [];
+  let left = 100_000;
+  const none = { prune: async () => await Promise.resolve(0) };
+  const requests = {
+    prune: async (quotes: string, _beforeMs: number, limit: number) => {
+      const deleted = quotes === "requests" ? Math.min(left, limit) : 0;
+      left -= deleted;
+      nowMs += deleted * msEach;
+      return await Promise.resolve({ deleted, seen: deleted });
+    },
+  };
+  const uow: UnitOfWork = {
+    run: async (work) => {
+      const startedAtMs = clock.nowMs();
+      const result = await work({ outbox: none, idempotency: none, claims: none, requests } as unknown as Tx);
+      commitsMs.push(clock.nowMs() - startedAtMs);
+      return result;
+    },
+  };
+  const reads = { newestBlocksMs: async () => await Promise.resolve([clock.nowMs()]) } as unknown as Reads;
+  await pruneHistory({ reads, uow, events: recordedEvents(), clock });
+  return { left, commitsMs };
+}
+
+test.each([0.01, 0.4, 2])(
+  "prunes rows that take %d ms each in commits of at most half a second",
+  async (msEach) => {
+    const { commitsMs } = await pruneQuotes(msEach);
+    expect(Math.max(...commitsMs)).toBeLessThanOrEqual(500);
+  },
+);
+
+test("prunes almost 100,000 rows in a round while commits are quick", async () => {
+  expect((await pruneQuotes(0.2)).left).toBeLessThan(5_000);
+});
+
+test("takes smaller batches until slow rows commit within half a second", async () => {
+  const { commitsMs } = await pruneQuotes(20);
+  expect(Math.max(...commitsMs.slice(-90))).toBeLessThanOrEqual(500);
+});
