@@ -13,6 +13,10 @@ import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { scanChain, trailLength } from "../../apps/api/src/usecases/scan-chain.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../support/engine-world.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { ServerReplaced } from "../../apps/api/src/ports/server-replaced.ts";
 import { loseRows } from "../support/lost-rows.ts";
 import { withChain } from "../support/other-chain.ts";
 
@@ -406,6 +410,23 @@ test("while a lost payment waits in the pool, nothing is planned with its nonce"
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
   expect(await world.paymentsOf(other, destination)).toEqual([]);
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a fill that was checked before the database failed over takes no nonce after it, and is planned again", async () => {
+  const { origin, services, pool } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  const replaced = { isNew: () => true };
+  const midway = { ...services, uow: postgresUnitOfWork(pool, replaced) };
+  await expect(fillDestination(midway, agreed.requestId)).rejects.toThrow(ServerReplaced);
+  const after = { ...services, reads: postgresReads(sqlOn(pool), replaced) };
+  expect(await fillDestination(after, agreed.requestId)).toMatchObject({
+    why: expect.stringContaining("less than a minute ago"),
+  });
+  expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
 test("a key that was used while the node had forgotten its old states opens its lane when the node knows them", async () => {

@@ -22,6 +22,7 @@ import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.t
 import { oldestSnapshot } from "./adapters/postgres/oldest-snapshot.ts";
 import { openPayments } from "./adapters/postgres/open-payments.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
+import { watchServer } from "./adapters/postgres/server-watch.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
@@ -194,6 +195,7 @@ export async function createContainer(
     lifecycle,
   );
   const prices = vetoedByPools(book, poolUsd, ({ class: kind }) => MAX_DIVERGENCE_BPS[kind], clock);
+  const servers = watchServer();
   const services: Services = {
     clock,
     events,
@@ -205,8 +207,8 @@ export async function createContainer(
     liquidity,
     poolUsd,
     chains: createChainDirectory(connected, rails),
-    uow: postgresUnitOfWork(pool),
-    reads: postgresReads(sql),
+    uow: postgresUnitOfWork(pool, servers),
+    reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
     ...(saidNonces !== undefined && { nonceMappings: saidNonces.reads }),

@@ -41,6 +41,7 @@ export type EventName =
   | "slot_final"
   | "slot_dead"
   | "slot_cancelled"
+  | "nonce_spent_elsewhere"
   | "nonce_unexplained"
   | "nonce_gap_filled"
   | "payment_unrecorded"

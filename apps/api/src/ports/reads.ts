@@ -23,6 +23,8 @@ export interface LaneState {
   readonly hasUnexplained: boolean;
   /** First block to search for unknown nonces; undefined: none was noticed. */
   readonly searchFrom: bigint | undefined;
+  /** Another database server answers since less than a minute, and may lack the last commits of the former one. */
+  readonly isServerNew: boolean;
 }
 
 /** Reads outside any transaction. What they say may be old by the time it is used: decisions are taken again under a lock. */

@@ -15,6 +15,7 @@ import { endOf, isRail } from "./request-end.ts";
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
 const UNEXPLAINED_NONCE = "a used nonce of the sending key is unexplained";
+const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 const UNKNOWN_PENDING =
   "a transaction of the sending key that the database does not know waits to be mined; replace it by a no-op if it does not pass";
 
@@ -22,7 +23,8 @@ const UNKNOWN_PENDING =
 const MAX_NONCES = 256;
 
 /**
- * Why a lane must not plan anything now: the chain has used a nonce that nobody can explain, or will as soon as what waits in the pool is mined. Undefined: it may.
+ * Why a lane must not plan anything now: the database has just failed over, or the chain has used a nonce that nobody can explain, or will as soon as what
+ * waits in the pool is mined. Undefined: it may.
  * @throws RpcFault
  */
 export async function whyUnexplained(
@@ -36,6 +38,7 @@ export async function whyUnexplained(
   ]);
   const lane = await reads.lane(chain.id, sender);
   if (lane === undefined) return undefined;
+  if (lane.isServerNew) return NEW_SERVER;
   if (lane.hasUnexplained || used > lane.nextNonce) return UNEXPLAINED_NONCE;
   return pending > lane.nextNonce ? UNKNOWN_PENDING : undefined;
 }
@@ -256,7 +259,7 @@ export async function explainNonces(
 }
 
 async function findNonceUser(
-  services: Pick<Services, "reads" | "uow">,
+  services: Pick<Services, "reads" | "events" | "uow">,
   connected: OneChain,
   { sender, nonce, from }: { sender: Address; nonce: number; from: bigint | undefined },
 ): Promise<NonceUser | undefined> {
@@ -267,6 +270,9 @@ async function findNonceUser(
   const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
   const user = { txHash, pays: await paidBy(services, connected, txHash) };
+  // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it paid.
+  if (user.pays === undefined)
+    services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });
   await services.uow.run((tx) => tx.lanes.noteNonceUser(chain.id, sender, nonce, user));
   return user;
 }

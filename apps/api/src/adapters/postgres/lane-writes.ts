@@ -1,12 +1,15 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
+import { ServerReplaced } from "../../ports/server-replaced.ts";
 import { legId } from "../../ports/leg.ts";
 import type { LaneWrites } from "../../ports/unit-of-work.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "./rows.ts";
 import type { AttemptRow, SlotRow } from "./rows.ts";
+import type { ServerWatch } from "./server-watch.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.ts";
 
 const openLane = statement(
@@ -19,7 +22,7 @@ const takeNonce = statement(
 );
 const lockLane = statement(
   "lane_lock",
-  "select next_nonce from lanes where chain_id = $1 and sender = $2 for update",
+  "select extract(epoch from pg_postmaster_start_time())::text as server from lanes where chain_id = $1 and sender = $2 for update",
 );
 const noteSearchFrom = statement(
   "lane_note_search_from",
@@ -108,7 +111,11 @@ const cancel = statement(
 );
 
 /** Nonces inside one transaction. */
-export function laneWrites(sql: Sql): LaneWrites {
+export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
+  const locked = async (chainId: number, sender: Address): Promise<void> => {
+    const [row] = await sql.query<{ server: string }>(lockLane, [chainId, sender]);
+    if (row !== undefined && servers.isNew(row.server)) throw new ServerReplaced();
+  };
   return {
     async open(chainId, sender, chainNonce): Promise<void> {
       await sql.query(openLane, [chainId, sender, chainNonce]);
@@ -124,7 +131,7 @@ export function laneWrites(sql: Sql): LaneWrites {
       const { leg } = plan;
       const id = legId(leg);
       // The lane's row lock makes "is the leg paid already" and "take a nonce" one act.
-      await sql.query(lockLane, [plan.chainId, plan.sender]);
+      await locked(plan.chainId, plan.sender);
       if ((await sql.query(liveOfLeg, [leg.kind, id])).length > 0) throw new LegTaken(leg);
       const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
       if (!taken) throw new Error(`the lane of chain ${plan.chainId} was never opened`);
@@ -162,9 +169,7 @@ export function laneWrites(sql: Sql): LaneWrites {
       ]);
       return { amount: row?.amount ?? 0n, gasWei: row?.gas_wei ?? 0n };
     },
-    async lockLane(chainId, sender): Promise<void> {
-      await sql.query(lockLane, [chainId, sender]);
-    },
+    lockLane: locked,
     async hasLiveSlot(leg): Promise<boolean> {
       return (await sql.query(liveOfLeg, [leg.kind, legId(leg)])).length > 0;
     },

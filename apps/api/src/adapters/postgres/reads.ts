@@ -10,6 +10,7 @@ import type { ExecutionRow } from "./execution-rows.ts";
 import { LARGE, LARGE_ENDED } from "./large-requests.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
+import { watchServer, type ServerWatch } from "./server-watch.ts";
 import { withoutJob } from "./job-runs.ts";
 import { railReads } from "./rail-rows.ts";
 import {
@@ -69,7 +70,7 @@ const unsettled = statement(
 );
 const lane = statement(
   "read_lane",
-  `select next_nonce, search_from, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
+  `select next_nonce, search_from, extract(epoch from pg_postmaster_start_time())::text as server, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
      and s.unexplained_confirmed) as has_unexplained
    from lanes l where l.chain_id = $1 and l.sender = $2`,
 );
@@ -186,9 +187,11 @@ interface LaneRow {
   readonly next_nonce: number;
   readonly has_unexplained: boolean;
   readonly search_from: number | null;
+  readonly server: string;
 }
 
-export function postgresReads(sql: Sql): Reads {
+/** @param servers shared with the unit of work, which gives the nonces */
+export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): Reads {
   async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
     if (rows.length === 0) return [];
     const found = await sql.query<AttemptRow>(attempts, [rows.map((row) => row.id)]);
@@ -231,7 +234,8 @@ export function postgresReads(sql: Sql): Reads {
       const [row] = await sql.query<LaneRow>(lane, [chainId, sender]);
       if (row === undefined) return undefined;
       const { next_nonce: nextNonce, has_unexplained: hasUnexplained, search_from: from } = row;
-      return { nextNonce, hasUnexplained, searchFrom: from === null ? undefined : BigInt(from) };
+      const searchFrom = from === null ? undefined : BigInt(from);
+      return { nextNonce, hasUnexplained, searchFrom, isServerNew: servers.isNew(row.server) };
     },
     async hasLane(chainId) {
       const [row] = await sql.query<{ has_lane: boolean }>(hasLane, [chainId]);

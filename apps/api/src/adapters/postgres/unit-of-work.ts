@@ -19,6 +19,7 @@ import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
 import { fillBurnWrites } from "./fill-burns.ts";
 import { sendWrites } from "./send-writes.ts";
+import { watchServer, type ServerWatch } from "./server-watch.ts";
 import { settlementWrites } from "./settlement-writes.ts";
 import { sponsorKeys } from "./sponsors.ts";
 import { topUpWrites } from "./top-up-writes.ts";
@@ -31,8 +32,11 @@ const LOCK_NOT_AVAILABLE = "55P03";
 // Until the end of the transaction.
 const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
-/** Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run again (nothing of it was committed), at most three times. */
-export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
+/**
+ * Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run again (nothing of it was committed), at most three times.
+ * @param servers shared with the reads that payments are planned by
+ */
+export function postgresUnitOfWork(pool: pg.Pool, servers: ServerWatch = watchServer()): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
   return {
     async run<T>(
@@ -41,7 +45,7 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
     ): Promise<T> {
       for (let attempt = 1; ; attempt++) {
         try {
-          const { result, announces } = await runOnce(pool, work, options.lockTimeoutMs);
+          const { result, announces } = await runOnce(pool, servers, work, options.lockTimeoutMs);
           if (announces) announcements.send();
           return result;
         } catch (error) {
@@ -55,6 +59,7 @@ export function postgresUnitOfWork(pool: pg.Pool): UnitOfWork {
 
 async function runOnce<T>(
   pool: pg.Pool,
+  servers: ServerWatch,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
 ): Promise<{ readonly result: T; readonly announces: boolean }> {
@@ -74,7 +79,7 @@ async function runOnce<T>(
       depositAddresses: depositAddressWrites(sql),
       sends: sendWrites(sql),
       fillBurns: fillBurnWrites(sql),
-      lanes: laneWrites(sql),
+      lanes: laneWrites(sql, servers),
       ledger: ledgerWrites(sql),
       executions: executionWrites(sql),
       sponsors: sponsorKeys(sql),

@@ -1,0 +1,9 @@
+/** Another database server answers since less than a minute: what was planned before may rest on commits that it lacks. Nothing was committed; plan again. */
+export class ServerReplaced extends Error {
+  constructor() {
+    super(
+      "the database server was replaced or restarted less than a minute ago; the payment is planned again",
+    );
+    this.name = "ServerReplaced";
+  }
+}
