@@ -17,7 +17,7 @@ import { vaultAccountsIn } from "./vault-accounts.ts";
 const AGAIN_SLOTS = 150n;
 /** Slots before now at which a first reading begins. About ten minutes. */
 const FIRST_SLOTS = 1_500n;
-/** Signatures of one page, and transactions judged by one reading. */
+/** Signatures of one page, and most transactions judged by one reading. */
 const PAGE = 1_000;
 const MOST_JUDGED = 200;
 /** Transactions asked for at once. */
@@ -46,6 +46,8 @@ export interface RailArrivalReader {
 export function createArrivals(options: ArrivalOptions): RailArrivalReader {
   const { rpc, reads, seats, mints, onFault } = options;
   const faults = new Map<string, number>();
+  /** Fewer after each fault: where an endpoint's limit ends every long reading, short ones get through a crowd. */
+  let mostJudged = MOST_JUDGED;
 
   /** What names one of the addresses in slots from `from` to `to`, newest first. */
   async function listed(account: string, from: bigint, to: bigint): Promise<readonly SignatureEntry[]> {
@@ -97,52 +99,66 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     return { kind: "final", value: toFacts(facts, block.hash, reading.deposits) };
   }
 
+  async function arrivals(text: string | undefined): Promise<RailArrivals> {
+    const final = await rpc.finalSlot();
+    const cursor =
+      text === undefined
+        ? { slot: final > FIRST_SLOTS ? final - FIRST_SLOTS : 0n, known: [] }
+        : readCursor(text);
+    if (final < cursor.slot)
+      throw inconsistent("getSlot", "the node is behind another one that was asked before");
+    const from = cursor.slot > AGAIN_SLOTS ? cursor.slot - AGAIN_SLOTS : 0n;
+    const known = new Set(cursor.known);
+    const accounts = [
+      seats.vault,
+      ...(await Promise.all(
+        (await mints()).map(
+          async ({ mint, tokenProgram }) => await associatedTokenAddress(seats.vault, mint, tokenProgram),
+        ),
+      )),
+    ];
+    const lists = await Promise.all(accounts.map(async (account) => await listed(account, from, final)));
+    const entries = [...new Map(lists.flat().map((entry) => [entry.signature, entry])).values()];
+    // Nodes list the transactions of one slot in no order that is told; by signature it is one order for all readings.
+    const fresh = entries
+      .filter(({ signature, failed }) => !failed && !known.has(signature))
+      .toSorted((a, b) =>
+        a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
+      );
+    // Never a part of what one slot holds: the cursor is between slots.
+    const last = fresh[mostJudged - 1];
+    const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
+    const deposits: DepositFact[] = [];
+    for (let at = 0; at < now.length; at += AT_ONCE) {
+      const some = await Promise.all(now.slice(at, at + AT_ONCE).map(judged));
+      deposits.push(...some.flatMap((found) => found ?? []));
+    }
+    const isAll = last === undefined || now.length === fresh.length;
+    const reached = isAll ? final : maxOf(last.slot, cursor.slot);
+    const read = [...cursor.known, ...now.map(({ signature }) => signature)];
+    const slotOf = new Map(entries.map(({ signature, slot }) => [signature, slot]));
+    const keptFrom = reached > AGAIN_SLOTS ? reached - AGAIN_SLOTS : 0n;
+    const kept = read.filter((signature) => (slotOf.get(signature) ?? 0n) >= keptFrom);
+    const upTo = await reads.block(reached, "finalized");
+    return {
+      deposits,
+      cursor: writeCursor({ slot: reached, known: kept }),
+      upTo,
+      // What is next was made right after it, or later.
+      ...(!isAll && { unreadSince: upTo.timestamp }),
+    };
+  }
+
   return {
     arrivals: async (text) => {
-      const final = await rpc.finalSlot();
-      const cursor =
-        text === undefined
-          ? { slot: final > FIRST_SLOTS ? final - FIRST_SLOTS : 0n, known: [] }
-          : readCursor(text);
-      if (final < cursor.slot)
-        throw inconsistent("getSlot", "the node is behind another one that was asked before");
-      const from = cursor.slot > AGAIN_SLOTS ? cursor.slot - AGAIN_SLOTS : 0n;
-      const known = new Set(cursor.known);
-      const accounts = [
-        seats.vault,
-        ...(await Promise.all(
-          (await mints()).map(
-            async ({ mint, tokenProgram }) => await associatedTokenAddress(seats.vault, mint, tokenProgram),
-          ),
-        )),
-      ];
-      const lists = await Promise.all(accounts.map(async (account) => await listed(account, from, final)));
-      const entries = [...new Map(lists.flat().map((entry) => [entry.signature, entry])).values()];
-      // Nodes list the transactions of one slot in no order that is told; by signature it is one order for all readings.
-      const fresh = entries
-        .filter(({ signature, failed }) => !failed && !known.has(signature))
-        .toSorted((a, b) =>
-          a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
-        );
-      // Never a part of what one slot holds: the cursor is between slots.
-      const last = fresh[MOST_JUDGED - 1];
-      const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
-      const deposits: DepositFact[] = [];
-      for (let at = 0; at < now.length; at += AT_ONCE) {
-        const some = await Promise.all(now.slice(at, at + AT_ONCE).map(judged));
-        deposits.push(...some.flatMap((found) => found ?? []));
+      try {
+        const read = await arrivals(text);
+        mostJudged = Math.min(2 * mostJudged, MOST_JUDGED);
+        return read;
+      } catch (error) {
+        if (error instanceof RpcFault) mostJudged = Math.max(Math.floor(mostJudged / 2), AT_ONCE);
+        throw error;
       }
-      const reached =
-        last === undefined || now.length === fresh.length ? final : maxOf(last.slot, cursor.slot);
-      const read = [...cursor.known, ...now.map(({ signature }) => signature)];
-      const slotOf = new Map(entries.map(({ signature, slot }) => [signature, slot]));
-      const keptFrom = reached > AGAIN_SLOTS ? reached - AGAIN_SLOTS : 0n;
-      const kept = read.filter((signature) => (slotOf.get(signature) ?? 0n) >= keptFrom);
-      return {
-        deposits,
-        cursor: writeCursor({ slot: reached, known: kept }),
-        upTo: await reads.block(reached, "finalized"),
-      };
     },
 
     arrivalsOf: async (transactionId) => {
