@@ -421,6 +421,9 @@ test("a fill that was checked before the database failed over takes no nonce aft
   const replaced = { isNew: () => true };
   const midway = { ...services, uow: postgresUnitOfWork(pool, replaced) };
   await expect(fillDestination(midway, agreed.requestId)).rejects.toThrow(ServerReplaced);
+  const { chain } = world.destination;
+  const raised = midway.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));
+  await expect(raised).rejects.toThrow(ServerReplaced);
   const after = { ...services, reads: postgresReads(sqlOn(pool), replaced) };
   expect(await fillDestination(after, agreed.requestId)).toMatchObject({
     why: expect.stringContaining("less than a minute ago"),

@@ -62,16 +62,17 @@ async function lead(
   const { chain, rail } = connected;
   await openRailLane(services, connected);
   let cursor = await services.reads.railCursor(chain.id);
+  let unreadSince: bigint | undefined;
   const lookAtLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {
     try {
-      const { unreadSince, ...reached } = await readArrivals(services, connected, cursor);
-      cursor = reached.cursor;
-      lookAtLag(unreadLag(services.clock.nowMs(), unreadSince));
+      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor));
     } catch (error) {
       // Part of the deposits may have been recorded.
       cursor = await services.reads.railCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
+    } finally {
+      lookAtLag(unreadLag(services.clock.nowMs(), unreadSince));
     }
     worked();
   };

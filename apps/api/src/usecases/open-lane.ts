@@ -30,6 +30,8 @@ async function raiseLane(
   const used = await connection.reader.nonce(sender, "latest");
   const lane = await services.reads.lane(chain.id, sender);
   if (lane === undefined && !isCurrent) return;
+  // What the former server knew of these nonces is not known yet.
+  if (lane?.isServerNew === true) return;
   if (lane !== undefined && used > lane.nextNonce) {
     const [lowest] = await services.reads.trail(chain.id);
     // The blocks that are remembered now will not be for long: the search may have to wait for a node that knows their states.

@@ -17,7 +17,7 @@ import { vaultAccountsIn } from "./vault-accounts.ts";
 const AGAIN_SLOTS = 150n;
 /** Slots before now at which a first reading begins. About ten minutes. */
 const FIRST_SLOTS = 1_500n;
-/** Signatures of one page, and most transactions judged by one reading. */
+/** Signatures of one page, and transactions judged by one reading. */
 const PAGE = 1_000;
 const MOST_JUDGED = 200;
 /** Transactions asked for at once. */
@@ -46,8 +46,8 @@ export interface RailArrivalReader {
 export function createArrivals(options: ArrivalOptions): RailArrivalReader {
   const { rpc, reads, seats, mints, onFault } = options;
   const faults = new Map<string, number>();
-  /** Fewer after each fault: where an endpoint's limit ends every long reading, short ones get through a crowd. */
-  let mostJudged = MOST_JUDGED;
+  /** What was judged by readings that met a fault, so that the next one goes on from there: a limited endpoint may end every reading of a crowd. */
+  const kept = new Map<string, readonly DepositFact[] | undefined>();
 
   /** What names one of the addresses in slots from `from` to `to`, newest first. */
   async function listed(account: string, from: bigint, to: bigint): Promise<readonly SignatureEntry[]> {
@@ -85,6 +85,13 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
       onFault(error);
       return undefined;
     }
+  }
+
+  async function judgedOnce(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
+    if (kept.has(entry.signature)) return kept.get(entry.signature);
+    const deposits = await judged(entry);
+    kept.set(entry.signature, deposits);
+    return deposits;
   }
 
   async function depositsOf(
@@ -126,11 +133,11 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
         a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
       );
     // Never a part of what one slot holds: the cursor is between slots.
-    const last = fresh[mostJudged - 1];
+    const last = fresh[MOST_JUDGED - 1];
     const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
     const deposits: DepositFact[] = [];
     for (let at = 0; at < now.length; at += AT_ONCE) {
-      const some = await Promise.all(now.slice(at, at + AT_ONCE).map(judged));
+      const some = await Promise.all(now.slice(at, at + AT_ONCE).map(judgedOnce));
       deposits.push(...some.flatMap((found) => found ?? []));
     }
     const isAll = last === undefined || now.length === fresh.length;
@@ -138,11 +145,11 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     const read = [...cursor.known, ...now.map(({ signature }) => signature)];
     const slotOf = new Map(entries.map(({ signature, slot }) => [signature, slot]));
     const keptFrom = reached > AGAIN_SLOTS ? reached - AGAIN_SLOTS : 0n;
-    const kept = read.filter((signature) => (slotOf.get(signature) ?? 0n) >= keptFrom);
+    const seen = read.filter((signature) => (slotOf.get(signature) ?? 0n) >= keptFrom);
     const upTo = await reads.block(reached, "finalized");
     return {
       deposits,
-      cursor: writeCursor({ slot: reached, known: kept }),
+      cursor: writeCursor({ slot: reached, known: seen }),
       upTo,
       // What is next was made right after it, or later.
       ...(!isAll && { unreadSince: upTo.timestamp }),
@@ -151,14 +158,9 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
 
   return {
     arrivals: async (text) => {
-      try {
-        const read = await arrivals(text);
-        mostJudged = Math.min(2 * mostJudged, MOST_JUDGED);
-        return read;
-      } catch (error) {
-        if (error instanceof RpcFault) mostJudged = Math.max(Math.floor(mostJudged / 2), AT_ONCE);
-        throw error;
-      }
+      const read = await arrivals(text);
+      kept.clear();
+      return read;
     },
 
     arrivalsOf: async (transactionId) => {

@@ -118,6 +118,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
   };
   return {
     async open(chainId, sender, chainNonce): Promise<void> {
+      await locked(chainId, sender);
       await sql.query(openLane, [chainId, sender, chainNonce]);
       await sql.query(raise, [chainId, sender, chainNonce]);
     },
