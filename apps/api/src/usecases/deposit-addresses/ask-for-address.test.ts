@@ -69,6 +69,12 @@ const call = { to: wallet, value: "0", data: "0x" };
 test.each<[string, Partial<QuoteInput>, string, string]>([
   ["calls on the destination", { txs: [call] }, "EXTRA_TXS_NOT_SUPPORTED", "txs"],
   ["a signature", { usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE", "usePermit"],
+  [
+    "a large request",
+    { additionalData: { note: "x".repeat(8_192) } },
+    "INVALID_REQUEST",
+    "useDepositAddress",
+  ],
   ["gas of a wallet", { originGasOverhead: 300_000 }, "INVALID_REQUEST", "originGasOverhead"],
   [
     "deposits in nobody's name",
