@@ -12,7 +12,11 @@ import type { QuoteInput } from "@causeway/wire";
 import type { Overdue } from "./job-runs.ts";
 
 /** What a quote for another sum is asked with. */
-export type RouteQuestion = Omit<QuoteInput, "amount" | "tradeType">;
+export type RouteQuestion = Pick<
+  QuoteInput,
+  "user" | "originChainId" | "originCurrency" | "destinationChainId" | "destinationCurrency"
+> &
+  Partial<QuoteInput>;
 
 /** An address that was given out. */
 export interface DepositAddress {
@@ -23,12 +27,18 @@ export interface DepositAddress {
   /** Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the sender. */
   readonly strict: boolean;
   readonly refundTo: RefundWish;
-  readonly question: RouteQuestion;
+  /** What it was quoted for; undefined: on a chain of another family. */
+  readonly quoted: Pick<CurrencyAt, "chainId" | "currency"> | undefined;
   /** API key that asked; undefined: none did. */
   readonly keyId: string | undefined;
   readonly createdAtMs: number;
   /** When it was given out, or money that its request tells of came last. */
   readonly activeAtMs: number;
+}
+
+/** With the question whose answer it is. That is read only for quotes of other sums: there are many addresses, and it may be long. */
+export interface NewDepositAddress extends DepositAddress {
+  readonly question: RouteQuestion;
 }
 
 /** One currency on one chain at one address. */
@@ -82,7 +92,7 @@ export interface SweepRecord extends CurrencyAt {
 
 /** Deposit addresses inside one transaction. */
 export interface DepositAddressWrites {
-  insert(address: DepositAddress): Promise<void>;
+  insert(address: NewDepositAddress): Promise<void>;
   /** Locks the address: nothing is decided about its money elsewhere until the end of the transaction. */
   lock(address: Address): Promise<DepositAddress | undefined>;
   setActive(address: Address, atMs: number): Promise<void>;
@@ -151,6 +161,8 @@ export interface UnsweptTotal {
 /** Reads outside any transaction. */
 export interface DepositAddressReads {
   find(address: Address): Promise<DepositAddress | undefined>;
+  /** @throws Error for an address that was not given out */
+  question(address: Address): Promise<RouteQuestion>;
   /** The address that a request's money comes through, of the first request or of a later one. */
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
   /** Those with money on a chain that is not decided about; what the status of a request tells of first, then the oldest. */

@@ -1,5 +1,5 @@
 import type { Address, FeePolicy, Hex32, RequestTerms, StepGas } from "@causeway/domain";
-import type { DepositAddress } from "./deposit-addresses.ts";
+import type { NewDepositAddress } from "./deposit-addresses.ts";
 
 /** Unpredictable bytes as an argument. */
 export interface Random {
@@ -9,7 +9,7 @@ export interface Random {
 /** Where fresh quotes are kept. */
 export interface QuotedRequests {
   /** Settles when the terms are committed, with the address that they are paid to: a deposit that comes a moment later must find them. */
-  insertQuoted(terms: RequestTerms, address?: DepositAddress): Promise<void>;
+  insertQuoted(terms: RequestTerms, address?: NewDepositAddress): Promise<void>;
 }
 
 /** Inventory that payments under way will still take; the balances read from the chain do not show it yet. */

@@ -1,5 +1,5 @@
 import type { Address, HoldReason, RequestId } from "@causeway/domain";
-import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
+import type { DepositAddressReads, RouteQuestion } from "../../ports/deposit-addresses.ts";
 import {
   ADDRESS_COLUMNS,
   addressOf,
@@ -18,12 +18,14 @@ const find = statement(
   "deposit_address_find",
   `select ${ADDRESS_COLUMNS} from deposit_addresses where address = $1`,
 );
+const question = statement(
+  "deposit_address_question",
+  "select question from deposit_addresses where address = $1",
+);
 const findByRequest = statement(
   "deposit_address_of_request",
-  `select ${ADDRESS_COLUMNS.split(", ")
-    .map((column) => `a.${column}`)
-    .join(", ")}
-   from requests r join deposit_addresses a on a.address = r.deposit_address where r.request_id = $1`,
+  `select ${ADDRESS_COLUMNS} from deposit_addresses
+   where address = (select deposit_address from requests where request_id = $1)`,
 );
 const active = statement(
   "deposit_addresses_active",
@@ -97,6 +99,11 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
     async find(address) {
       const [row] = await sql.query<AddressRow>(find, [address]);
       return row && addressOf(row);
+    },
+    async question(address) {
+      const [row] = await sql.query<{ question: string }>(question, [address]);
+      if (row === undefined) throw new Error(`the deposit address ${address} was not given out`);
+      return JSON.parse(row.question) as RouteQuestion;
     },
     async findByRequest(requestId) {
       const [row] = await sql.query<AddressRow>(findByRequest, [requestId]);

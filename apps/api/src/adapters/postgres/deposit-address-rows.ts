@@ -1,4 +1,4 @@
-import { NATIVE_CURRENCY, totalOf } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress, totalOf } from "@causeway/domain";
 import type {
   Address,
   FundsLayer,
@@ -16,8 +16,11 @@ import type {
   SweepState,
 } from "../../ports/deposit-addresses.ts";
 
-export const ADDRESS_COLUMNS =
-  "address, request_id, order_id, depositor, recovery, strict, bound_to_order, refund_to, question, key_id, created_at_ms, active_at_ms";
+const STORED_COLUMNS =
+  "address, request_id, order_id, depositor, recovery, strict, bound_to_order, refund_to, key_id, created_at_ms, active_at_ms, quoted_chain_id, quoted_currency";
+export const NEW_ADDRESS_COLUMNS = `${STORED_COLUMNS}, question`;
+/** Only rows of a version without `quoted_currency` tell their question. */
+export const ADDRESS_COLUMNS = `${STORED_COLUMNS}, case when quoted_currency is null then question end as question`;
 export const FUNDS_COLUMNS =
   "address, chain_id, currency, observation, amount, seen_block, layers, seen_at_ms, held_reason, alarmed_reason";
 export const SWEEP_COLUMNS =
@@ -32,7 +35,9 @@ export interface AddressRow {
   strict: boolean;
   bound_to_order: boolean | null;
   refund_to: string | null;
-  question: string;
+  quoted_chain_id: number | null;
+  quoted_currency: string | null;
+  question: string | null;
   key_id: string | null;
   created_at_ms: number;
   active_at_ms: number;
@@ -50,11 +55,22 @@ export function addressOf(row: AddressRow): DepositAddress {
     },
     strict: row.strict,
     refundTo: wishOf(row.refund_to),
-    question: JSON.parse(row.question) as RouteQuestion,
+    quoted: quotedOf(row),
     keyId: row.key_id ?? undefined,
     createdAtMs: row.created_at_ms,
     activeAtMs: row.active_at_ms,
   };
+}
+
+function quotedOf({
+  quoted_chain_id: id,
+  quoted_currency: stored,
+  question,
+}: AddressRow): DepositAddress["quoted"] {
+  if (id !== null && stored !== null) return { chainId: id, currency: stored as Address };
+  const { originChainId, originCurrency } = JSON.parse(question ?? "null") as RouteQuestion;
+  const currency = parseAddress(originCurrency);
+  return currency && { chainId: originChainId, currency };
 }
 
 function wishOf(refundTo: string | null): RefundWish {

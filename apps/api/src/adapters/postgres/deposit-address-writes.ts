@@ -7,6 +7,7 @@ import {
   FUNDS_COLUMNS,
   fundsOf,
   layersText,
+  NEW_ADDRESS_COLUMNS,
   refundColumn,
   SWEEP_COLUMNS,
   sweepOf,
@@ -20,7 +21,7 @@ import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "./request-sa
 
 const insert = statement(
   "deposit_address_insert",
-  `insert into deposit_addresses (${ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  `insert into deposit_addresses (${NEW_ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 );
 const lock = statement(
   "deposit_address_lock",
@@ -209,7 +210,18 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
     currency,
   ];
   return {
-    async insert({ address, requestId, key, strict, refundTo, question, keyId, createdAtMs, activeAtMs }) {
+    async insert({
+      address,
+      requestId,
+      key,
+      strict,
+      refundTo,
+      quoted,
+      question,
+      keyId,
+      createdAtMs,
+      activeAtMs,
+    }) {
       await sql.query(insert, [
         address,
         requestId,
@@ -219,10 +231,12 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         strict,
         key.strict,
         refundColumn(refundTo),
-        JSON.stringify(question),
         keyId ?? null,
         createdAtMs,
         activeAtMs,
+        quoted?.chainId ?? null,
+        quoted?.currency ?? null,
+        JSON.stringify(question),
       ]);
     },
     async lock(address) {

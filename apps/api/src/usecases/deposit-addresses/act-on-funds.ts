@@ -20,6 +20,7 @@ import { orderSignerOf } from "../order-signer.ts";
 import { endOf } from "../request-end.ts";
 import { sweepJob } from "../transition.ts";
 import type { AddressServices } from "./address-services.ts";
+import { askedAgain } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
 import { findSender } from "./find-sender.ts";
@@ -313,14 +314,7 @@ async function requote(
   services: AddressServices,
   { at, funds, sender, isLate }: Deciding,
 ): Promise<RequestTerms | "later" | undefined> {
-  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
-  const {
-    refundTo: _refundTo,
-    subsidizeFees: _subsidizeFees,
-    maxSubsidizationAmount: _cap,
-    fixedRate: _rate,
-    ...question
-  } = at.question;
+  const question = askedAgain(await services.depositAddresses.question(at.address));
   const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
   try {
     return await services.agreeOn(

@@ -14,7 +14,7 @@ import {
   user,
   wethOn,
 } from "../../../../../test/fakes/quote-world.ts";
-import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import { createQuote } from "../create-quote.ts";
 import type { QuoteServices } from "../create-quote.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
@@ -27,9 +27,9 @@ type World = Parameters<typeof quoteWorld>[0];
 
 function addressWorld(world: World = {}): {
   services: QuoteServices;
-  given: DepositAddress[];
+  given: NewDepositAddress[];
 } {
-  const given: DepositAddress[] = [];
+  const given: NewDepositAddress[] = [];
   const services = quoteWorld({
     ...world,
     origin: { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } },
@@ -156,17 +156,26 @@ test("the address is that of the order, and is stored with the quote and what wa
   const { services, given } = addressWorld();
   const answer = await createQuote(
     services,
-    asking({ strict: true, refundTo: wallet, recoveryAddress: wallet, recipient: wallet }),
+    asking({
+      strict: true,
+      refundTo: wallet,
+      recoveryAddress: wallet,
+      recipient: wallet,
+      additionalData: { note: "x" },
+      protocolVersion: "v2",
+    }),
     "key-1",
   );
   const key = { id: answer.protocol.v2.orderId, depositor: user, recovery: wallet, strict: true };
-  const address = depositAddressOf(factory, key as DepositAddress["key"]);
+  const address = depositAddressOf(factory, key as NewDepositAddress["key"]);
   expect(answer.steps.map((step) => [step.id, step.depositAddress])).toEqual([["deposit", address]]);
   expect(given).toMatchObject([
     { address, key, refundTo: wallet, keyId: "key-1", requestId: answer.requestId },
   ]);
   expect(given[0]?.question).toMatchObject({ strict: true, recipient: wallet });
-  expect(given[0]?.question).not.toHaveProperty("amount");
+  // What no other quote asks for again is not stored.
+  for (const field of ["amount", "tradeType", "refundTo", "additionalData", "protocolVersion"])
+    expect(given[0]?.question).not.toHaveProperty(field);
 });
 
 test("nobody named, whoever sent it, and an address are three wishes; an order that nobody is named for names the user", async () => {

@@ -15,7 +15,7 @@ import type {
   RequestTerms,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+import type { NewDepositAddress, RouteQuestion } from "../../ports/deposit-addresses.ts";
 import { isPlaceholder } from "../placeholder-user.ts";
 
 /** What is asked of an address that a quote is to be paid to. */
@@ -218,10 +218,9 @@ function keyOf(
 }
 
 /** What is stored of an address that is given out; undefined: the terms have none. */
-export function givenOut(terms: RequestTerms, input: QuoteInput): DepositAddress | undefined {
+export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
-  const { amount: _amount, tradeType: _tradeType, ...question } = input;
   const refundTo = refundWishOf(input.refundTo);
   const { strict, recovery } = depositAddress;
   return {
@@ -230,9 +229,36 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): DepositAddress
     key: keyOf(terms, recovery, { strict, refundTo }),
     strict,
     refundTo,
-    question,
+    quoted: { chainId: terms.origin.chainId, currency: terms.origin.currency },
+    question: askedAgain(input),
     keyId: terms.keyId,
     createdAtMs: terms.createdAtMs,
     activeAtMs: terms.createdAtMs,
   };
 }
+
+/** What of a quote's question counts for another sum that comes to its address. */
+export function askedAgain(input: RouteQuestion): RouteQuestion {
+  return Object.fromEntries(
+    Object.entries(input).filter(([field]) => !notAskedAgain.has(field)),
+  ) as RouteQuestion & Record<string, unknown>;
+}
+
+const notAskedAgain: ReadonlySet<string> = new Set<keyof QuoteInput>([
+  "amount",
+  "tradeType",
+  "refundTo",
+  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
+  "subsidizeFees",
+  "maxSubsidizationAmount",
+  "sponsoredFeeComponents",
+  "fixedRate",
+  // Without effect.
+  "additionalData",
+  "gasLimitForDepositSpecifiedTxs",
+  "includeProtocolData",
+  "latePaymentSlippageTolerance",
+  "protocolVersion",
+  "referrerAddress",
+  "refundOnOrigin",
+]);

@@ -1,7 +1,7 @@
 import { cloneCodeHash, cloneImplementation } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
 import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
@@ -15,7 +15,7 @@ const [solver, executor, operator, owner]: readonly Address[] = ["50", "e1", "0b
   (byte): Address => `0x${byte.repeat(20)}`,
 );
 const terms = { requestId: "0x01", kind: "bridge", origin: { chainId: 7 } } as unknown as RequestTerms;
-const address = { address: "0x02" } as unknown as DepositAddress;
+const address = { address: "0x02" } as unknown as NewDepositAddress;
 const padded = (of: Address = "0x"): Hex => `0x${"0".repeat(24)}${of.slice(2)}`;
 const keys = {
   signer: { address: solver },

@@ -1,6 +1,6 @@
 import { quotedState, ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
-import type { DepositAddress } from "../../ports/deposit-addresses.ts";
+import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import type { QuotedRequests } from "../../ports/quote.ts";
 import type { Services } from "../../ports/services.ts";
 import type { OwnKeys } from "../lane-signers.ts";
@@ -17,7 +17,7 @@ export function storeQuotes(
   insertPlain: (terms: RequestTerms) => Promise<void>,
 ): QuotedRequests {
   const checked = new Set<number>();
-  const insertGivingOut = async (terms: RequestTerms, address: DepositAddress): Promise<void> => {
+  const insertGivingOut = async (terms: RequestTerms, address: NewDepositAddress): Promise<void> => {
     const { chainId } = terms.origin;
     if (!checked.has(chainId)) await checkFactory(services, chainId);
     checked.add(chainId);
@@ -32,7 +32,7 @@ export function storeQuotes(
 async function insertWithAddress(
   { uow }: Needs,
   terms: RequestTerms,
-  address: DepositAddress,
+  address: NewDepositAddress,
 ): Promise<void> {
   await uow.run(async (tx) => {
     await tx.requests.insert(terms, quotedState(terms.kind));

@@ -1,10 +1,4 @@
-import {
-  amountToUsdDown,
-  confirmationsFor,
-  confirmedPart,
-  parseAddress,
-  readBalance,
-} from "@causeway/domain";
+import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import { placeKey } from "../../ports/deposit-addresses.ts";
@@ -104,10 +98,7 @@ export async function lookAtAddresses(
 
 /** What the addresses were quoted for: configured then, and looked for although it may have been taken off the list since. */
 function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
-  return [...here.values()].flatMap(({ question: { originChainId, originCurrency } }) => {
-    const currency = originChainId === id ? parseAddress(originCurrency) : undefined;
-    return currency === undefined ? [] : [currency];
-  });
+  return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
 
 type Present = CurrencyAt & { readonly amount: bigint };
