@@ -1137,10 +1137,15 @@ test.each([
   },
 );
 
-test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that an API key asked for, is kept", async () => {
+test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that a secret API key asked for, is kept", async () => {
   const { pool, services } = world;
-  const [unused, dusted, keyed, paid] = [
+  await pool.query(
+    `insert into api_keys (id, secret_hash, label, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ('a-page', '\\x01', 'a page', '{quote}', '{}', '{https://page.example}', '{}', 0, 0)`,
+  );
+  const [unused, published, dusted, keyed, paid] = [
     await world.address(),
+    await world.address({}, "a-page"),
     await world.address(),
     await world.address({}, "a-key"),
     await world.address(),
@@ -1150,16 +1155,27 @@ test("an address that nobody paid is forgotten with its expired quote; one that 
   await world.untilSettled(paid.at, 1);
   await pool.query(
     "update requests set state = 'expired', fill_deadline_ms = 5 where deposit_address = any($1)",
-    [[unused.at, dusted.at, keyed.at, paid.at]],
+    [[unused.at, published.at, dusted.at, keyed.at, paid.at]],
   );
   expect(await services.uow.run((tx) => tx.requests.prune("requests", 10, 100))).toMatchObject({
-    deleted: 1,
+    deleted: 2,
   });
   const kept = await Promise.all(
-    [unused, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
+    [unused, published, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
   );
-  expect(kept.map((one) => one !== undefined)).toEqual([false, true, true, true]);
+  expect(kept.map((one) => one !== undefined)).toEqual([false, false, true, true, true]);
   expect(await services.reads.request(unused.requestId)).toBeUndefined();
+});
+
+test("an address that an older version gave out tells what it was quoted for by its question", async () => {
+  const { at } = await world.address();
+  const before = await world.reads.find(at);
+  expect(before?.quoted).toEqual({ chainId: world.origin.chain.id, currency: world.usdc });
+  await world.pool.query(
+    "update deposit_addresses set quoted_chain_id = null, quoted_currency = null where address = $1",
+    [at],
+  );
+  expect(await world.reads.find(at)).toEqual(before);
 });
 
 test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {

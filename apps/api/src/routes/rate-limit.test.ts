@@ -268,12 +268,17 @@ test("destination calls of callers that everybody can be are bounded, in one quo
     limits,
     apiKeys: fakeApiKeys({ secret: anApiKey(), page: anApiKey({ scopes: ["quote"], origins: [PAGE] }) }),
   });
-  const withCalls = async (bytes: number, headers: Record<string, string> = {}, url = "/quote/v2") => {
+  const withCalls = async (
+    bytes: number,
+    headers: Record<string, string> = {},
+    url = "/quote/v2",
+    remoteAddress = "192.0.2.1",
+  ) => {
     const payload = {
       ...aQuoteBody,
       txs: [{ to: PLAIN_ADDRESS, value: "0", data: `0x${"ab".repeat(bytes)}` }],
     };
-    const answer = await app.inject({ method: "POST", url, headers, payload, remoteAddress: "192.0.2.1" });
+    const answer = await app.inject({ method: "POST", url, headers, payload, remoteAddress });
     return { status: answer.statusCode, ...answer.json<object>() };
   };
   const page = { "x-api-key": "page", origin: PAGE };
@@ -294,7 +299,9 @@ test("destination calls of callers that everybody can be are bounded, in one quo
     message:
       "quotes without a secret API key may have 10000 bytes of txs in 24 hours; try again in 42 s, or send x-api-key",
   });
-  expect(await withCalls(4_096, page), "counted for its own visitor").toMatchObject({ status: 200 });
+  // A page's key gives its visitors nothing more, and takes nothing from the others who open the page.
+  expect(await withCalls(4_096, page)).toMatchObject({ status: 429 });
+  expect(await withCalls(4_096, page, "/quote/v2", "192.0.2.2")).toMatchObject({ status: 200 });
   for (let quotes = 0; quotes < 5; quotes++)
     expect(await withCalls(30_000, { "x-api-key": "secret" })).toMatchObject({ status: 200 });
   await app.close();

@@ -22,7 +22,7 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
       limited === "not"
         ? (false as const)
         : {
-            keyGenerator: (request: FastifyRequest) => `${callerOf(request)}:${limited}`,
+            keyGenerator: (request: FastifyRequest) => `${bucketOf(request)}:${limited}`,
             max: (request: FastifyRequest) => mostOf(policy, limited, request),
           };
     route.config = { ...route.config, rateLimit: settings };
@@ -79,18 +79,22 @@ export async function limitExternalSearches(
   { apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">,
 ): Promise<void> {
   if (limits === undefined || (apiKey !== undefined && !isPublishable(apiKey))) return;
-  // By the address alone: another key in a page must not give its visitor more.
   const { used, endsInMs } = await limits.take(
-    `ip:${normalizeIP(ip)}:external-search`,
+    `${callerOf({ apiKey, ip })}:external-search`,
     MAX_EXTERNAL_SEARCHES,
   );
   if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
 }
 
-/** Whose calls count together. A publishable key is shared by all who open the page: one visitor must not use it up for the others. */
+/** A publishable key is shared by all who open the page: one visitor must not use up its limits, which may be its own, for the others. */
+function bucketOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
+  const caller = callerOf({ apiKey, ip });
+  return apiKey !== undefined && isPublishable(apiKey) ? `key:${apiKey.id}:${caller}` : caller;
+}
+
+/** Whose calls count together. Everybody has every publishable key: its visitors count by their addresses, as callers without a key do. */
 export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
-  if (apiKey === undefined) return `ip:${normalizeIP(ip)}`;
-  return isPublishable(apiKey) ? `key:${apiKey.id}:${normalizeIP(ip)}` : `key:${apiKey.id}`;
+  return apiKey === undefined || isPublishable(apiKey) ? `ip:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }
 
 function mostOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {

@@ -66,7 +66,7 @@ const AWAITED = `(select true from status_events e join webhook_endpoints w on w
 
 /**
  * Deletes the requests that `due` selects in the order of `ended`, unless anything refers to them: a deposit, a payment, or a deposit address that anything came to or that
- * was given out to an API key. Those are kept, because their story may be asked for, and never looked at again.
+ * was given out to a secret API key (a publishable key is everybody's). Those are kept, because their story may be asked for, and never looked at again.
  */
 const pruneOf = (name: string, due: string, ended: string): Statement =>
   statement(
@@ -78,7 +78,8 @@ const pruneOf = (name: string, due: string, ended: string): Statement =>
        order by ${ended} limit $2 for update skip locked),
      seen as materialized (
        select request_id,
-         (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id and a.key_id is null
+         (deposit_address is not null and not exists (select from deposit_addresses a where a.request_id = r.request_id
+           and (a.key_id is null or exists (select from api_keys k where k.id = a.key_id and k.origins <> '{}'))
            and not exists (select from deposit_address_funds f where f.address = a.address)
            and not exists (select from deposit_sweeps s where s.address = a.address)))
          or exists (select from deposits d where d.request_id = r.request_id)
