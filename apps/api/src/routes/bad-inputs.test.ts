@@ -42,6 +42,14 @@ const cases: Case[] = [
   quote({ ...aQuoteBody, user: "x".repeat(129) }, "user must have at most 128 characters"),
   quote({ ...aQuoteBody, referrer: "a\0b" }, "referrer must be valid Unicode without the NUL character"),
   quote({ ...aQuoteBody, referrer: "a\ud800" }, "referrer must be valid Unicode without the NUL character"),
+  quote(
+    { ...aQuoteBody, excludedSwapSources: Array.from({ length: 65 }, () => "a") },
+    "excludedSwapSources must have at most 64 entries",
+  ),
+  quote(
+    { ...aQuoteBody, protocolVersion: "v".repeat(33) },
+    "protocolVersion must have at most 32 characters",
+  ),
   quote({ ...aQuoteBody, originChainId: "11" }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, originChainId: 1.5 }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, destinationChainId: 0 }, "destinationChainId must be a positive integer chain id"),

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { because } from "../because.ts";
 import { address, amount, chainId, count, flag, hexData, numberOrDigits, text } from "../scalars.ts";
 
-const names = z.array(text(128), because("must be an array of strings")).optional();
+const names = z
+  .array(text(128), because("must be an array of strings"))
+  .max(64, "must have at most 64 entries")
+  .optional();
 const usdSixDecimals = numberOrDigits("a whole number (USD with 6 decimals, e.g. 2000000 = $2)").optional();
 const bps = numberOrDigits("a whole number of bps from 0 to 10000", 10_000).optional();
 
@@ -101,6 +104,7 @@ export const quoteRequest = z
         ),
       protocolVersion: z
         .union([z.string(), z.number()], because("must be a string"))
+        .refine((version) => String(version).length <= 32, "must have at most 32 characters")
         .optional()
         .describe("`v2` is what every quote uses."),
       includeProtocolData: flag.optional(),

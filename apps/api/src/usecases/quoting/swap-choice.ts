@@ -123,7 +123,7 @@ function namesOf(
   if (unknown.length > 0)
     throw new ServiceError(
       "INVALID_REQUEST",
-      `${field} names what is no swap source here: ${unknown.join(", ")}`,
+      `${field} contains unknown swap sources: ${unknown.join(", ")}; GET /swap-sources lists the known ones`,
       { field, data: { unknown, known } },
     );
   return new Set(names);

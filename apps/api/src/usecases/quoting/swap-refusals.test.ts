@@ -156,7 +156,7 @@ test.each([
   expect(refused).toMatchObject({
     status: 400,
     code: "INVALID_REQUEST",
-    message: `${field} names what is no swap source here: nobody's`,
+    message: `${field} contains unknown swap sources: nobody's; GET /swap-sources lists the known ones`,
     data: { field, unknown: ["nobody's"] },
   });
 });
