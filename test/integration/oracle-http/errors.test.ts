@@ -240,7 +240,8 @@ test("a place is not free before the work has ended, also when the deadline pass
 });
 
 test("nothing is signed after the deadline of a request has passed", async () => {
-  const world = await aWorld({ localDeadlineMs: 50 });
+  // Long enough for the signatures of a busy machine.
+  const world = await aWorld({ localDeadlineMs: 1_000 });
   world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
