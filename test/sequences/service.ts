@@ -82,6 +82,7 @@ export function startService(around: Surroundings, configuration: Configuration)
       chain,
       connection,
       clock,
+      monotonic: clock,
       solver: configuration.solver,
       gasPayers: [configuration.executor, configuration.operator],
       maxAgeMs: Number.MAX_SAFE_INTEGER,

@@ -86,6 +86,7 @@ export async function startTestChain(
     chain,
     connection,
     clock: options.clock,
+    monotonic: options.clock,
     solver: options.solver,
     gasPayers: options.gasPayers ?? [],
     maxAgeMs: Number.MAX_SAFE_INTEGER,

@@ -6,6 +6,7 @@ import { createTokenBook } from "./adapters/tokens/token-book.ts";
 import { createTokenLists } from "./adapters/tokens/token-lists.ts";
 import { createUnlistedTokens } from "./adapters/tokens/unlisted-tokens.ts";
 import type { TokenListConfig } from "./config.ts";
+import { monotonicClock } from "./ports/clock.ts";
 import type { DiscoveryRoutes } from "./ports/discovery-routes.ts";
 import type { Reservations } from "./ports/quote.ts";
 import type { Services } from "./ports/services.ts";
@@ -35,7 +36,7 @@ interface DiscoveryServices extends Pick<
 
 /** Every token that can be named. Waits for the first reading of the token lists, within its bound: a list that is away then is read later. */
 export async function tokenBook(
-  { chains, clock, events }: Pick<Services, "chains" | "clock" | "events">,
+  { chains, events }: Pick<Services, "chains" | "events">,
   { sources, refreshMs, timeoutMs }: TokenListConfig,
   lifecycle: Lifecycle,
 ): Promise<TokenBook & TokenCatalog> {
@@ -48,7 +49,11 @@ export async function tokenBook(
   });
   lifecycle.add("token lists", () => lists.close());
   await lists.refresh();
-  return createTokenBook({ chains, lists, unlisted: createUnlistedTokens({ chains, clock }) });
+  return createTokenBook({
+    chains,
+    lists,
+    unlisted: createUnlistedTokens({ chains, monotonic: monotonicClock }),
+  });
 }
 
 /** What clients find out by asking; `sql` is for what this instance saw lately. */

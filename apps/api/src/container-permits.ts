@@ -2,6 +2,7 @@ import { parseUnits } from "viem";
 import type { ApiConfig } from "./config.ts";
 import { createPermitSignatures } from "./adapters/chains/permit-signatures.ts";
 import { createTokenPermits } from "./adapters/chains/token-permits.ts";
+import { monotonicClock } from "./ports/clock.ts";
 import type { PermitPolicy, PermitTokens } from "./ports/permits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
@@ -22,7 +23,7 @@ export function permitServices(
   };
   const permitSignatures = createPermitSignatures(services.chains);
   return {
-    permitTokens: createTokenPermits(services.chains, services.clock),
+    permitTokens: createTokenPermits(services.chains, monotonicClock),
     executePermit: (posted, keep) =>
       executePermit({ ...services, permitSignatures, permitPolicy }, posted, keep),
   };

@@ -5,6 +5,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
 import { createRailUsers } from "./adapters/chains/rail-users.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
+import { monotonicClock } from "./ports/clock.ts";
 import type { ConnectedRail } from "./ports/chains.ts";
 import type { Services } from "./ports/services.ts";
 
@@ -71,7 +72,7 @@ async function connect(
   const pulse = createRailPulse({
     chain,
     rail,
-    clock,
+    monotonic: monotonicClock,
     maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
     refreshMs: REFRESH_MS,
     leastPauseMs: attestation.hyperliquid?.weightPerMinute === undefined ? LEAST_PAUSE_MS : LIMITED_PAUSE_MS,

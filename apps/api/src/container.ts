@@ -45,6 +45,7 @@ import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import { watchRail } from "./jobs/watch-rail.ts";
+import { monotonicClock } from "./ports/clock.ts";
 import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services, WorkerServices } from "./ports/services.ts";
@@ -439,6 +440,7 @@ async function connect(
     chain,
     connection,
     clock,
+    monotonic: monotonicClock,
     ...senders,
     maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
     quietRefreshMs: PULSE_QUIET_REFRESH_MS,

@@ -112,7 +112,7 @@ async function lead(
     reorged ||= tip !== undefined && !next.some(({ hash }) => hash === tip.hash);
     trail = next;
   };
-  let openAtMs = services.clock.nowMs() + reconcileIntervalMs;
+  let openAtMs = performance.now() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
       const tipBefore = trail.at(-1)?.number ?? 0n;
@@ -142,7 +142,7 @@ async function lead(
         }
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
         caretaker.look();
-        const nowMs = services.clock.nowMs();
+        const nowMs = performance.now();
         if (nowMs >= openAtMs) {
           openAtMs = nowMs + reconcileIntervalMs;
           await openLane(services, connected);
@@ -205,7 +205,7 @@ function createCaretaker(
   let round: Promise<void> | undefined;
   return {
     look() {
-      const nowMs = services.clock.nowMs();
+      const nowMs = performance.now();
       if (round !== undefined || nowMs < nextAtMs) return;
       nextAtMs = nowMs + services.enginePolicy.nudgeIntervalMs;
       round = nudgeLane(services, connected)

@@ -21,6 +21,7 @@ const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** A pulse whose node the test answers by hand. */
 function aPulse(quietRefreshMs = 60_000) {
   let nowMs = 1_000_000;
+  let putBackMs = 0;
   let latest: Head | undefined;
   const listeners = new Set<(head: Head) => void>();
   const readings: Reading[] = [];
@@ -73,7 +74,8 @@ function aPulse(quietRefreshMs = 60_000) {
   const pulse = createChainPulse({
     chain,
     connection: { reader: reader as ChainReader, heads },
-    clock: { nowMs: () => nowMs },
+    clock: { nowMs: () => nowMs - putBackMs },
+    monotonic: { nowMs: () => nowMs },
     solver,
     maxAgeMs: 30_000,
     quietRefreshMs,
@@ -88,6 +90,9 @@ function aPulse(quietRefreshMs = 60_000) {
     listeners,
     wait: (ms: number) => {
       nowMs += ms;
+    },
+    putBack: (ms: number) => {
+      putBackMs += ms;
     },
     head: (number: bigint) => {
       latest = { number, hash: "0x1", parentHash: "0x0", timestamp: 0n, baseFeePerGas: 1n, seenAtMs: nowMs };
@@ -114,6 +119,15 @@ test("each head brings gas prices and every balance of the solver in one reading
   head(6n);
   await readings[1]!.answer(200n, 41n);
   expect(pulse.gasPrices().baseFeePerGas).toBe(200n);
+});
+
+test("facts grow old although the time of day is put back", async () => {
+  const { pulse, readings, head, wait, putBack } = aPulse();
+  head(5n);
+  await readings[0]!.answer(100n, 42n);
+  putBack(3_600_000);
+  wait(30_001);
+  expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
 });
 
 test("heads that come during a reading cause one more, not one each", async () => {

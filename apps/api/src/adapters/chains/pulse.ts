@@ -7,7 +7,9 @@ import type { Clock } from "../../ports/clock.ts";
 export interface ChainPulseOptions {
   readonly chain: Chain;
   readonly connection: Pick<ChainConnection, "reader" | "heads">;
+  /** The time of day, which heads are stamped with. */
   readonly clock: Clock;
+  readonly monotonic: Clock;
   readonly solver: Address;
   /** Accounts of ours that send transactions and hold nothing but the native token for their gas. */
   readonly gasPayers?: readonly Address[];
@@ -51,7 +53,17 @@ const EFFECTS_EVERY_MS = 10 * 60_000;
  * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
-  const { chain, connection, clock, solver, gasPayers = [], maxAgeMs, quietRefreshMs, onFault } = options;
+  const {
+    chain,
+    connection,
+    clock,
+    monotonic,
+    solver,
+    gasPayers = [],
+    maxAgeMs,
+    quietRefreshMs,
+    onFault,
+  } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
@@ -64,10 +76,10 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
 
   async function readEffects(): Promise<void> {
     if (options.readEffectsView === undefined) return;
-    if (effects !== undefined && clock.nowMs() - effects.readAtMs < EFFECTS_EVERY_MS) return;
+    if (effects !== undefined && monotonic.nowMs() - effects.readAtMs < EFFECTS_EVERY_MS) return;
     const view = await options.readEffectsView();
     if (view !== effects?.view) options.onEffectsView?.(view);
-    effects = { view, readAtMs: clock.nowMs() };
+    effects = { view, readAtMs: monotonic.nowMs() };
   }
 
   async function nativeOf(account: Address): Promise<ReturnType<ChainPulse["gasBalance"]>> {
@@ -82,7 +94,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       Promise.all(gasPayers.map(async (account) => [account, await nativeOf(account)] as const)),
     ]);
     facts = {
-      readAtMs: clock.nowMs(),
+      readAtMs: monotonic.nowMs(),
       gasPrices,
       balances,
       blockNumber,
@@ -118,13 +130,14 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     else again = true;
   });
   const timer = setInterval(() => {
-    if (running === undefined && clock.nowMs() - (facts?.readAtMs ?? 0) >= quietRefreshMs) refreshAside();
+    if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
+      refreshAside();
   }, quietRefreshMs);
   // Reading facts must not keep a process alive that has nothing else to do.
   timer.unref();
 
   function fresh(): Facts {
-    if (facts !== undefined && clock.nowMs() - facts.readAtMs <= maxAgeMs) return facts;
+    if (facts !== undefined && monotonic.nowMs() - facts.readAtMs <= maxAgeMs) return facts;
     throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
       data: { chainId: chain.id },
     });

@@ -36,7 +36,7 @@ function aWorld() {
         };
       },
     },
-    clock: { nowMs: () => Date.now() },
+    monotonic: { nowMs: () => Date.now() },
     maxAgeMs: 60_000,
     refreshMs: 10_000,
     leastPauseMs: 2_000,

@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 export interface RailPulseOptions {
   readonly chain: RailChain;
   readonly rail: Pick<ChainRail, "balances" | "paymentCost" | "onNews">;
-  readonly clock: Clock;
+  readonly monotonic: Clock;
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
   /** So often they are read while nothing is heard of the chain, ms. */
@@ -40,17 +40,17 @@ const LATE_LEAST_MS = 60_000;
  * every configured currency. All of one reading or nothing of it counts; at most one runs.
  */
 export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
-  const { chain, rail, clock, maxAgeMs, refreshMs, leastPauseMs, onFault } = options;
+  const { chain, rail, monotonic, maxAgeMs, refreshMs, leastPauseMs, onFault } = options;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
-  const startedAtMs = clock.nowMs();
+  const startedAtMs = monotonic.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;
   let closed = false;
 
   async function read(): Promise<void> {
     // Told as of the moment of asking: what is paid meanwhile may be missing in it.
-    const readAtMs = clock.nowMs();
+    const readAtMs = monotonic.nowMs();
     const [balances, ...costs] = await Promise.all([
       rail.balances(currencies),
       ...currencies.map((currency) => rail.paymentCost(currency, undefined)),
@@ -71,7 +71,8 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
 
   /** Nobody waits for it. */
   function refreshAside(youngMs: number): void {
-    if (closed || running !== undefined || clock.nowMs() - (facts?.readAtMs ?? 0) < youngMs) return;
+    if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
+      return;
     refresh().catch((error: unknown) => {
       if (!closed) onFault(error);
     });
@@ -83,7 +84,7 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   timer.unref();
 
   function fresh(of: "balances" | "costs", currency: Address): bigint {
-    if (facts === undefined || clock.nowMs() - facts.readAtMs > maxAgeMs)
+    if (facts === undefined || monotonic.nowMs() - facts.readAtMs > maxAgeMs)
       throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
         data: { chainId: chain.id },
       });
@@ -95,7 +96,7 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   return {
     solverBalance: (currency) => fresh("balances", currency),
     paymentCost: (currency) => fresh("costs", currency),
-    lagging: () => clock.nowMs() - (facts?.readAtMs ?? startedAtMs) > lateMs,
+    lagging: () => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs) > lateMs,
     refresh,
     close: () => {
       closed = true;

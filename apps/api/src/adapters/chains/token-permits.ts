@@ -50,7 +50,7 @@ interface Entry {
  * Finds out by asking what a token takes: nothing that it does not prove is believed, because what a user signs in a wrong domain is refused when he has signed it. Equal questions of
  * one moment are one.
  */
-export function createTokenPermits(chains: Pick<ChainDirectory, "get">, clock: Clock): PermitTokens {
+export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotonic: Clock): PermitTokens {
   const entries = new Map<string, Entry>();
   const readerOf = (chainId: number): ChainReader => {
     const connected = chains.get(chainId);
@@ -61,8 +61,8 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, clock: C
     permitsOf(currency) {
       const key = `${currency.chainId}:${currency.address}`;
       const known = entries.get(key);
-      if (known !== undefined && clock.nowMs() - known.readAtMs < KEPT_MS) return known.answer;
-      const readAtMs = clock.nowMs();
+      if (known !== undefined && monotonic.nowMs() - known.readAtMs < KEPT_MS) return known.answer;
+      const readAtMs = monotonic.nowMs();
       const asked = probe(readerOf(currency.chainId), currency).then(
         (answer) => {
           entries.set(key, { readAtMs, answer });

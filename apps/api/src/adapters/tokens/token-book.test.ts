@@ -59,7 +59,7 @@ function world({ lists = [] as readonly Currency[], mostKept = 100 } = {}) {
       get: (chainId, token) => state.lists.find((one) => one.chainId === chainId && one.address === token),
       of: (chainId) => (chainId === ORIGIN ? state.lists : []),
     },
-    unlisted: createUnlistedTokens({ chains, clock, mostKept }),
+    unlisted: createUnlistedTokens({ chains, monotonic: clock, mostKept }),
   });
   return { book, asked, node, time, state };
 }

@@ -22,7 +22,7 @@ type Asking = Extract<Entry, { kind: "asking" }>;
 
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get">;
-  readonly clock: Clock;
+  readonly monotonic: Clock;
   /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
   readonly mostKept?: number;
 }
@@ -30,7 +30,7 @@ export interface UnlistedTokensOptions {
 /** Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask at the same time. */
 export function createUnlistedTokens({
   chains,
-  clock,
+  monotonic,
   mostKept = MOST_KEPT,
 }: UnlistedTokensOptions): TokenBook {
   const entries = new Map<string, Entry>();
@@ -46,7 +46,7 @@ export function createUnlistedTokens({
 
   function ask(key: string, connected: ConnectedChain, address: Address, isSearch: boolean): Asking {
     const { chain, connection } = connected;
-    const turn = places.get(chain.id) ?? lookUpTurns(MOST_ASKED_AT_ONCE, () => clock.nowMs());
+    const turn = places.get(chain.id) ?? lookUpTurns(MOST_ASKED_AT_ONCE, () => monotonic.nowMs());
     places.set(chain.id, turn);
     const { answer, hurry } = turn(
       async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
@@ -64,7 +64,7 @@ export function createUnlistedTokens({
     try {
       const told = await answer;
       if (told === undefined) {
-        keep(key, { kind: "absent", readAtMs: clock.nowMs() });
+        keep(key, { kind: "absent", readAtMs: monotonic.nowMs() });
         return undefined;
       }
       const token = foreignToken({
@@ -101,7 +101,7 @@ export function createUnlistedTokens({
         if (!isSearch) entry.hurry();
         return entry.answer;
       }
-      if (entry !== undefined && clock.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
+      if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
       const asking = ask(key, connected, address, isSearch);
       keep(key, asking);
       return asking.answer;
