@@ -16,6 +16,10 @@ test.for([
   [";", "ORACLE_URLS entry 1 must begin with an http or https URL"],
   ["ftp://one.example|k", "ORACLE_URLS entry 1 must begin with an http or https URL"],
   [
+    "http://one.example|hidden",
+    "ORACLE_URLS entry 1 must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses",
+  ],
+  [
     "https://user:hidden@one.example|k",
     "ORACLE_URLS entry 1 has a credential in its URL: it belongs behind the |",
   ],

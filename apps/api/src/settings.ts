@@ -640,7 +640,7 @@ export const settlementSettings = {
   oracleUrls: secret({
     name: "ORACLE_URLS",
     describe:
-      "Oracles that attest what the solver paid: `<base URL>|<API key>` joined with `;` (the key may be left out). They ask their peers; another one is asked when one does not help. Unset: nothing is settled, fills go on. Needs `chains.hub.<ENVIRONMENT>.json`.",
+      "Oracles that attest what the solver paid: `<base URL>|<API key>` joined with `;` (the key may be left out), with https unless they are on localhost or a loopback or private IP address. They ask their peers; another one is asked when one does not help. Unset: nothing is settled, fills go on. Needs `chains.hub.<ENVIRONMENT>.json`.",
     optional: true,
   }),
   oracleSigners: matching(

@@ -60,8 +60,7 @@ function readPeer(entry: string): PeerEndpoint | string {
   const url = URL.canParse(entry.slice(0, bar).trim()) ? new URL(entry.slice(0, bar).trim()) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
     return "must begin with an absolute http or https URL";
-  if (url.protocol === "http:" && !isPrivateHost(url.hostname))
-    return "must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses";
+  if (isExposed(url)) return EXPOSED;
   if (url.username !== "" || url.password !== "")
     return "has a credential in its URL: it belongs behind the |";
   if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
@@ -73,6 +72,15 @@ function readPeer(entry: string): PeerEndpoint | string {
     baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
     credential: credential === PASS_THROUGH ? undefined : credential,
   };
+}
+
+/** Why {@link isExposed} URLs are refused. */
+export const EXPOSED =
+  "must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses";
+
+/** Whether what is sent to the URL can be read on the way. */
+export function isExposed({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {
+  return protocol === "http:" && !isPrivateHost(hostname);
 }
 
 /** Names other than `localhost` are not looked up: what one points to can change after the start. */
