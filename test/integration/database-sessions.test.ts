@@ -59,6 +59,20 @@ test("the pooler of these tests serves ordinary transactions", async () => {
   }
 });
 
+test("the server is told to notice hosts that are gone", async () => {
+  const pool = createPool(database.url, { max: 1, statementTimeoutMs: 1_000, applicationName: "test" });
+  const { rows } = await pool.query(
+    "select name, setting from pg_settings where name ~ '^tcp_(user|keepalives)_' order by name",
+  );
+  await pool.end();
+  expect(Object.fromEntries(rows.map(({ name, setting }) => [name, Number(setting)]))).toEqual({
+    tcp_keepalives_count: 3,
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 5,
+    tcp_user_timeout: 25_000,
+  });
+});
+
 test("a transaction over a cut network fails and gives its connection up, and the next one works", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });

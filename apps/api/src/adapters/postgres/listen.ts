@@ -1,4 +1,5 @@
 import pg from "pg";
+import { NOTICE_LOST_HOSTS } from "./pool.ts";
 
 /** Pause before a lost connection is made again. */
 const AGAIN_MS = 500;
@@ -25,6 +26,7 @@ export function listen(
       const client = new pg.Client({
         connectionString: databaseUrl,
         application_name: `${channel} listener`,
+        options: NOTICE_LOST_HOSTS,
         keepAlive: true,
         keepAliveInitialDelayMillis: 10_000,
       });
