@@ -22,6 +22,7 @@ import type { StatusFeed } from "./ports/status-feed.ts";
 import type { WebhookAdmin } from "./ports/webhooks.ts";
 import { connectionPlaces } from "./usecases/push/connection-places.ts";
 import { followStatus } from "./usecases/push/follow-status.ts";
+import { inBatches } from "./usecases/prune-history.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
 import { spellingOf } from "./usecases/spelling.ts";
 
@@ -33,7 +34,6 @@ export const HEARD_WITHIN_MS = 2.5 * BEAT_MS;
 const BEATS_UNTIL_LOST = 5;
 /** Deliveries, events and removed endpoints are kept so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
-const PRUNE_BATCH = 5_000;
 
 interface Ground {
   readonly config: Pick<ApiConfig, "database" | "push" | "http">;
@@ -111,7 +111,7 @@ export function startWebhooks(
   return {
     async prune(): Promise<void> {
       const beforeMs = clock.nowMs() - HISTORY_KEPT_MS;
-      while ((await queue.prune(beforeMs, PRUNE_BATCH)) === PRUNE_BATCH);
+      await inBatches(clock, (limit) => queue.prune(beforeMs, limit));
     },
   };
 }

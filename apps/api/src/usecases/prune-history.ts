@@ -1,3 +1,4 @@
+import type { Clock } from "../ports/clock.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
 import type { PrunableTable } from "../ports/prunable.ts";
 import type { Services } from "../ports/services.ts";
@@ -64,18 +65,25 @@ async function prune(
 ): Promise<number> {
   const beforeMs = clock.nowMs() - KEPT_MS[table];
   let total = 0;
-  let limit = FIRST_BATCH;
   try {
-    for (let n = 0; n < MAX_BATCHES; n++) {
-      const startedAtMs = clock.nowMs();
+    await inBatches(clock, async (limit) => {
       const { deleted, seen } = await uow.run((tx) => batch(tx, beforeMs, limit));
       total += deleted;
-      if (seen < limit) break;
-      const isQuick = clock.nowMs() - startedAtMs < QUICK_MS;
-      limit = isQuick ? Math.min(2 * limit, MAX_BATCH) : Math.ceil(limit / 2);
-    }
+      return seen;
+    });
   } catch (error) {
     events.fault("prune_fault", error, { table });
   }
   return total;
+}
+
+/** @param batch deletes up to `limit` rows in one commit, and tells how many it looked at: fewer when there are no more */
+export async function inBatches(clock: Clock, batch: (limit: number) => Promise<number>): Promise<void> {
+  let limit = FIRST_BATCH;
+  for (let n = 0; n < MAX_BATCHES; n++) {
+    const startedAtMs = clock.nowMs();
+    if ((await batch(limit)) < limit) return;
+    const isQuick = clock.nowMs() - startedAtMs < QUICK_MS;
+    limit = isQuick ? Math.min(2 * limit, MAX_BATCH) : Math.ceil(limit / 2);
+  }
 }

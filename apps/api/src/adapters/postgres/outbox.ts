@@ -37,7 +37,11 @@ const rescue = statement(
 );
 const announce = announcing("outbox_announce", "", `values ('${OUTBOX_CHANNEL}', '')`);
 
-const pruneRuns = statement("job_runs_prune", "delete from job_runs where lost_after_ms < $1");
+const pruneRuns = statement(
+  "job_runs_prune",
+  `delete from job_runs where (job_name, leg_id) in (select job_name, leg_id from job_runs where lost_after_ms < $1 limit $2)
+   returning job_name`,
+);
 const prune = statement(
   "outbox_prune",
   `delete from outbox where id in (select id from outbox where published_at_ms < $1 order by published_at_ms limit $2)
@@ -71,8 +75,8 @@ export function outbox(sql: Sql): Outbox {
       return queued.length;
     },
     async prune(beforeMs, limit): Promise<number> {
-      await sql.query(pruneRuns, [beforeMs]);
-      return (await sql.query(prune, [beforeMs, limit])).length;
+      const runs = await sql.query(pruneRuns, [beforeMs, limit]);
+      return runs.length + (await sql.query(prune, [beforeMs, limit])).length;
     },
   };
 }
