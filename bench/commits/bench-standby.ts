@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { startPostgres } from "@causeway/localnet";
 import pg from "pg";
 import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
-import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/oldest-snapshot.ts";
+import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/database-figures.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 
 const LOCKS = Array.from({ length: 17 }, (_, n) => `watch:${n + 1}`);

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { leaderLocks, type LeaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
 import { leaderReads } from "../../apps/api/src/adapters/postgres/leader-reads.ts";
-import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/oldest-snapshot.ts";
+import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/database-figures.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { ledTasks, leaderReport } from "../../apps/api/src/usecases/leader-report.ts";
 import type { ChainDirectory } from "../../apps/api/src/ports/chains.ts";

@@ -19,7 +19,7 @@ import { pollFacts } from "./adapters/postgres/polled-facts.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
-import { oldestSnapshot } from "./adapters/postgres/oldest-snapshot.ts";
+import { databaseBytes, oldestSnapshot } from "./adapters/postgres/database-figures.ts";
 import { openPayments } from "./adapters/postgres/open-payments.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { watchServer } from "./adapters/postgres/server-watch.ts";
@@ -34,7 +34,7 @@ import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { reportUnaskedLogs } from "./adapters/chains/unasked-logs.ts";
 import { balanceGauges } from "./adapters/telemetry/balance-gauges.ts";
 import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
-import { snapshotGauges } from "./adapters/telemetry/snapshot-gauges.ts";
+import { databaseGauges } from "./adapters/telemetry/database-gauges.ts";
 import { pruneGauge } from "./adapters/telemetry/prune-gauge.ts";
 import { scanGauges } from "./adapters/telemetry/scan-gauges.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
@@ -334,7 +334,10 @@ export async function createContainer(
       lifecycle.add("leader locks", () => locks.close());
       const led = ledTasks(services.chains, config.settlement !== undefined);
       leadershipGauges(metrics.registry, led, locks.workedAgoMs);
-      snapshotGauges(metrics.registry, () => oldestSnapshot(sql));
+      databaseGauges(metrics.registry, {
+        oldestSnapshot: () => oldestSnapshot(sql),
+        bytes: () => databaseBytes(sql),
+      });
       for (const one of connected) {
         const watcher = watchChain(paying, one, locks.lead, addresses.beside(one));
         lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());

@@ -27,3 +27,11 @@ export async function oldestSnapshot(sql: Sql): Promise<OldestSnapshot> {
   const [row] = await sql.query<OldestSnapshot>(read, []);
   return { seconds: row?.seconds ?? 0, transactions: row?.transactions ?? 0 };
 }
+
+const size = statement("database_bytes", "select pg_database_size(current_database()) as bytes");
+
+/** Bytes on disk of the database, indexes and dead rows included. */
+export async function databaseBytes(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ bytes: number }>(size, []);
+  return row?.bytes ?? 0;
+}

@@ -1,0 +1,18 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import { databaseGauges } from "./database-gauges.ts";
+
+test("publishes size and oldest snapshot of the database, and keeps the last value while it is away", async () => {
+  const registry = new Registry();
+  let isAway = false;
+  const unlessAway = async <T>(value: T): Promise<T> =>
+    await (isAway ? Promise.reject(new Error("no connection")) : Promise.resolve(value));
+  databaseGauges(registry, {
+    oldestSnapshot: () => unlessAway({ seconds: 7, transactions: 40 }),
+    bytes: () => unlessAway(9_000),
+  });
+  const all = /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n/;
+  expect(await registry.metrics()).toMatch(all);
+  isAway = true;
+  expect(await registry.metrics()).toMatch(all);
+});

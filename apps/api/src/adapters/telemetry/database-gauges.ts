@@ -1,0 +1,36 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+
+/** What the metrics tell of the database. */
+export interface DatabaseFigures {
+  /** How old the oldest snapshot is: vacuum removes no row version that it may see. */
+  oldestSnapshot(): Promise<{ readonly seconds: number; readonly transactions: number }>;
+  /** Bytes on disk, indexes and dead rows included. */
+  bytes(): Promise<number>;
+}
+
+/** Read from the database with each scrape. */
+export function databaseGauges(registry: Registry, { oldestSnapshot, bytes }: DatabaseFigures): void {
+  const shown = (name: string, help: string, read: () => Promise<number>): void =>
+    void new Gauge({
+      name: `causeway_database_${name}`,
+      help,
+      registers: [registry],
+      async collect(): Promise<void> {
+        const value = await read().catch(() => undefined);
+        // Unknown is not zero: the last known value stays.
+        if (value !== undefined) this.set(value);
+      },
+    });
+  shown(
+    "oldest_snapshot_seconds",
+    "Age of the oldest transaction that keeps vacuum from removing dead rows",
+    async () => (await oldestSnapshot()).seconds,
+  );
+  shown(
+    "oldest_snapshot_transactions",
+    "Transactions since the oldest snapshot (backend_xmin), also of replication slots and prepared transactions",
+    async () => (await oldestSnapshot()).transactions,
+  );
+  shown("bytes", "Size of the database on disk", bytes);
+}
