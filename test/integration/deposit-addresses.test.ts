@@ -178,9 +178,9 @@ test("money at a deposit address is told there from the moment it is seen, on ev
     perKey: 10,
     limit: 10,
   });
-  expect(due.map(({ change }) => [change.record.requestId, statusView(change.record).status])).toEqual([
-    [requestId, "depositing"],
-  ]);
+  expect(
+    due.map(({ change }) => [change.record.requestId, statusView(change.record, world.clock.nowMs()).status]),
+  ).toEqual([[requestId, "depositing"]]);
 
   for (let n = 0; n < 8; n++) await goOn(600_000);
   expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });

@@ -80,13 +80,18 @@ async function anotherProcess(url: string): Promise<Asked> {
   // With the first heartbeat that comes back it hears everything.
   await vi.waitFor(() => expect(feed.heardUpToMs()).toBe(clock.nowMs()), { timeout: 10_000 });
   return {
-    ask: keptStatuses(feed, clock, (requestId) => requestStatus({ reads, chains: noChains }, requestId), {
-      limit: 100,
-      heardWithinMs: 2_500,
-    }),
+    ask: keptStatuses(
+      feed,
+      clock,
+      (requestId) => requestStatus({ reads, chains: noChains, clock }, requestId),
+      {
+        limit: 100,
+        heardWithinMs: 2_500,
+      },
+    ),
     async follow(requestId) {
       const told: StatusView[] = [];
-      await followStatus(feed).follow(requestId, {
+      await followStatus(feed, clock).follow(requestId, {
         updated: ({ view }) => void told.push(view),
         lost: () => undefined,
       });

@@ -110,7 +110,7 @@ export async function pushWorld({
     push,
     webhooks: webhookRouteServices({ clock }, { config, sql }),
     clock,
-    requestStatus: async (requestId) => await requestStatus({ reads, chains: noChains }, requestId),
+    requestStatus: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
     ...routes,
   });
   await app.listen({ host: "127.0.0.1", port: 0 });

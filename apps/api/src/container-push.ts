@@ -62,7 +62,12 @@ export function pushRouteServices(
   pushGauges(registry, () => ({ ...sockets, ...feed.figures() }));
   return {
     feed,
-    push: { ...followStatus(feed, spellingOf(chains)), places: connectionPlaces(policy), policy, sockets },
+    push: {
+      ...followStatus(feed, clock, spellingOf(chains)),
+      places: connectionPlaces(policy),
+      policy,
+      sockets,
+    },
   };
 }
 

@@ -34,6 +34,8 @@ export interface StatusRecord {
   readonly destinationChainId: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+  /** When the time to pay ends. */
+  readonly payByMs: number;
   readonly inTxHashes: readonly TxHash[];
   readonly txHashes: readonly TxHash[];
   readonly refundTxHashes: readonly TxHash[];

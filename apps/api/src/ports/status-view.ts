@@ -18,6 +18,8 @@ export interface StatusView {
   readonly final: boolean;
   readonly fundsAt: FundsPlace;
   readonly nextAction: NextAction;
+  /** When that action changes although nothing happened; absent: never. */
+  readonly payByMs?: number;
   readonly pollAfterMs: number;
   /** Only on `failure`, and then beginning with `Transaction failed`. */
   readonly details?: string | undefined;

@@ -72,6 +72,18 @@ test("a status that nobody changed is read once in ten seconds, however often it
   expect(reads).toHaveLength(2);
 });
 
+test("a status that asks for a payment is read again once the time to pay is over", async () => {
+  const { ask, stored, reads, pass } = world();
+  stored.set(A, { ...view(A, "waiting"), nextAction: "send_deposit", payByMs: 300 });
+  await ask(A);
+  pass(300);
+  await ask(A);
+  expect(reads).toHaveLength(1);
+  pass(1);
+  await ask(A);
+  expect(reads).toHaveLength(2);
+});
+
 test.each([undefined, 2_501])(
   "while changes may go unheard (the last sign of life %s ms ago) a status is read once a second",
   async (silentMs) => {

@@ -71,7 +71,7 @@ export function keptStatuses(
     const nowMs = clock.nowMs();
     const ageMs = nowMs - sinceMs;
     // The clock was put back: nothing is known of ages.
-    if (ageMs < 0) return false;
+    if (ageMs < 0 || (view.payByMs !== undefined && nowMs > view.payByMs)) return false;
     if (ageMs < UNHEARD_KEPT_MS) return true;
     if (view.final) return ageMs < FINAL_KEPT_MS;
     // It tells of another request, whose changes are announced by that one's id.

@@ -22,14 +22,19 @@ const record: StatusRecord = {
   destinationChainId: 2,
   createdAtMs: 1_000,
   updatedAtMs: 2_000,
+  payByMs: 5_000,
   inTxHashes: ["0xaa"],
   txHashes: ["0xbb"],
   refundTxHashes: ["0xcc"],
 };
 
+/** Before the time to pay is over. */
+const NOW_MS = 4_000;
+const clock = { nowMs: () => NOW_MS };
+
 test("hashes, chains and times are told as they are stored", async () => {
   const view = await requestStatus(
-    { reads: { status: async () => record } as never, chains: noChains },
+    { reads: { status: async () => record } as never, chains: noChains, clock },
     "0x01",
   );
   expect(view).toMatchObject({
@@ -46,18 +51,21 @@ test("hashes, chains and times are told as they are stored", async () => {
 
 test("an id that nobody knows has no status", async () => {
   expect(
-    await requestStatus({ reads: { status: async () => undefined } as never, chains: noChains }, "0x02"),
+    await requestStatus(
+      { reads: { status: async () => undefined } as never, chains: noChains, clock },
+      "0x02",
+    ),
   ).toBeUndefined();
 });
 
 test("reasons are N/A until there is one", () => {
-  expect(statusView(record)).toMatchObject({ failReason: "N/A", refundFailReason: "N/A" });
+  expect(statusView(record, NOW_MS)).toMatchObject({ failReason: "N/A", refundFailReason: "N/A" });
   const failed = {
     ...record.state,
     failReason: "SLIPPAGE",
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   } as const;
-  expect(statusView({ ...record, state: failed })).toMatchObject({
+  expect(statusView({ ...record, state: failed }, NOW_MS)).toMatchObject({
     failReason: "SLIPPAGE",
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   });
@@ -65,7 +73,7 @@ test("reasons are N/A until there is one", () => {
 
 test("details stand on a failure alone, and begin so that no client tries again", () => {
   for (const name of requestStates) {
-    const view = statusView({ ...record, state: { ...record.state, name } });
+    const view = statusView({ ...record, state: { ...record.state, name } }, NOW_MS);
     if (view.status === "failure") expect(view.details, name).toMatch(/^Transaction failed: /);
     else expect(view, name).not.toHaveProperty("details");
   }
@@ -78,7 +86,7 @@ test("a request whose deposit address got another sum is told as the one that st
         ? { ...record, supersededBy: "0x09" }
         : { ...record, requestId: "0x09", txHashes: ["0xdd"], state: { ...record.state, name: "filled" } },
   };
-  expect(await requestStatus({ reads, chains: noChains } as never, "0x01")).toMatchObject({
+  expect(await requestStatus({ reads, chains: noChains, clock } as never, "0x01")).toMatchObject({
     requestId: "0x01",
     supersededByRequestId: "0x09",
     status: "success",
@@ -87,7 +95,7 @@ test("a request whose deposit address got another sum is told as the one that st
   const gone = {
     status: async (id: string) => (id === "0x01" ? { ...record, supersededBy: "0x09" } : undefined),
   };
-  expect(await requestStatus({ reads: gone, chains: noChains } as never, "0x01")).toMatchObject({
+  expect(await requestStatus({ reads: gone, chains: noChains, clock } as never, "0x01")).toMatchObject({
     status: "waiting",
   });
 });
@@ -98,7 +106,7 @@ test("further money at the address of a superseded request is not told as its su
     status: async (id: string) =>
       id === "0x01" ? { ...record, supersededBy: "0x09", addressFunds: "held" } : filled,
   };
-  expect(await requestStatus({ reads, chains: noChains } as never, "0x01")).toMatchObject({
+  expect(await requestStatus({ reads, chains: noChains, clock } as never, "0x01")).toMatchObject({
     supersededByRequestId: "0x09",
     status: "success",
     fundsAt: "recipient",
@@ -106,13 +114,23 @@ test("further money at the address of a superseded request is not told as its su
   });
 });
 
+test("who has not paid in time is asked for another quote, and who has is asked to wait", () => {
+  const askedAt = (nowMs: number, addressFunds?: "seen") =>
+    statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs).nextAction;
+  expect([askedAt(5_000), askedAt(5_001), askedAt(5_001, "seen")]).toEqual([
+    "send_deposit",
+    "quote_again",
+    "wait_for_confirmations",
+  ]);
+});
+
 test("money at a deposit address is reported there from the moment it is seen", () => {
-  expect(statusView({ ...record, addressFunds: "seen" })).toMatchObject({
+  expect(statusView({ ...record, addressFunds: "seen" }, NOW_MS)).toMatchObject({
     status: "depositing",
     fundsAt: "depositAddress",
     nextAction: "wait_for_confirmations",
   });
-  expect(statusView({ ...record, addressFunds: "held" })).toMatchObject({
+  expect(statusView({ ...record, addressFunds: "held" }, NOW_MS)).toMatchObject({
     status: "waiting",
     fundsAt: "depositAddress",
     nextAction: "contact_operator",
@@ -132,7 +150,7 @@ test("transactions are told as users of their own chains write them: the deposit
     txHashes: [txid],
     refundTxHashes: [signature],
   };
-  const view = await requestStatus({ reads: { status: async () => stored } as never, chains }, "0x01");
+  const view = await requestStatus({ reads: { status: async () => stored } as never, chains, clock }, "0x01");
   const text = spellTransaction({ vmType: "svm" }, signature);
   expect(text).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
   expect(view).toMatchObject({ inTxHashes: [text], txHashes: ["ab".repeat(32)], refundTxHashes: [text] });

@@ -8,31 +8,42 @@ import { hexSpelling, spelledAll, spellingOf } from "./spelling.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
-  services: Pick<Services, "reads" | "chains">,
+  services: Pick<Services, "reads" | "chains" | "clock">,
   requestId: RequestId,
 ): Promise<StatusView | undefined> {
   const spelling = spellingOf(services.chains);
+  const nowMs = services.clock.nowMs();
   const record = await services.reads.status(requestId);
-  if (record?.supersededBy === undefined) return record && statusView(record, spelling);
+  if (record?.supersededBy === undefined) return record && statusView(record, nowMs, spelling);
   // What came to its deposit address is another request's: whoever asks for this one asks what became of the money.
   const successor = await services.reads.status(record.supersededBy);
   return successor === undefined
-    ? statusView(record, spelling)
-    : standInView(record, { ...successor, requestId: record.supersededBy }, spelling);
+    ? statusView(record, nowMs, spelling)
+    : standInView(record, { ...successor, requestId: record.supersededBy }, nowMs, spelling);
 }
 
 /** The view of a superseded request: its successor's, under its own id. What comes to the address from then on is not its own. */
-export function standInView(own: StatusRecord, standIn: StatusRecord, spelling: Spelling): StatusView {
+export function standInView(
+  own: StatusRecord,
+  standIn: StatusRecord,
+  nowMs: number,
+  spelling: Spelling,
+): StatusView {
   return {
-    ...statusView(standIn, spelling),
+    ...statusView(standIn, nowMs, spelling),
     requestId: own.requestId,
     supersededByRequestId: standIn.requestId,
   };
 }
 
 /** The client's words for a stored state. */
-export function statusView(record: StatusRecord, spelling: Spelling = hexSpelling): StatusView {
-  const { state, originChainId, destinationChainId, addressFunds } = record;
+export function statusView(
+  record: StatusRecord,
+  nowMs: number,
+  spelling: Spelling = hexSpelling,
+): StatusView {
+  const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
+  const isOverdue = nowMs > payByMs;
   const status = publicStatus(state, addressFunds);
   return {
     requestId: record.requestId,
@@ -48,7 +59,8 @@ export function statusView(record: StatusRecord, spelling: Spelling = hexSpellin
     refundFailReason: state.refundFailReason ?? "N/A",
     final: state.final,
     fundsAt: fundsAt(state, addressFunds),
-    nextAction: nextAction(state, addressFunds),
+    nextAction: nextAction(state, addressFunds, isOverdue),
+    ...(state.name === "quoted" && !isOverdue && { payByMs }),
     pollAfterMs: pollAfterMs(state, addressFunds),
     // Older clients retry a failure whose details are any other text.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),

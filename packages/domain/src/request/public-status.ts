@@ -29,6 +29,7 @@ export type FundsPlace = (typeof fundsPlaces)[number];
 export const nextActions = [
   "send_deposit",
   "send_payment",
+  "quote_again",
   "wait_for_execution",
   "wait_for_confirmations",
   "wait_for_fill",
@@ -102,14 +103,19 @@ export function fundsAt(
   }
 }
 
-/** What comes next. */
+/**
+ * What comes next.
+ * @param isOverdue the time to pay is over. A payment that was made in time may still be found; one that is made now goes back
+ */
 export function nextAction(
   state: Pick<RequestState, "name" | "kind">,
   atAddress: AddressFunds = "none",
+  isOverdue = false,
 ): NextAction {
   switch (state.name) {
     case "quoted":
       if (atAddress !== "none") return actionAtAddress[atAddress];
+      if (isOverdue) return "quote_again";
       return isWatchedOnly(state.kind) ? "send_payment" : "send_deposit";
     case "accepted":
       return "wait_for_execution";

@@ -36,7 +36,11 @@ export const statusAnswer = z
         "The money lies deeper than any reorg reckoned with: nothing of this answer will change any more.",
       ),
     fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
-    nextAction: z.enum(nextActions).describe("What happens next and who does it."),
+    nextAction: z
+      .enum(nextActions)
+      .describe(
+        "What happens next and who does it. `quote_again`: the time to pay is over; a payment sent in time still counts, one that is sent now is refunded.",
+      ),
     supersededByRequestId: answerHash32
       .optional()
       .describe(

@@ -42,6 +42,7 @@ export interface StatusRow extends StateRow {
   destination_chain_id: number;
   created_at_ms: number;
   updated_at_ms: number;
+  fill_deadline_ms: number;
   in_tx_hashes: string[];
   tx_hashes: string[];
   refund_tx_hashes: string[];
@@ -58,7 +59,7 @@ export interface RequestRow extends StatusRow {
 
 export const STATE_COLUMNS =
   "request_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front";
-export const STATUS_COLUMNS = `${STATE_COLUMNS}, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, in_tx_hashes, tx_hashes, refund_tx_hashes`;
+export const STATUS_COLUMNS = `${STATE_COLUMNS}, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, fill_deadline_ms, in_tx_hashes, tx_hashes, refund_tx_hashes`;
 export const REQUEST_COLUMNS = `${STATUS_COLUMNS}, superseded_by, funds_seen, funds_held, order_id, terms`;
 
 export function stateOf(row: StateRow): RequestState {
@@ -81,6 +82,7 @@ export function statusOf(row: StatusRow): StatusRecord {
     destinationChainId: row.destination_chain_id,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
+    payByMs: row.fill_deadline_ms,
     inTxHashes: row.in_tx_hashes as TxHash[],
     txHashes: row.tx_hashes as TxHash[],
     refundTxHashes: row.refund_tx_hashes as TxHash[],

@@ -13,7 +13,7 @@ const readSnapshots = statement(
 
 /** Of an event `e` and its request `r`. What the events do not hold does not change. */
 export const EVENT_COLUMNS = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
-  r.superseded_by, e.funds_seen, e.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
+  r.superseded_by, e.funds_seen, e.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, r.fill_deadline_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
 
 const readEvents = statement(
   "status_events_after",

@@ -29,6 +29,7 @@ function aStore() {
       destinationChainId: 2,
       createdAtMs: 0,
       updatedAtMs: 0,
+      payByMs: 0,
       inTxHashes: [],
       txHashes: [],
       refundTxHashes: [],

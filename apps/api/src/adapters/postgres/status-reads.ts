@@ -7,17 +7,17 @@ import { tickBatcher } from "./tick-batcher.ts";
 
 const FIELD_END = "\u001f";
 /** Columns of a row below. */
-const FIELDS = 18;
+const FIELDS = 19;
 
 /**
- * All rows as one text, a field after the other: taking apart some thousand rows of eighteen columns a second is what the driver would do most of its time.
+ * All rows as one text, a field after the other: taking apart some thousand rows of so many columns a second is what the driver would do most of its time.
  * No column holds a control character: they are hashes, words of ours and numbers.
  */
 const readMany = statement(
   "status_read",
   `select string_agg(concat_ws(chr(31), request_id, kind, state, coalesce(deposit_id::text, ''), coalesce(fail_reason, ''),
      coalesce(refund_fail_reason, ''), final, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
-     in_tx_hashes, tx_hashes, refund_tx_hashes, front, coalesce(superseded_by, ''), funds_seen, funds_held), chr(31)) as rows
+     in_tx_hashes, tx_hashes, refund_tx_hashes, front, coalesce(superseded_by, ''), funds_seen, funds_held, fill_deadline_ms), chr(31)) as rows
    from requests where request_id = any(string_to_array($1, ','))`,
 );
 
@@ -58,6 +58,7 @@ function recordAt(fields: readonly string[], at: number): StatusRecord {
     superseded_by: orNull(fields, at + 15),
     funds_seen: text(fields, at + 16) === "t",
     funds_held: text(fields, at + 17) === "t",
+    fill_deadline_ms: Number(text(fields, at + 18)),
   });
 }
 

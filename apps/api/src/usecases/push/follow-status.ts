@@ -1,4 +1,5 @@
 import type { RequestId } from "@causeway/domain";
+import type { Clock } from "../../ports/clock.ts";
 import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
 import type { StatusRecord } from "../../ports/records.ts";
 import type { Spelling } from "../../ports/spelling.ts";
@@ -9,18 +10,23 @@ import { hexSpelling } from "../spelling.ts";
 /** Following requests in the client's words. */
 export function followStatus(
   feed: StatusFeed,
+  clock: Clock,
   spelling: Spelling = hexSpelling,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
-      await followOne({ feed, spelling }, requestId, follower, after),
-    followKey: (keyId, follower) => feed.followKey(keyId, inWords(follower, spelling)),
+      await followOne({ feed, clock, spelling }, requestId, follower, after),
+    followKey: (keyId, follower) => feed.followKey(keyId, inWords(follower, clock, spelling)),
   };
 }
 
 /** Whoever follows a request whose deposit address got another sum follows the one that stands in for it from then on, under the id that he knows. */
 async function followOne(
-  { feed, spelling }: { readonly feed: StatusFeed; readonly spelling: Spelling },
+  {
+    feed,
+    clock,
+    spelling,
+  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly spelling: Spelling },
   requestId: RequestId,
   follower: StatusFollower,
   after: number | undefined,
@@ -29,12 +35,12 @@ async function followOne(
   let stopStandIn: StopListening | undefined;
   let own: StatusRecord | undefined;
   let standIn: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
-  const told = inWords(follower, spelling);
+  const told = inWords(follower, clock, spelling);
 
   const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
     if (own === undefined) return;
     // Not a change of the request that is followed: who comes back with it is told where everything stands.
-    follower.updated({ view: standInView(own, record, spelling), sequence: 0, onlyFinal });
+    follower.updated({ view: standInView(own, record, clock.nowMs(), spelling), sequence: 0, onlyFinal });
   };
   const followStandIn = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
@@ -83,10 +89,10 @@ async function followOne(
   );
 }
 
-function inWords(follower: StatusFollower, spelling: Spelling): StatusListener {
+function inWords(follower: StatusFollower, clock: Clock, spelling: Spelling): StatusListener {
   return {
     changed: ({ record, sequence, onlyFinal }) =>
-      follower.updated({ view: statusView(record, spelling), sequence, onlyFinal }),
+      follower.updated({ view: statusView(record, clock.nowMs(), spelling), sequence, onlyFinal }),
     lost: () => follower.lost(),
   };
 }

@@ -26,6 +26,7 @@ const due: DueDelivery = {
       destinationChainId: 2,
       createdAtMs: 1,
       updatedAtMs: 2,
+      payByMs: 0,
       inTxHashes: ["0x0a"],
       txHashes: [],
       refundTxHashes: [],

@@ -41,7 +41,7 @@ function webhookBody(
   nowMs: number,
   spelling: Spelling,
 ): string {
-  const view = statusView(change.record, spelling);
+  const view = statusView(change.record, nowMs, spelling);
   return JSON.stringify({
     event: "request.status.updated",
     timestamp: nowMs,
