@@ -6,7 +6,7 @@ import { createTokenBook } from "./adapters/tokens/token-book.ts";
 import { createTokenLists } from "./adapters/tokens/token-lists.ts";
 import { createUnlistedTokens } from "./adapters/tokens/unlisted-tokens.ts";
 import type { TokenListConfig } from "./config.ts";
-import { monotonicClock } from "./ports/clock.ts";
+import { monotonicClock } from "./monotonic-clock.ts";
 import type { DiscoveryRoutes } from "./ports/discovery-routes.ts";
 import type { Reservations } from "./ports/quote.ts";
 import type { Services } from "./ports/services.ts";

@@ -2,7 +2,7 @@ import { parseUnits } from "viem";
 import type { ApiConfig } from "./config.ts";
 import { createPermitSignatures } from "./adapters/chains/permit-signatures.ts";
 import { createTokenPermits } from "./adapters/chains/token-permits.ts";
-import { monotonicClock } from "./ports/clock.ts";
+import { monotonicClock } from "./monotonic-clock.ts";
 import type { PermitPolicy, PermitTokens } from "./ports/permits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";

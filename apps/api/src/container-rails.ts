@@ -5,7 +5,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
 import { createRailUsers } from "./adapters/chains/rail-users.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
-import { monotonicClock } from "./ports/clock.ts";
+import { monotonicClock } from "./monotonic-clock.ts";
 import type { ConnectedRail } from "./ports/chains.ts";
 import type { Services } from "./ports/services.ts";
 

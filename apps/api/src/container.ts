@@ -45,7 +45,7 @@ import { catalog } from "./jobs/catalog.ts";
 import { settlePayments } from "./jobs/settle.ts";
 import { watchChain } from "./jobs/watch-chain.ts";
 import { watchRail } from "./jobs/watch-rail.ts";
-import { monotonicClock } from "./ports/clock.ts";
+import { monotonicClock } from "./monotonic-clock.ts";
 import type { ConnectedChain, ConnectedRail } from "./ports/chains.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services, WorkerServices } from "./ports/services.ts";

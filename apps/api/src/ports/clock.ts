@@ -2,6 +2,3 @@
 export interface Clock {
   nowMs(): number;
 }
-
-/** For ages and pauses within a process: unlike the time of day it never jumps. Means nothing outside the process. */
-export const monotonicClock: Clock = { nowMs: () => performance.now() };
