@@ -561,3 +561,65 @@ test("a call that reverts with the words of a rate limit does not pause the endp
   const [first = 0, second = 0] = cameAtMs;
   expect(second - first).toBeLessThan(200);
 });
+
+/** Serves nine calls, then answers whatever comes with 502 for as long as `away()`. */
+const behindGateway = (away: (call: { readonly method: string }) => boolean): Promise<LyingNode> =>
+  startLyingNode(([call], response) => {
+    if (call !== undefined && away(call)) response.writeHead(502).end("bad gateway");
+    else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
+  });
+
+test("a read that a gateway could not serve is sent once more; a transaction is not", async () => {
+  let failing = 0;
+  const { node, rpc } = await over(
+    behindGateway(() => failing-- > 0),
+    { maxBatchSize: 1 },
+  );
+  for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
+  failing = 1;
+  expect(await rpc.request("echo", ["read"])).toBe("read");
+  expect(node.requests).toHaveLength(11);
+  failing = 1;
+  await expect(rpc.request("eth_sendRawTransaction", ["0x01"])).rejects.toMatchObject({ kind: "http" });
+  expect(node.requests).toHaveLength(12);
+  failing = 2;
+  await expect(rpc.request("echo", ["twice"])).rejects.toMatchObject({ kind: "http" });
+  expect(node.requests).toHaveLength(14);
+});
+
+test("an endpoint that serves nothing gets as many requests as are asked, and a third more of what it served before", async () => {
+  let isAway = false;
+  const { node, rpc } = await over(
+    behindGateway(() => isAway),
+    { maxBatchSize: 1 },
+  );
+  for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
+  isAway = true;
+  for (let n = 0; n < 20; n++) await expect(rpc.request("echo", [n])).rejects.toBeInstanceOf(RpcFault);
+  expect(node.requests).toHaveLength(9 + 20 + 3);
+});
+
+test("a request that is sent once more keeps its deadline, and ends with the connection", async () => {
+  let isSilent = false;
+  const { node, rpc } = await over(
+    startLyingNode(([call], response) => {
+      if (isSilent) return;
+      if (call?.method === "fail") {
+        isSilent = true;
+        response.writeHead(502).end();
+      } else json(response, { jsonrpc: "2.0", id: call?.id, result: 1 });
+    }),
+    { maxBatchSize: 1 },
+  );
+  for (let n = 0; n < 6; n++) await rpc.request("echo", []);
+  const startedAtMs = performance.now();
+  await expect(rpc.request("fail", [], { deadlineMs: 400 })).rejects.toMatchObject({ kind: "deadline" });
+  expect(performance.now() - startedAtMs).toBeGreaterThan(395);
+  expect(node.requests).toHaveLength(8);
+  isSilent = false;
+  const left = expect(rpc.request("fail", [])).rejects.toMatchObject({ kind: "aborted" });
+  await expect.poll(() => node.requests.length).toBe(9);
+  await rpc.close();
+  await left;
+  expect(node.requests).toHaveLength(9);
+});

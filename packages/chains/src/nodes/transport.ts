@@ -2,6 +2,7 @@ import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.
 import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
 import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
 import { createCall, type AskedCall, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
+import { createRetryBudget } from "./retry-budget.ts";
 import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "./rpc-fault.ts";
 
 export type { AskedCall, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
@@ -51,8 +52,13 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_simulateV1",
 ]);
 
+const BROADCAST = "eth_sendRawTransaction";
+
 const NOT_TOGETHER =
   "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
+
+/** Before a request is sent again: another backend of a load balancer may answer it. */
+const RETRY_AFTER_MS = 100;
 
 /** What is to be said of calls that fail together. */
 type SharedFault = Omit<RpcFaultFacts, "method">;
@@ -65,6 +71,8 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  *
  * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until the pause is over: calls
  * wait for a short pause and fail at once during a long one.
+ *
+ * Reads that a gateway could not serve (HTTP 502 and above, without such a wish) are sent once more, as often as {@link createRetryBudget} allows.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -80,6 +88,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   let nextId = 1;
   let closed = false;
   const pause = createEndpointPause();
+  const retries = createRetryBudget();
 
   const flush = (): void => {
     const calls = waiting;
@@ -126,22 +135,26 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
   };
 
-  const post = (calls: readonly Call[], mayPart = true): void => {
+  /** @param firstSentAtMs of a request that is sent once more: its deadline does not begin again */
+  const post = (calls: readonly Call[], mayPart = true, firstSentAtMs?: number): void => {
     const open = calls.some((call) => call.settled) ? calls.filter((call) => !call.settled) : calls;
     const [first] = open;
     if (first === undefined) return;
     let giveUp = (): void => undefined;
     let hasEnded = false;
     const sentAtMs = performance.now();
-    const timer = setTimeout(() => {
-      failAll(open, { kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
-      giveUp();
-    }, first.deadlineMs);
+    const timer = setTimeout(
+      () => {
+        failAll(open, { kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
+        giveUp();
+      },
+      first.deadlineMs - (sentAtMs - (firstSentAtMs ?? sentAtMs)),
+    );
     const quit = poster.post(bodyOf(open), (end) => {
       hasEnded = true;
       clearTimeout(timer);
       underWay.delete(giveUp);
-      finish(open, end, { mayPart, sentAtMs });
+      finish(open, end, { mayPart, sentAtMs, isRetry: firstSentAtMs !== undefined });
     });
     // It may have ended already.
     if (hasEnded) return;
@@ -149,11 +162,34 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     underWay.add(quit);
   };
 
+  /** Transactions are sent again by those who know what became of them. */
+  const maySendAgain = (open: readonly Call[], sentAtMs: number): boolean => {
+    const tookMs = performance.now() - sentAtMs;
+    return open.every(({ method, deadlineMs }) => method !== BROADCAST && tookMs < deadlineMs / 2);
+  };
+
+  const sendAgain = (open: readonly Call[], mayPart: boolean, sentAtMs: number): void => {
+    const giveUp = (): void => {
+      clearTimeout(timer);
+      underWay.delete(giveUp);
+      failAll(open, { kind: "aborted", reason: "the connection was closed" });
+    };
+    const timer = setTimeout(() => {
+      underWay.delete(giveUp);
+      afterPause(open, (calls) => post(calls, mayPart, sentAtMs));
+    }, RETRY_AFTER_MS);
+    underWay.add(giveUp);
+  };
+
   /** What an exchange that ended means for the calls that it carried. */
   const finish = (
     open: readonly Call[],
     end: PostEnd,
-    { mayPart, sentAtMs }: { readonly mayPart: boolean; readonly sentAtMs: number },
+    {
+      mayPart,
+      sentAtMs,
+      isRetry,
+    }: { readonly mayPart: boolean; readonly sentAtMs: number; readonly isRetry: boolean },
   ): void => {
     if ("error" in end) {
       if (closed) failAll(open, { kind: "aborted", reason: "the connection was closed" });
@@ -162,7 +198,13 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     }
     const answer = readAnswer(end, Date.now());
     if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs);
-    else if (end.status < 500) pause.served(sentAtMs);
+    else if (end.status < 500) {
+      pause.served(sentAtMs);
+      retries.served();
+    } else if (end.status > 500 && !isRetry && maySendAgain(open, sentAtMs) && retries.take()) {
+      sendAgain(open, mayPart, sentAtMs);
+      return;
+    }
     if (answer.kind === "tooLarge") {
       if (open.length > 1 && mayPart) for (const call of open) post([call]);
       else failAll(open, { kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
