@@ -273,6 +273,25 @@ test.each([
   expect(node.requests).toHaveLength(1);
 });
 
+test("a node that refuses hashes in filters of logs is asked for ranges, and not for hashes again", async () => {
+  let byHash = 0;
+  const { reader } = await nodeWith({
+    eth_getLogs: ({ params }) => {
+      const text = JSON.stringify(params);
+      if (text.includes("blockHash")) {
+        byHash += 1;
+        return { error: { code: -32_602, message: "filter by blockHash is not supported" } };
+      }
+      return { result: text.includes(NATIVE_DEPOSIT_TOPIC) ? [log] : [] };
+    },
+    eth_getBlockByNumber: ({ params }) => ({ result: { ...block, number: params[0] } }),
+  });
+  expect(await reader.depositsIn(until100(100n))).toMatchObject([deposit]);
+  const askedOnce = byHash;
+  expect(await reader.depositsIn(until100(100n))).toMatchObject([deposit]);
+  expect([askedOnce, byHash]).toEqual([2, 2]);
+});
+
 test("a node that refuses every log query is asked less than a dozen times for one range", async () => {
   const { node, reader } = await nodeWith({
     eth_getLogs: () => ({ error: { code: -32_603, message: "internal error" } }),

@@ -17,11 +17,22 @@ export interface LogQuestion {
 /** What is known of the node that answers, and who wants to know more. */
 export interface LogNode {
   readonly size: LogRangeSize;
+  readonly hashes: HashFilters;
   /** Told of logs that a node gave without being asked, by their number. */
   readonly onUnasked: (count: number) => void;
 }
 
-const unknownNode = (): LogNode => ({ size: createLogRangeSize(), onUnasked: () => undefined });
+/** Whether the node takes block hashes in filters of logs (EIP-234). */
+export interface HashFilters {
+  refusedAtMs: number | undefined;
+}
+
+/** A refusal may be a passing one of a proxy: it is asked again after this time. */
+const ASK_HASHES_AGAIN_MS = 600_000;
+
+export function createLogNode(onUnasked: LogNode["onUnasked"] = () => undefined): LogNode {
+  return { size: createLogRangeSize(), hashes: { refusedAtMs: undefined }, onUnasked };
+}
 
 /** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
 const MAX_BLOCKS_BY_HASH = 8;
@@ -32,7 +43,7 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
  * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
  *
  * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
- * lags is found out. A range that the node refuses is asked for in parts.
+ * lags is found out; so are few where the node refuses hashes. A range that the node refuses is asked for in parts.
  *
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
@@ -40,9 +51,9 @@ export async function fetchRangeLogs(
   transport: RpcTransport,
   question: LogQuestion,
   range: BlockRange,
-  node: LogNode = unknownNode(),
+  node: LogNode = createLogNode(),
 ): Promise<{ readonly logs: readonly LogFact[]; readonly transactions: ReadonlyMap<Hex, TransactionFact> }> {
-  const logs = await fetchLogs(transport, counted(question, node), range, node.size);
+  const logs = await fetchLogs(transport, counted(question, node), range, node);
   return { logs, transactions: await fetchTransactions(transport, logs) };
 }
 
@@ -62,10 +73,30 @@ async function fetchLogs(
   transport: RpcTransport,
   question: CountedQuestion,
   range: BlockRange,
+  { size, hashes }: LogNode,
+): Promise<LogFact[]> {
+  if (range.to - range.from >= MAX_BLOCKS_BY_HASH || !hasAllHashes(range) || areRefused(hashes))
+    return await fetchInParts(transport, question, range, size);
+  try {
+    return await fetchByHash(transport, question, range);
+  } catch (error) {
+    if (!mayPassInParts(error)) throw error;
+    const logs = await fetchInParts(transport, question, range, size);
+    hashes.refusedAtMs = performance.now();
+    return logs;
+  }
+}
+
+function areRefused({ refusedAtMs }: HashFilters): boolean {
+  return refusedAtMs !== undefined && performance.now() - refusedAtMs < ASK_HASHES_AGAIN_MS;
+}
+
+async function fetchInParts(
+  transport: RpcTransport,
+  question: CountedQuestion,
+  range: BlockRange,
   size: LogRangeSize,
 ): Promise<LogFact[]> {
-  if (range.to - range.from < MAX_BLOCKS_BY_HASH && hasAllHashes(range))
-    return await fetchByHash(transport, question, range);
   const logs: LogFact[] = [];
   let maxBlocks = size.blocks();
   let wasRefused = false;
@@ -174,7 +205,7 @@ export async function fetchBlockLogs(
   question: LogQuestion,
   { number, hash }: Pick<BlockRef, "number" | "hash">,
 ): Promise<LogFact[]> {
-  return await fetchTogether(transport, counted(question, unknownNode()), {
+  return await fetchTogether(transport, counted(question, createLogNode()), {
     from: number,
     to: number,
     hashes: new Map([[number, hash]]),

@@ -10,7 +10,7 @@ import { FEE_HISTORY_BLOCKS, FEE_HISTORY_PERCENTILE, gasPricesFrom, readFeeHisto
 import { readHeldAmounts } from "./deposit-address-balances.ts";
 import { readPaymentsTo } from "./deposit-address-payments.ts";
 import { findNonceUser } from "./nonce-user.ts";
-import { createLogRangeSize } from "./log-range-size.ts";
+import { createLogNode } from "./range-logs.ts";
 import { isMethodMissing } from "./rpc-errors.ts";
 import { garbage, inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { knownContractsOf } from "./known-contracts.ts";
@@ -84,7 +84,7 @@ export function createChainReader(
   };
   let keptGas: { readonly hash: Hex; readonly prices: Promise<GasPrices> } | undefined;
 
-  const logNode = { size: createLogRangeSize(), onUnasked: options.onUnaskedLogs ?? (() => undefined) };
+  const logNode = createLogNode(options.onUnaskedLogs);
   const dataFee = createDataFees(transport, chain.id);
   const trace = createTracer(transport, chain.id, knownContractsOf(chain));
 
