@@ -14,20 +14,20 @@ test("pauses double up to 5 seconds and steps shrink to 8 blocks while scans fai
     [5_000, 8],
     [5_000, 8],
   ]);
-  pace.succeeded();
+  pace.advanced();
   expect([pace.maxBlocks(), pace.failed()]).toEqual([16, 200]);
 });
 
 test("steps grow back to the configured size and not beyond it", () => {
   const pace = createScanPace(20, () => 0.5);
   expect([pace.failed(), pace.maxBlocks()]).toEqual([180, 10]);
-  pace.succeeded();
-  pace.succeeded();
+  pace.advanced();
+  pace.advanced();
   expect(pace.maxBlocks()).toBe(20);
   expect(createScanPace(3, () => 0).maxBlocks()).toBe(3);
 });
 
-test("pauses do not grow while failing scans commit some of their steps", () => {
+test("pauses do not grow while failing scans commit some of their steps, and steps grow with each", () => {
   const pace = createScanPace(500, () => 0);
   for (let at = 0; at < 6; at++) pace.failed();
   const pauses = Array.from({ length: 3 }, () => {
@@ -36,5 +36,11 @@ test("pauses do not grow while failing scans commit some of their steps", () => 
   });
   expect(pauses).toEqual([200, 200, 200]);
   expect(pace.maxBlocks()).toBe(8);
+  const steps = Array.from({ length: 4 }, () => {
+    pace.advanced();
+    return pace.maxBlocks();
+  });
+  expect(steps).toEqual([16, 32, 64, 128]);
+  pace.failed();
   expect([pace.failed(), pace.failed()]).toEqual([400, 800]);
 });

@@ -10,16 +10,14 @@ export interface ScanPace {
   maxBlocks(): number;
   /** A scan failed. @returns milliseconds to wait before the next one */
   failed(): number;
-  /** A scan that failed had committed steps before: the endpoint serves enough to go on with at once. */
+  /** A step was committed: the endpoint serves enough to go on with at once, and perhaps a larger one. */
   advanced(): void;
-  /** A scan reached the newest block. */
-  succeeded(): void;
 }
 
 /**
  * Halves the steps and doubles the pauses while scans fail: a step that was not committed is read again as a whole, and would bring the same
- * refusal with the same load. Steps grow back by doubling. Pauses double only while nothing is committed: otherwise an endpoint that fails
- * now and then would let a few blocks per pause through, fewer than a fast chain makes.
+ * refusal with the same load. Each committed step lets the next one grow by doubling, also before the newest block is reached: small steps
+ * at a slow endpoint take longer than their blocks took to be made. Pauses double only while nothing is committed, for the same reason.
  * @param random in [0, 1): shortens a pause by up to a fifth, so that several chains of one endpoint do not return together
  */
 export function createScanPace(maxBlocks: number, random: () => number): ScanPace {
@@ -34,9 +32,6 @@ export function createScanPace(maxBlocks: number, random: () => number): ScanPac
       return Math.round(current * (1 - random() / 5));
     },
     advanced: () => {
-      pauseMs = FIRST_PAUSE_MS;
-    },
-    succeeded: () => {
       pauseMs = FIRST_PAUSE_MS;
       blocks = Math.min(maxBlocks, blocks * 2);
     },

@@ -115,7 +115,6 @@ async function lead(
   let openAtMs = performance.now() + reconcileIntervalMs;
   try {
     while (!stop.aborted) {
-      const tipBefore = trail.at(-1)?.number ?? 0n;
       try {
         const announced = newest;
         const head: Head | undefined =
@@ -123,14 +122,13 @@ async function lead(
             ? await servedHead(connection.reader, announced, trail.at(-1))
             : announced;
         if (head !== undefined && head.hash !== looked?.hash) {
-          follow(await scanChain(services, connected, trail, head, pace.maxBlocks()));
+          follow(await scanChain(services, connected, trail, head, pace));
           await Promise.all([
             trackLane(services, connected, trail, { reorged }),
             trackSends(services, connected, trail),
           ]);
           looked = head;
           worked();
-          pace.succeeded();
           const scanned = trail.at(-1);
           if (scanned !== undefined) neighbour.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);
@@ -154,7 +152,6 @@ async function lead(
         const stored = await loadTrail(services, connected).catch(() => undefined);
         if (stored !== undefined) follow(stored);
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
-        if ((trail.at(-1)?.number ?? 0n) > tipBefore) pace.advanced();
         hasFailed = true;
         looked = undefined;
         await pause(pace.failed(), stop);

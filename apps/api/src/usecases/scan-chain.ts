@@ -52,11 +52,16 @@ export async function loadTrail(
   return services.reads.trail(chain.id);
 }
 
+/** How many blocks a step may have, and who is told of each step that is committed. */
+export interface Steps {
+  maxBlocks(): number;
+  advanced(): void;
+}
+
 /**
  * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
  * commit of deposits, states and jobs; the last slice moves the cursor, too. After a crash between two slices the range is read again: what is already
  * recorded is skipped, and what is not there any more is taken back.
- * @param maxBlocks of one step
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
  */
@@ -65,12 +70,12 @@ export async function scanChain(
   connected: Pick<ConnectedChain, "chain" | "connection" | "pulse">,
   trail: readonly BlockRef[],
   head: Head,
-  maxBlocks = services.enginePolicy.maxScanBlocks,
+  pace: Steps = { maxBlocks: () => services.enginePolicy.maxScanBlocks, advanced: () => undefined },
 ): Promise<readonly BlockRef[]> {
   const { chain, connection } = connected;
   let known = trail;
   for (;;) {
-    const change = await followTrail(connection.reader, known, head, maxBlocks);
+    const change = await followTrail(connection.reader, known, head, pace.maxBlocks());
     if (change.kind === "unchanged") return known;
     const [first] = change.append;
     const last = change.append.at(-1);
@@ -86,6 +91,7 @@ export async function scanChain(
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
+    pace.advanced();
     // Every block is scanned; only what says something is worth a line.
     if (facts.length > 0 || change.append.length > 1)
       services.events.happened("chain_scanned", {
