@@ -395,6 +395,40 @@ test("whenever the process dies while it plans, signs or sends a fill that is ex
     expect(deaths).toContain(moment);
 }, 120_000);
 
+/** The services, with another reader of the destination. */
+function tracingBy(reader: typeof world.destination.connected.connection.reader): typeof world.services {
+  const { services, destination } = world;
+  const connection = { ...destination.connected.connection, reader };
+  const get = (id: number): ReturnType<typeof services.chains.get> => {
+    const known = services.chains.get(id);
+    return known && id === destination.chain.id ? { ...known, connection } : known;
+  };
+  return { ...services, chains: { ...services.chains, get } };
+}
+
+test("a fill with a swap at a node that stopped telling effects is refunded after the wait, and the solver's balance is not blamed", async () => {
+  const agreed = await deposited(toOdd());
+  const { reader } = world.destination.connected.connection;
+  const blind = tracingBy({
+    ...reader,
+    trace: async (...question: Parameters<typeof reader.trace>) => {
+      const outcome = await reader.trace(...question);
+      return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
+    },
+  });
+  const tryFill = async () => await fillDestination(blind, agreed.requestId);
+  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node does not tell what the fill does" });
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
+  expect(await tryFill()).toEqual({ waitMs: 0 });
+  const { status, failReason, fills, received } = await ended(agreed);
+  expect({ status, failReason, fills, received }).toEqual({
+    status: "refund",
+    failReason: "SOLVER_CAPACITY_EXCEEDED",
+    fills: [],
+    received: 0n,
+  });
+});
+
 test("a fill whose plan fails for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
   const agreed = await deposited(toOdd());
   const { services, events } = world;
@@ -411,18 +445,7 @@ test("a fill whose plan fails for the same reason for as long as fills wait for 
       nodeData: undefined,
     });
   };
-  const connected = { ...world.destination.connected.connection, reader: { ...reader, trace } };
-  const { chains } = services;
-  const failing = {
-    ...services,
-    chains: {
-      ...chains,
-      get: (id: number) => {
-        const known = chains.get(id);
-        return known && id === world.destination.chain.id ? { ...known, connection: connected } : known;
-      },
-    },
-  };
+  const failing = tracingBy({ ...reader, trace });
   const tryFill = async (): Promise<unknown> =>
     await fillDestination(failing, agreed.requestId).catch((error: unknown) => error);
   const { inventoryWaitMs } = services.enginePolicy;

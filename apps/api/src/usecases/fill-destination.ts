@@ -235,7 +235,8 @@ async function decideFill(
             ? await planFillWithTopup(services, destination, question, terms.gasTopup.amount)
             : await planPayment(services, destination, question);
   if (planned.kind === "callsFail") return giveUp(services, request, "EXECUTION_REVERTED", planned.reason);
-  if (planned.kind === "short" || planned.kind === "notApproved") return wait(services, request, planned.why);
+  if (planned.kind === "short") return wait(services, request, planned.why, planned.reason);
+  if (planned.kind === "notApproved") return wait(services, request, planned.why);
   if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");
   if (planned.kind === "refused")
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);

@@ -17,7 +17,7 @@ import type { FillBudget } from "./exchange-in-budget.ts";
 import { ownAccounts } from "./lane-signers.ts";
 import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
-import { tryFill } from "./try-fill.ts";
+import { tryFill, type Short } from "./try-fill.ts";
 
 /** What plans of fills are made with: by those who send them, and by those who only try them. */
 export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
@@ -44,7 +44,7 @@ export type FillThroughCallsPlan =
       readonly left: bigint;
     })
   | Extract<PaymentPlan, { kind: "tooDear" }>
-  | { readonly kind: "short"; readonly why: string }
+  | Short
   | { readonly kind: "moved"; readonly why: string }
   | { readonly kind: "notApproved"; readonly why: string }
   | {

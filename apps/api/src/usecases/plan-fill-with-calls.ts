@@ -7,11 +7,12 @@ import { canPayWithCalls, simulateFillWithCalls } from "./execution/simulate-fil
 import { ownAccounts } from "./lane-signers.ts";
 import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import type { Short } from "./try-fill.ts";
 
 /** `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what they do, stand in the way. */
 export type FillWithCallsPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
-  | { readonly kind: "short"; readonly why: string }
+  | Short
   | { readonly kind: "dear"; readonly why: string }
   | { readonly kind: "callsFail"; readonly reason: string };
 
@@ -52,7 +53,11 @@ export async function planFillWithCalls(
     case "insufficientFunds":
       return { kind: "short", why: "the solver lacks the funds" };
     case "unseen":
-      return { kind: "short", why: "the node does not tell what the calls do" };
+      return {
+        kind: "short",
+        why: "the node does not tell what the calls do",
+        reason: "SOLVER_CAPACITY_EXCEEDED",
+      };
     case "ok":
       break;
     default:

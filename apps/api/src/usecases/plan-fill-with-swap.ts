@@ -11,12 +11,12 @@ import type { FillBudget } from "./exchange-in-budget.ts";
 import { ownAccounts } from "./lane-signers.ts";
 import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
-import { tryFill } from "./try-fill.ts";
+import { tryFill, type Short } from "./try-fill.ts";
 
 /** `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the recipient, or the token, does not take the payment. */
 export type FillWithSwapPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
-  | { readonly kind: "short"; readonly why: string }
+  | Short
   | { readonly kind: "moved"; readonly why: string; readonly tried?: TriedFill }
   | { readonly kind: "refused"; readonly reason: string; readonly tried?: TriedFill };
 

@@ -3,11 +3,12 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { planFillWithCalls } from "./plan-fill-with-calls.ts";
+import type { Short } from "./try-fill.ts";
 
 /** `short`: it may pass by waiting. `refused`: the recipient takes the token or the coin not at all. */
 export type FillWithTopupPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
-  | { readonly kind: "short"; readonly why: string }
+  | Short
   | { readonly kind: "refused"; readonly reason: string };
 
 /**

@@ -1,14 +1,21 @@
 import type { TraceOptions } from "@causeway/chains";
 import { unreachable } from "@causeway/domain";
-import type { FrameLog, SimulationFailure } from "@causeway/domain";
+import type { FailReason, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import type { SimulationQuestion } from "./execution/simulate-execution.ts";
 
+/** Lacks what may come by waiting; without a reason it is the solver's money. */
+export interface Short {
+  readonly kind: "short";
+  readonly why: string;
+  readonly reason?: FailReason;
+}
+
 /** `short`: it may pass by waiting. `fails`: the chain says why; of what is not allowed there is no failure that the chain tells. */
 export type TriedCall =
   | { readonly kind: "ok"; readonly gas: bigint; readonly logs: readonly FrameLog[] }
-  | { readonly kind: "short"; readonly why: string }
+  | Short
   | {
       readonly kind: "fails";
       readonly reason: string;
@@ -32,7 +39,11 @@ export async function tryFill(
     case "insufficientFunds":
       return { kind: "short", why: "the solver lacks the funds" };
     case "unseen":
-      return { kind: "short", why: "the node does not tell what the fill does" };
+      return {
+        kind: "short",
+        why: "the node does not tell what the fill does",
+        reason: "SOLVER_CAPACITY_EXCEEDED",
+      };
     case "ok": {
       const { gas, effects } = simulated.outcome;
       return { kind: "ok", gas, logs: effects.kind === "seen" ? effects.logs : [] };
