@@ -45,8 +45,8 @@ interface Facts {
 /** Silence for so many block times is late, but never less than half a minute of it. */
 const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 30_000;
-/** Plans of providers and settings of nodes change rarely. */
-const EFFECTS_EVERY_MS = 10 * 60_000;
+/** So long after a node stopped telling effects, fills that need them are still sold, and refunded if it does not begin again. */
+const EFFECTS_EVERY_MS = 60_000;
 
 /**
  * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what the solver holds of every configured
