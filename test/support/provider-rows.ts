@@ -18,10 +18,10 @@ export interface ProviderRow {
   readonly isInCheck?: boolean;
   /** How much more often than an honest provider this one may be called, per second. Default 2. */
   readonly maxFactor?: number;
-  /** The provider cannot tell what a fill with a swap does, so none is sold. */
-  readonly hidesEffects?: boolean;
-  /** No flow needs to get a quote in time; one that got it must end. */
-  readonly mayPreventQuotes?: boolean;
+  /** The services are started anew with this provider, and once more with the honest one. */
+  readonly restarts?: boolean;
+  /** How the flow with a swap ends. Default: `success`. */
+  readonly swapEnds?: "unsold" | "refund";
   /** When the provider becomes honest again. Default: never. */
   readonly lastsMs?: number;
   /** How long a flow may take to be quoted, and then to end. Default 60 s. */
@@ -216,6 +216,13 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
+    // Two processes that follow a chain with a block a second need more than eight: nothing ends before the limit does.
+    name: "429 beyond three requests per second, for a minute",
+    behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
+    lastsMs: 60_000,
+    withinMs: 180_000,
+  },
+  {
     name: "429 for half of the requests, for fifteen seconds",
     behavior: () => answering(50, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 15_000,
@@ -225,9 +232,9 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => answering(5, unavailable),
   },
   {
-    name: "502 with a JSON-RPC error for a tenth of the requests",
+    name: "502 with a JSON-RPC error for a fifth of the requests",
     behavior: () =>
-      answering(10, { status: 502, body: asBody(error(-32_603, "no backends available for method")) }),
+      answering(20, { status: 502, body: asBody(error(-32_603, "no backends available for method")) }),
   },
   {
     name: "an outage of ten seconds",
@@ -236,7 +243,8 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "answers that take two seconds",
     behavior: () => ({ delayMs: 2_000 }),
-    mayPreventQuotes: true,
+    // Pools take longer to read than they may be old.
+    swapEnds: "unsold",
     withinMs: 120_000,
   },
   {
@@ -250,6 +258,15 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => limitedLogs(maxBlocks, refusal),
     ...(provider === "Alchemy" && { isInCheck: true }),
   })),
+  {
+    name: "logs by block hash refused",
+    behavior: () => ({
+      reply: ({ method, params }) =>
+        method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash !== undefined
+          ? error(-32_602, "invalid argument 0: filter by blockHash is not supported")
+          : undefined,
+    }),
+  },
   {
     name: "each log twice",
     behavior: () => changedLogs(async (logs) => await Promise.resolve([...logs, ...logs])),
@@ -295,9 +312,18 @@ export const providerRows: readonly ProviderRow[] = [
   {
     name: "neither debug_traceCall nor eth_simulateV1",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
-    hidesEffects: true,
+    // What a node can tell is found out when a service starts.
+    restarts: true,
+    swapEnds: "unsold",
     // The services have just been started.
     maxFactor: 6,
+  },
+  {
+    name: "traces and simulations lost while the services run",
+    behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
+    // It was sold before they were found to be lost.
+    swapEnds: "refund",
+    withinMs: 120_000,
   },
   { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
   // An endpoint that refused batches gets small ones for a minute: these rows come last.
