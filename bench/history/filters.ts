@@ -55,6 +55,7 @@ export const filterCases: readonly FilterCase[] = [
   { name: "term (address)", ask: (facts, at) => is("term", rowAt(facts, at).user) },
   { name: "term (busy address)", ask: () => is("term", BUSY_ADDRESS) },
   { name: "term (hash)", ask: (facts, at) => is("term", rowAt(facts, at).depositTx) },
+  { name: "hash", ask: (facts, at) => is("hash", rowAt(facts, at).fillTx ?? rowAt(facts, at).depositTx) },
   { name: "depositTxHash", ask: (facts, at) => is("depositTxHash", rowAt(facts, at).depositTx) },
   {
     name: "fillTxHash",

@@ -137,6 +137,9 @@ test("each filter finds what it names and nothing else", async () => {
   await only({ term: waiting.terms.user }, waiting);
   await only({ term: waiting.terms.orderId }, waiting);
   await only({ term: refunded.refundTx }, refunded);
+  for (const hash of [filled.depositTx, filled.fillTx]) await only({ hash: upper(hash) }, filled);
+  await only({ hash: refunded.refundTx }, refunded);
+  await only({ hash: someHash() });
   await only({ depositTxHash: upper(filled.depositTx) }, filled);
   await only({ depositTxHash: filled.fillTx });
   await only({ fillTxHash: filled.fillTx }, filled);
@@ -224,6 +227,8 @@ test("what cannot be asked is refused, and the answer names the parameter", asyn
     ['filters=[{"luck":1}]', "filters"],
     ["referrer=shop", "referrer"],
     ["continuation=abc", "continuation"],
+    ["hash=0x12", "hash"],
+    ["txHash=0x12", "txHash is not a parameter of this list"],
   ] as const) {
     const { status, message } = await refusal(query);
     expect([query, status, message]).toEqual([query, 400, expect.stringContaining(field)]);
@@ -264,6 +269,7 @@ test("the older lists are open to everyone who names a request, a transaction or
     `orderId=${terms.orderId}`,
     `depositTxHash=${depositTx}`,
     `fillTxHash=${fillTx}`,
+    `hash=${fillTx}`,
     `user=${terms.user}`,
     `recipient=${terms.recipient}`,
     `term=${depositTx}`,
@@ -277,7 +283,7 @@ test("the older lists are open to everyone who names a request, a transaction or
     {
       errorCode: "UNAUTHORIZED",
       message:
-        "name the requests by one of id, orderId, depositTxHash, fillTxHash, refundTxHash, user, recipient, term, depositAddress, or use a secret API key with the scope read",
+        "name the requests by one of id, orderId, hash, depositTxHash, fillTxHash, refundTxHash, user, recipient, term, depositAddress, or use a secret API key with the scope read",
     },
   ]);
 });
@@ -696,6 +702,7 @@ test("a request whose money comes through a deposit address is found by it, and 
     },
   ]);
   expect(await idsOf({ term: address })).toEqual([open.terms.requestId]);
+  expect(await idsOf({ user: address })).toEqual([open.terms.requestId]);
   const standIn = open.terms.requestId;
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(strict.requestId, standIn, 1));
   for (const path of ["/requests/v3", "/requests/v2"])

@@ -44,6 +44,7 @@ export const historyFields = [
   "user",
   "recipient",
   "term",
+  "hash",
   "depositTxHash",
   "fillTxHash",
   "refundTxHash",

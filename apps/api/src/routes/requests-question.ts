@@ -37,6 +37,7 @@ const fields: Readonly<
   user: { field: "user", read: account },
   recipient: { field: "recipient", read: account },
   term: { field: "term", read: (value) => parseAnyTransaction(value) ?? account(value) },
+  hash: { field: "hash", read: transaction },
   depositTxHash: { field: "depositTxHash", read: transaction },
   fillTxHash: { field: "fillTxHash", read: transaction },
   refundTxHash: { field: "refundTxHash", read: transaction },
@@ -87,6 +88,7 @@ const ends: Readonly<
 const namingFields: readonly HistoryField[] = [
   "id",
   "orderId",
+  "hash",
   "depositTxHash",
   "fillTxHash",
   "refundTxHash",

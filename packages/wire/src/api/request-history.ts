@@ -34,8 +34,7 @@ const seconds = z.union([z.number(), text(20)], because("must be a number of sec
 const block = z.union([z.number(), text(20)], because("must be a block number")).optional();
 const flag = z.union([z.boolean(), z.enum(["true", "false"])], because("must be true or false")).optional();
 
-/** Query of the three lists of requests. Values are read by the route: here is what they look like. */
-export const requestsQuery = z.object({
+const requestsFields = z.object({
   limit: numberOrDigits(`a number up to ${MOST_LISTED_REQUESTS}`, MOST_LISTED_REQUESTS)
     .optional()
     .describe(`Requests of the page, at most ${MOST_LISTED_REQUESTS}; default 20.`),
@@ -44,11 +43,12 @@ export const requestsQuery = z.object({
     "Request ids. The only question that also finds quotes that nobody has paid, as does `orderId`.",
   ),
   orderId: anyOf,
-  user: anyOf.describe("Who quoted."),
+  user: anyOf.describe("Who quoted, or the deposit address that was given out."),
   recipient: anyOf,
   term: word.describe(
     "An address (user, recipient, deposit address), or a hash (request, order, transaction).",
   ),
+  hash: anyOf.describe("Any transaction of a request: its deposit, fill or refund."),
   depositTxHash: anyOf,
   fillTxHash: anyOf,
   refundTxHash: anyOf,
@@ -95,6 +95,24 @@ export const requestsQuery = z.object({
   includeAuthenticatedData: flag.describe(
     "Adds its id and referrer to requests of the secret key that asks.",
   ),
+  includeOrderData: flag.describe(
+    "Accepted without effect: `GET /requests/{requestId}/signature` has the order.",
+  ),
+  privateChainsToInclude: word.describe("Accepted without effect: every chain of this service is listed."),
+});
+
+/**
+ * Query of the three lists of requests. Values are read by the route: here is what they look like. Other parameters are refused: a filter
+ * that is ignored would widen the answer to the requests of others.
+ */
+export const requestsQuery = requestsFields.loose().superRefine((query, context) => {
+  for (const name of Object.keys(query))
+    if (!Object.hasOwn(requestsFields.shape, name))
+      context.addIssue({
+        code: "custom",
+        path: [name.slice(0, 64)],
+        message: "is not a parameter of this list; /documentation names those there are",
+      });
 });
 
 const nullable = <T extends z.ZodType>(type: T): z.ZodUnion<[T, z.ZodNull]> => z.union([type, z.null()]);
@@ -372,7 +390,7 @@ export const traceAnswer = z
   })
   .meta({ id: "RequestTrace" });
 
-export type RequestsQuery = z.infer<typeof requestsQuery>;
+export type RequestsQuery = z.infer<typeof requestsFields>;
 export type PastRequestJson = z.infer<typeof pastRequest>;
 export type PastRequestV2Json = z.infer<typeof pastRequestV2>;
 export type RequestsAnswer = z.infer<typeof requestsAnswer>;

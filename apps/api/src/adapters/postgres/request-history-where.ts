@@ -4,7 +4,6 @@ import type { HistoryCondition, HistoryField, HistoryRange } from "../../ports/r
 /** Columns that hold one value each. */
 const columns: Partial<Record<HistoryField, string>> = {
   id: "h.request_id",
-  user: "h.user_address",
   recipient: "h.recipient",
   depositAddress: "h.deposit_address",
   status: "h.status",
@@ -128,6 +127,13 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
     return among(
       `select t.request_id from request_transactions t where t.tx_hash = any(${list("text")}) and t.kind = '${kind}'`,
     );
+  if (field === "hash")
+    return among(`select t.request_id from request_transactions t where t.tx_hash = any(${list("text")})`);
+  // Pages that gave out a deposit address ask for its requests as for a user's.
+  if (field === "user") {
+    const accounts = list("text");
+    return `(h.user_address = any(${accounts}) or h.deposit_address = any(${accounts}))`;
+  }
   if (field === "orderId")
     return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
   if (field === "chainId") {
