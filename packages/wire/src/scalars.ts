@@ -27,6 +27,19 @@ export const amount = z
   .regex(/^\d{1,78}$/, { error: "must be a string of decimal digits (smallest units)", abort: true })
   .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
 
+const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
+
+/** Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each of them. */
+export const wei = z
+  .union([z.string(), z.number()], because(WEI))
+  .refine(
+    (value) =>
+      typeof value === "number"
+        ? Number.isSafeInteger(value) && value >= 0
+        : /^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(value) && BigInt(value) <= UINT256_MAX,
+    WEI,
+  );
+
 /** 32 bytes: `0x` and 64 hex digits, any case. */
 export const hash32 = z
   .string(because("must be 0x followed by 64 hex digits"))

@@ -98,7 +98,10 @@ const cases: Case[] = [
     { ...aQuoteBody, txs: [{ ...tx, data: "0xabc" }] },
     "txs[0].data must be 0x followed by an even number of hex digits",
   ),
-  quote({ ...aQuoteBody, txs: [tx, { ...tx, value: "1e3" }] }, "txs[1].value must be a whole number of wei"),
+  quote(
+    { ...aQuoteBody, txs: [tx, { ...tx, value: "1e3" }] },
+    "txs[1].value must be a whole number of wei: decimal digits, or 0x and hex digits",
+  ),
   quote(
     { ...aQuoteBody, appFees: [{ recipient: "0x01", fee: "10001" }] },
     "appFees[0].fee must be a whole number of bps from 0 to 10000",

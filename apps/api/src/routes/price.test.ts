@@ -16,6 +16,13 @@ test("a price has what a quote costs and yields, and nothing that could be paid 
   expect(Object.keys(answer.json()).sort()).toEqual(["deprecation", "details", "fees"]);
   expect(answer.json()).toMatchObject({ fees: anAnswer.fees, details: anAnswer.details });
   expect(answer.headers["deprecation"]).toBe("@1793491200");
+  const { originChainId: fromChainId, destinationChainId: toChainId, ...body } = aQuoteBody;
+  const aliased = await app.inject({
+    method: "POST",
+    url: "/price",
+    payload: { ...body, fromChainId, toChainId },
+  });
+  expect(aliased.statusCode).toBe(200);
 });
 
 test("a price is refused as a quote is", async () => {

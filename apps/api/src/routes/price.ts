@@ -1,5 +1,6 @@
 import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { acceptChainAliases } from "./chain-aliases.ts";
 import { deprecated } from "./deprecated.ts";
 import { boundCalls } from "./quoted-calls.ts";
 import { errors, type TypedServer } from "./typed.ts";
@@ -11,6 +12,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
     "/price",
     {
       onRequest,
+      preValidation: acceptChainAliases,
       config: {
         fieldErrorCodes: quoteFieldErrorCodes,
         access: { kind: "anybody", scope: "quote" },

@@ -3,6 +3,7 @@ import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire"
 import type { QuoteAnswer } from "@causeway/wire";
 import type { StoredAnswer } from "../ports/idempotency.ts";
 import type { RouteServices } from "../ports/route-services.ts";
+import { acceptChainAliases } from "./chain-aliases.ts";
 import { deprecated } from "./deprecated.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
 import { boundCalls } from "./quoted-calls.ts";
@@ -28,6 +29,7 @@ export function quoteRoutes(
           access: { kind: "anybody", scope: "quote" },
           limited: "quote",
         },
+        preValidation: acceptChainAliases,
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],

@@ -1,24 +1,10 @@
 import { z } from "zod";
 import { because } from "../because.ts";
-import { flag, hash32, hexData, numberOrDigits, text, wholeNumber } from "../scalars.ts";
-
-const UINT256_MAX = 2n ** 256n - 1n;
-const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
+import { flag, hash32, hexData, numberOrDigits, text, wei, wholeNumber } from "../scalars.ts";
 
 const contract = z
   .string(because("must be a 20-byte address"))
   .regex(/^0x[a-fA-F0-9]{40}$/, "must be a 20-byte address");
-
-/** Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each of them. */
-const wei = z
-  .union([z.string(), z.number()], because(WEI))
-  .refine(
-    (value) =>
-      typeof value === "number"
-        ? Number.isSafeInteger(value) && value >= 0
-        : /^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/.test(value) && BigInt(value) <= UINT256_MAX,
-    WEI,
-  );
 
 const evmChainId = z
   .union([z.number(), z.string()], because("must be an integer chain id"))

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { because } from "../because.ts";
-import { address, amount, chainId, count, flag, hexData, numberOrDigits, text } from "../scalars.ts";
+import { address, amount, chainId, count, flag, hexData, numberOrDigits, text, wei } from "../scalars.ts";
 
 const names = z
   .array(text(128), because("must be an array of strings"))
@@ -14,9 +14,9 @@ export const destinationCall = z
   .object(
     {
       to: address,
-      value: numberOrDigitsOfAnySize(),
+      value: wei,
       data: hexData,
-      originalTxValue: numberOrDigitsOfAnySize().optional(),
+      originalTxValue: wei.optional(),
     },
     because("must be an object"),
   )
@@ -44,8 +44,8 @@ export const quoteRequest = z
   .object(
     {
       user: address.describe("Sender on the origin chain. May be a placeholder: it need not hold the funds."),
-      originChainId: chainId,
-      destinationChainId: chainId,
+      originChainId: chainId.describe("Chain to pay on. `fromChainId` is accepted as well."),
+      destinationChainId: chainId.describe("Chain to receive on. `toChainId` is accepted as well."),
       originCurrency: address.describe("Currency to pay with; the all-zero address is the native one."),
       destinationCurrency: address.describe("Currency to receive; the all-zero address is the native one."),
       amount: amount.describe(
@@ -210,15 +210,3 @@ export const quoteFieldErrorCodes = {
   latePaymentSlippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
   gasLimitForDepositSpecifiedTxs: "INVALID_GAS_LIMIT_FOR_DEPOSIT_SPECIFIED_TXS",
 } as const;
-
-/** Wei: a safe integer or a string of digits of any length. */
-function numberOrDigitsOfAnySize(): z.ZodType<number | string> {
-  const reason = "must be a whole number of wei";
-  return z
-    .union([z.number(), z.string()], because(reason))
-    .refine(
-      (value) =>
-        typeof value === "number" ? Number.isSafeInteger(value) && value >= 0 : /^\d{1,78}$/.test(value),
-      reason,
-    );
-}

@@ -1,0 +1,24 @@
+import type { FastifyRequest } from "fastify";
+
+/** Other names under which clients send the chains of a quote. */
+const aliases = [
+  ["fromChainId", "originChainId"],
+  ["toChainId", "destinationChainId"],
+] as const;
+
+/** Gives the chains of a quote's body their usual names. To be the `preValidation` of a route. */
+export function acceptChainAliases(
+  { body }: Pick<FastifyRequest, "body">,
+  _reply: unknown,
+  done: () => void,
+): void {
+  if (typeof body === "object" && body !== null) {
+    const fields = body as Record<string, unknown>;
+    for (const [alias, name] of aliases)
+      if (fields[name] === undefined && fields[alias] !== undefined) {
+        fields[name] = fields[alias];
+        delete fields[alias];
+      }
+  }
+  done();
+}
