@@ -146,7 +146,7 @@ export const anAnswer: QuoteAnswer = {
     refundCurrency: anAmount,
     totalImpact: { usd: "-0.020000", percent: "-0.01" },
     swapImpact: { usd: "0.000000", percent: "0.00" },
-    expandedPriceImpact: { swap: aCost, execution: aCost, service: aCost, app: aCost },
+    expandedPriceImpact: { swap: aCost, execution: aCost, service: aCost, relay: aCost, app: aCost },
     rate: "0.999",
     slippageTolerance: { origin: aSlippage, destination: aSlippage },
     timeEstimate: 2,

@@ -144,6 +144,7 @@ export const examples: Readonly<Record<string, InjectOptions>> = {
     signature: SIGNATURE,
   }),
   "GET /health/live": { url: "/health/live" },
+  "GET /lives": { url: "/lives" },
   "GET /health/ready": { url: "/health/ready" },
   "GET /documentation/json": { url: "/documentation/json" },
   "GET /metrics, METRICS_TOKEN is set": { url: "/metrics" },

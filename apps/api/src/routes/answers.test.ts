@@ -22,6 +22,45 @@ test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote as it was 
   expect(answer.json()).toEqual(anAnswer);
 });
 
+test("a quote takes chains under their other names, and wei as hex", async () => {
+  const taken: QuoteInput[] = [];
+  const { app: noting } = await aServer({
+    createQuote: async (input, tell) => {
+      taken.push(input);
+      return tell(anAnswer);
+    },
+  });
+  const { originChainId: fromChainId, destinationChainId: toChainId, ...body } = aQuoteBody;
+  const txs = [{ to: "0x01", value: "0x2386f26fc10000", data: "0x" }];
+  for (const chains of [
+    { fromChainId, toChainId },
+    { originChainId: fromChainId, toChainId, fromChainId: 5 },
+  ]) {
+    const answer = await noting.inject({
+      method: "POST",
+      url: "/quote/v2",
+      payload: { ...body, ...chains, txs },
+    });
+    expect([answer.statusCode, answer.body]).toEqual([200, expect.any(String)]);
+    expect(taken.at(-1)).toMatchObject({ originChainId: fromChainId, destinationChainId: toChainId, txs });
+  }
+  await noting.close();
+});
+
+test.for(["/intents/status", "/intents/status/v2"])(
+  "%s says that it goes, and what to use instead",
+  async (url) => {
+    const old = await app.inject({ url: `${url}?requestId=${KNOWN_REQUEST_ID}` });
+    expect([old.statusCode, old.headers["deprecation"], old.headers["link"]]).toEqual([
+      200,
+      "@1793491200",
+      expect.stringContaining("</intents/status/v3>"),
+    ]);
+    const current = await app.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
+    expect(current.headers).not.toHaveProperty("deprecation");
+  },
+);
+
 test("a quote takes unknown fields, numbers where text is usual, and an absent trade type", async () => {
   let taken: QuoteInput | undefined;
   const { app: noting } = await aServer({

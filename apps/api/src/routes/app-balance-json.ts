@@ -75,6 +75,7 @@ export function offerJson({ claimId, amount, feeAmount, expiresAt }: NewClaim): 
         description: "Your wallet agrees to the payout by signing its id",
         kind: "signature",
         requestId: claimId,
+        depositAddress: "",
         items: [
           {
             status: "incomplete",

@@ -217,6 +217,7 @@ test("a claim is one signature step over the raw id, without a check, posted to 
         description: expect.any(String),
         kind: "signature",
         requestId: claimId,
+        depositAddress: "",
         items: [
           {
             status: "incomplete",

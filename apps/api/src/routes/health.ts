@@ -2,16 +2,17 @@ import { livenessAnswer, readinessAnswer } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
-/** `GET /health/live`: the process runs. `GET /health/ready`: it can do its work, else 503. */
+/** `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET /health/ready`: it can do its work, else 503. */
 export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
-  app.get(
-    "/health/live",
-    {
-      config: { access: { kind: "unkeyed" }, limited: "not" },
-      schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } },
-    },
-    async () => ({ status: "ok" as const }),
-  );
+  for (const url of ["/health/live", "/lives"])
+    app.get(
+      url,
+      {
+        config: { access: { kind: "unkeyed" }, limited: "not" },
+        schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } },
+      },
+      async () => ({ status: "ok" as const }),
+    );
   app.get(
     "/health/ready",
     {

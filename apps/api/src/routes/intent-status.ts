@@ -5,6 +5,7 @@ import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { FastifyReply } from "fastify";
 import type { RouteServices } from "../ports/route-services.ts";
 import type { StatusView } from "../ports/status-view.ts";
+import { deprecated } from "./deprecated.ts";
 import { plainStatusQuery } from "./plain-inputs.ts";
 import { statusJson, statusJsonOnce } from "./status-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
@@ -13,20 +14,21 @@ import { hash } from "./wire-values.ts";
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
   const keptJson = statusJsonOnce();
-  for (const { url, deprecated } of [
-    { url: "/intents/status/v3", deprecated: false },
-    { url: "/intents/status/v2", deprecated: true },
-    { url: "/intents/status", deprecated: true },
+  for (const { url, isOld } of [
+    { url: "/intents/status/v3", isOld: false },
+    { url: "/intents/status/v2", isOld: true },
+    { url: "/intents/status", isOld: true },
   ]) {
     app.get(
       url,
       {
+        ...(isOld && { onRequest: deprecated("/intents/status/v3").onRequest }),
         config: { limited: "status" },
         validatorCompiler: plainFirst(plainStatusQuery),
         schema: {
           tags: ["status"],
-          summary: deprecated ? "The same as GET /intents/status/v3" : "Where a request and its money are",
-          deprecated,
+          summary: isOld ? "The same as GET /intents/status/v3" : "Where a request and its money are",
+          deprecated: isOld,
           querystring: statusQuery,
           response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) },
         },

@@ -209,6 +209,13 @@ const cases: readonly Case[] = [
   },
   {
     code: "INVALID_RECIPIENT",
+    when: "it is the zero address",
+    ask: { recipient: NATIVE_CURRENCY },
+    message: "recipient must not be the zero address; name a wallet",
+    data: field("recipient"),
+  },
+  {
+    code: "INVALID_RECIPIENT",
     when: "it is any other token",
     ask: { recipient: foreignOn(DESTINATION) },
     world: { recipientHasCode: true },

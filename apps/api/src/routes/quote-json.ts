@@ -43,7 +43,7 @@ true satisfies NothingLeft<
   AmountObject,
   "currency" | "amount" | "amountFormatted" | "amountUsd" | "minimumAmount"
 >;
-true satisfies NothingLeft<Impacts, "swap" | "execution" | "service" | "app" | "sponsored">;
+true satisfies NothingLeft<Impacts, "swap" | "execution" | "service" | "relay" | "app" | "sponsored">;
 true satisfies NothingLeft<Slippage, "origin" | "destination" | "total">;
 true satisfies NothingLeft<RouteSide, "inputCurrency" | "outputCurrency" | "router" | "includedSwapSources">;
 true satisfies NothingLeft<
@@ -97,10 +97,10 @@ function impactJson({ usd, percent }: QuoteDetails["totalImpact"]): string {
   return `{"usd":"${usd}","percent":${jsonText(percent)}}`;
 }
 
-function impactsJson({ swap, execution, service, app, sponsored }: Impacts): string {
+function impactsJson({ swap, execution, service, relay, app, sponsored }: Impacts): string {
   return (
     `{"swap":{"usd":"${swap.usd}"},"execution":{"usd":"${execution.usd}"},"service":{"usd":"${service.usd}"},` +
-    `"app":{"usd":"${app.usd}"}${sponsored === undefined ? "" : `,"sponsored":{"usd":"${sponsored.usd}"}`}}`
+    `"relay":{"usd":"${relay.usd}"},"app":{"usd":"${app.usd}"}${sponsored === undefined ? "" : `,"sponsored":{"usd":"${sponsored.usd}"}`}}`
   );
 }
 

@@ -171,8 +171,9 @@ export function refuseTrap(
 ): void {
   const { depository, formerDepositories, router, approvalProxy, serviceReceiver, multicall3 } =
     chain.contracts;
+  if (address === NATIVE_CURRENCY)
+    throw refusal("INVALID_RECIPIENT", `${field} must not be the zero address; name a wallet`, field);
   const isTrap =
-    address === NATIVE_CURRENCY ||
     address === depository ||
     formerDepositories?.includes(address) === true ||
     address === router ||

@@ -18,6 +18,8 @@ export interface TradeImpact {
     readonly swap: { readonly usd: string };
     readonly execution: { readonly usd: string };
     readonly service: { readonly usd: string };
+    /** Same as `service`, under the name that clients of this API family read. */
+    readonly relay: { readonly usd: string };
     readonly app: { readonly usd: string };
     readonly sponsored: { readonly usd: string };
   };
@@ -64,6 +66,7 @@ export function tradeImpact(
       swap: { usd: formatUsd(swapUsd) },
       execution: { usd: formatUsd(executionUsd) },
       service: { usd: formatUsd(serviceUsd) },
+      relay: { usd: formatUsd(serviceUsd) },
       app: { usd: formatUsd(appUsd) },
       sponsored: { usd: formatUsd(sponsoredUsd) },
     },

@@ -1,3 +1,4 @@
+import { formatUsd } from "../money/decimal-text.ts";
 import type { Address, Hex } from "../ids/hex.ts";
 import type { SelectorRule, SponsorshipRules } from "./rules.ts";
 
@@ -77,7 +78,10 @@ function judgeCosts(
   spending: SponsorshipSpending,
 ): SponsorshipRefusal | undefined {
   if (valueUsd > rules.maxCallValueUsd)
-    return { rule: "maxCallValueUsd", message: "the call carries more native coin than is sponsored" };
+    return {
+      rule: "maxCallValueUsd",
+      message: `the call carries native currency worth $${formatUsd(valueUsd)}, which the app would pay, and the API key's rule maxCallValueUsd allows $${formatUsd(rules.maxCallValueUsd)}: raise it to sponsor such calls`,
+    };
   if (exceeds(spending.todayUsd + costUsd, rules.dailyUsd))
     return { rule: "dailyUsd", message: "the budget of the day does not cover this call" };
   // Without a name the bound would not bind: whoever hides the user gets nothing.

@@ -124,6 +124,7 @@ export const claimAnswer = z
           description: z.string(),
           kind: z.literal("signature"),
           requestId: answerHash32,
+          depositAddress: z.literal("").describe("As in every step; a claim has no deposit."),
           items: z.array(
             z.object({
               status: z.literal("incomplete"),

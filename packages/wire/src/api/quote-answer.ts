@@ -128,6 +128,7 @@ export const quoteDetails = z
       swap: usdOnly,
       execution: usdOnly,
       service: usdOnly,
+      relay: usdOnly.describe("Same as `service`, for clients that read it under this name."),
       app: usdOnly,
       sponsored: usdOnly.optional(),
     }),
