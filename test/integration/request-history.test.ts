@@ -24,6 +24,7 @@ import {
   type Paid,
   SIGNED_BYTES,
 } from "../support/history-world.ts";
+import { SEARCH_PLACES, searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { someAddress, someHash } from "../support/terms.ts";
 
 const KEY = "cw_live_key";
@@ -759,6 +760,36 @@ test("a fill that exchanges delivers what was noted when its own nonce was given
     minimumAmount: "900",
     differenceBps: 100,
   });
+});
+
+test("slow searches of forty callers without a key leave connections to a key that searches", async () => {
+  const pool = createPool(world.url, {
+    max: SEARCH_PLACES,
+    statementTimeoutMs: 5_000,
+    applicationName: "searches",
+  });
+  const history = postgresRequestHistory(sqlOn(world.pool), sqlOn(pool));
+  const { run } = searchTurns();
+  let ended = 0;
+  const slow = Array.from({ length: 40 }, async (_, n) => {
+    const search = async (): Promise<unknown> => await pool.query("select pg_sleep(1)");
+    await run({ name: `ip:${n}`, hasSecretKey: false }, search).catch(() => undefined);
+    ended += 1;
+  });
+  const asked = run({ name: "key:1", hasSecretKey: true }, async () =>
+    history.page({
+      conditions: [],
+      groups: [],
+      sort: "createdAt",
+      isAscending: false,
+      after: undefined,
+      limit: 1,
+    }),
+  );
+  expect(await asked).toHaveLength(1);
+  expect([ended, pool.totalCount - pool.idleCount]).toEqual([0, 1]);
+  await Promise.all(slow);
+  await pool.end();
 });
 
 test("a search that takes too long is ended and said to be, on connections of its own", async () => {
