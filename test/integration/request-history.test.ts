@@ -10,6 +10,7 @@ import type { RequestTerms } from "@causeway/domain";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { accrueAppFees } from "../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
 import { aServer } from "../support/route-server.ts";
@@ -760,6 +761,12 @@ test("a fill that exchanges delivers what was noted when its own nonce was given
     minimumAmount: "900",
     differenceBps: 100,
   });
+});
+
+test("a deposit's transaction names its request, and a fill's does not", async () => {
+  const reads = postgresReads(sqlOn(world.pool));
+  expect(await reads.requestOfDeposit(filled.depositTx)).toBe(filled.terms.requestId);
+  expect(await reads.requestOfDeposit(filled.fillTx)).toBeUndefined();
 });
 
 test("slow searches of forty callers without a key leave connections to a key that searches", async () => {

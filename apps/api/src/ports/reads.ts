@@ -35,6 +35,8 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
   status(requestId: RequestId): Promise<StatusRecord | undefined>;
+  /** The request that a transaction deposited for; undefined when there is none, or more than one. */
+  requestOfDeposit(txHash: TxHash): Promise<RequestId | undefined>;
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;

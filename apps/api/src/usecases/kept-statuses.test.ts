@@ -72,6 +72,14 @@ test("a status that nobody changed is read once in ten seconds, however often it
   expect(reads).toHaveLength(2);
 });
 
+test("what is told of another id than the one that was asked is read each time", async () => {
+  const { ask, stored, reads } = world();
+  stored.set(A, view(B, "pending"));
+  await ask(A);
+  expect((await ask(A))?.requestId).toBe(B);
+  expect(reads).toHaveLength(2);
+});
+
 test("a status that asks for a payment is read again once the time to pay is over", async () => {
   const { ask, stored, reads, pass } = world();
   stored.set(A, { ...view(A, "waiting"), nextAction: "send_deposit", payByMs: 300 });

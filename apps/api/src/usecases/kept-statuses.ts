@@ -52,7 +52,8 @@ export function keptStatuses(
     reading.set(requestId, asked);
     try {
       const view = await asked;
-      if (view !== undefined && reading.get(requestId) === asked) keep(requestId, view);
+      // What is told of another id is announced by that one.
+      if (view?.requestId === requestId && reading.get(requestId) === asked) keep(requestId, view);
       return view;
     } finally {
       if (reading.get(requestId) === asked) reading.delete(requestId);

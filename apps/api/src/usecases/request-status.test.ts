@@ -50,12 +50,18 @@ test("hashes, chains and times are told as they are stored", async () => {
 });
 
 test("an id that nobody knows has no status", async () => {
-  expect(
-    await requestStatus(
-      { reads: { status: async () => undefined } as never, chains: noChains, clock },
-      "0x02",
-    ),
-  ).toBeUndefined();
+  const reads = { status: async () => undefined, requestOfDeposit: async () => undefined } as never;
+  expect(await requestStatus({ reads, chains: noChains, clock }, "0x02")).toBeUndefined();
+});
+
+test("the hash of a deposit tells of its request, under the request's id", async () => {
+  const reads = {
+    status: async (id: string) => (id === "0x01" ? record : undefined),
+    requestOfDeposit: async (txHash: string) => (txHash === "0xaa" ? "0x01" : undefined),
+  } as never;
+  expect(await requestStatus({ reads, chains: noChains, clock }, "0xaa")).toMatchObject({
+    requestId: "0x01",
+  });
 });
 
 test("reasons are N/A until there is one", () => {

@@ -1,25 +1,39 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
+import type { RequestId, TxHash } from "@causeway/domain";
+import type { Reads } from "../ports/reads.ts";
 import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
 import type { Spelling } from "../ports/spelling.ts";
 import { hexSpelling, spelledAll, spellingOf } from "./spelling.ts";
 
-/** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
+/**
+ * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. Who only has the hash of a deposit is told of its request,
+ * with that request's id.
+ */
 export async function requestStatus(
   services: Pick<Services, "reads" | "chains" | "clock">,
-  requestId: RequestId,
+  asked: RequestId,
 ): Promise<StatusView | undefined> {
-  const spelling = spellingOf(services.chains);
-  const nowMs = services.clock.nowMs();
-  const record = await services.reads.status(requestId);
-  if (record?.supersededBy === undefined) return record && statusView(record, nowMs, spelling);
+  const { reads, chains, clock } = services;
+  const record = (await reads.status(asked)) ?? (await statusOfDeposit(reads, asked));
+  if (record === undefined) return undefined;
+  const spelling = spellingOf(chains);
+  const nowMs = clock.nowMs();
+  if (record.supersededBy === undefined) return statusView(record, nowMs, spelling);
   // What came to its deposit address is another request's: whoever asks for this one asks what became of the money.
-  const successor = await services.reads.status(record.supersededBy);
+  const successor = await reads.status(record.supersededBy);
   return successor === undefined
     ? statusView(record, nowMs, spelling)
     : standInView(record, { ...successor, requestId: record.supersededBy }, nowMs, spelling);
+}
+
+async function statusOfDeposit(
+  reads: Pick<Reads, "status" | "requestOfDeposit">,
+  txHash: TxHash,
+): Promise<StatusRecord | undefined> {
+  const requestId = await reads.requestOfDeposit(txHash);
+  return requestId && (await reads.status(requestId));
 }
 
 /** The view of a superseded request: its successor's, under its own id. What comes to the address from then on is not its own. */

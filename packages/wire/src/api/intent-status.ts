@@ -6,7 +6,7 @@ const ignored = z.union([z.string(), z.array(z.string())]).optional();
 
 /** Query of the three status paths. */
 export const statusQuery = z.object({
-  requestId: hash32.describe("The request id of the quote."),
+  requestId: hash32.describe("The request id of the quote, or the hash of its deposit."),
   referrer: ignored.describe("Who asks; informative."),
 });
 

@@ -163,6 +163,10 @@ const endedExecutions = statement(
      and (r.state in ('expired', 'refunded', 'failed') or (r.state = 'filled' and r.final))
    order by e.created_at_ms limit $1`,
 );
+const requestOfDeposit = statement(
+  "read_request_of_deposit",
+  "select request_id from request_transactions where tx_hash = $1 and kind = 'deposit' limit 2",
+);
 const routeTimings = statement(
   "read_route_timings",
   "select origin_chain_id, destination_chain_id, average_ms, samples from route_timings",
@@ -350,6 +354,10 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     async oldestPrunable() {
       const rows = await sql.query<{ name: PrunableTable; since_ms: number | null }>(oldestPrunable, []);
       return rows.map((row) => ({ table: row.name, sinceMs: row.since_ms ?? undefined }));
+    },
+    async requestOfDeposit(txHash) {
+      const [only, ...others] = await sql.query<{ request_id: string }>(requestOfDeposit, [txHash]);
+      return only === undefined || others.length > 0 ? undefined : (only.request_id as RequestId);
     },
     async routeTimings() {
       const rows = await sql.query<{
