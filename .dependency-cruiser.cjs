@@ -51,12 +51,12 @@ module.exports = {
     },
     {
       name: "examples-are-clients",
-      comment: "an example shows what anybody can do from outside: with viem and fetch, nothing of ours",
+      comment: "an example shows what anybody can do from outside: with viem and fetch, or the public SDK, nothing of ours",
       severity: "error",
       from: { path: "^examples/" },
       to: {
         path: "^(apps|packages|scripts|test|bench)/|^node_modules/",
-        pathNot: "^node_modules/(\\.pnpm/)?viem",
+        pathNot: "^node_modules/(\\.pnpm/)?(viem|@relayprotocol)",
       },
     },
     {

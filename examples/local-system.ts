@@ -32,6 +32,9 @@ if (!existsSync(file))
   throw new Error("no local system runs here: begin with `npm start` in another terminal");
 const system = JSON.parse(readFileSync(file, "utf8")) as Endpoints;
 
+/** Where the service answers. */
+export const apiUrl = system.api.url;
+
 /** The API key of an app, and the wallet whose app balance pays for what is sent with it. */
 export const app = first(system.apiKeys, "API key");
 

@@ -19,6 +19,7 @@ const lastWords: Readonly<Record<string, RegExp>> = {
   "permit-bridge": /^Ada has 24\.\d+ USDC on local-b, and has sent no transaction\.$/,
   "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
   swap: /^The recipient has 0\.00\d+ WETH on local-b\.$/,
+  "sdk-bridge": /^The recipient has 24\.\d+ USDC on local-b\.$/,
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
 };
 

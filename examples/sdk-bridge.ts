@@ -1,0 +1,43 @@
+// An app that uses the public SDK of this API family changes one line: the URL of the service.
+import { createClient, getClient } from "@relayprotocol/relay-sdk";
+import { fetchChainConfigs } from "@relayprotocol/relay-sdk/chain-utils";
+import { parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { apiUrl, chainNamed, conclude, inUsdc, someoneRich, tell } from "./local-system.ts";
+
+const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+const user = someoneRich(3);
+const recipient = privateKeyToAddress(generatePrivateKey());
+
+// 1. The URL, and the chains that it serves. Local blocks are quick: it need not wait five seconds for each.
+createClient({
+  baseApiUrl: apiUrl,
+  source: "shop.example",
+  chains: await fetchChainConfigs(apiUrl),
+  pollingInterval: 500,
+  confirmationPollingInterval: 500,
+});
+
+// 2. A quote, and its steps carried out: an approval and a deposit.
+const quote = await getClient().actions.getQuote({
+  chainId: origin.id,
+  currency: origin.usdc,
+  toChainId: destination.id,
+  toCurrency: destination.usdc,
+  tradeType: "EXACT_INPUT",
+  amount: parseUnits("25", 6).toString(),
+  user: user.address,
+  recipient,
+});
+const minimum = BigInt(quote.details?.currencyOut?.minimumAmount ?? "0");
+tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}`);
+await getClient().actions.execute({
+  quote,
+  wallet: origin.wallet(user),
+  onProgress: ({ currentStep }) => {
+    if (currentStep != null) tell("step", currentStep.action);
+  },
+});
+
+const received = await destination.usdcOf(recipient);
+conclude(received >= minimum, `The recipient has ${inUsdc(received)} on ${destination.name}.`);
