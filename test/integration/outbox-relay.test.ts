@@ -6,7 +6,8 @@ import { producerConnection } from "../../apps/api/src/adapters/bullmq/connectio
 import { startOutboxRelay, type OutboxRelay } from "../../apps/api/src/adapters/bullmq/outbox-relay.ts";
 import { startWorkers, type WorkerHost } from "../../apps/api/src/adapters/bullmq/worker-host.ts";
 import { jobRuns } from "../../apps/api/src/adapters/postgres/job-runs.ts";
-import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { outbox } from "../../apps/api/src/adapters/postgres/outbox.ts";
+import { createPool, sqlOn, type Sql } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { BadPayload, type Catalog } from "../../apps/api/src/jobs/define-job.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
@@ -379,4 +380,42 @@ test("what is known of legs that were lost long ago is forgotten in bounded batc
     await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
   expect([await prune(), await prune(), await prune(), await prune()]).toEqual([100, 100, 50, 0]);
   expect(await runRows()).toHaveLength(10);
+});
+
+test("a leg whose job begins to wait again while it is being forgotten is kept", async () => {
+  await pool.query(
+    "insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ('fill', '1', 'fill-1', 1, 2)",
+  );
+  const other = await pool.connect();
+  try {
+    await other.query("begin");
+    await other.query("update job_runs set lost_after_ms = 5000");
+    const pruned = postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
+    await sleep(200);
+    await other.query("commit");
+    expect(await pruned).toBe(0);
+  } finally {
+    other.release();
+  }
+  expect(await runRows()).toHaveLength(1);
+});
+
+test("looking for legs to forget reads none of those that are kept", async () => {
+  await pool.query(
+    `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
+     select 'fill', n::text, 'job-' || n, 1, 1000 + n from generate_series(1, 20000) n`,
+  );
+  await pool.query("analyze job_runs");
+  const plans: string[] = [];
+  const explained: Sql = {
+    query: async ({ text }, values) => {
+      const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [...values]);
+      plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+      return [];
+    },
+  };
+  await outbox(explained).prune(1_000, 100);
+  const [ofRuns] = plans;
+  expect(ofRuns).toContain("job_runs_lost");
+  expect(ofRuns).not.toContain("Seq Scan");
 });

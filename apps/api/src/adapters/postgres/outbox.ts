@@ -37,9 +37,11 @@ const rescue = statement(
 );
 const announce = announcing("outbox_announce", "", `values ('${OUTBOX_CHANNEL}', '')`);
 
+// A leg whose job was queued again meanwhile is locked, and passed over.
 const pruneRuns = statement(
   "job_runs_prune",
-  `delete from job_runs where (job_name, leg_id) in (select job_name, leg_id from job_runs where lost_after_ms < $1 limit $2)
+  `delete from job_runs where (job_name, leg_id) in (
+     select job_name, leg_id from job_runs where lost_after_ms < $1 order by lost_after_ms limit $2 for update skip locked)
    returning job_name`,
 );
 const prune = statement(
