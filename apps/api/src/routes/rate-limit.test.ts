@@ -48,6 +48,13 @@ async function aLimitedServer(options: HttpOptions = {}) {
         usual: anApiKey({ id: "a".repeat(16) }),
         large: anApiKey({ id: "b".repeat(16), limits: { quotePerMinute: 6, otherPerMinute: 7 } }),
         page: anApiKey({ id: "c".repeat(16), scopes: ["quote"], origins: [PAGE] }),
+        otherPage: anApiKey({ id: "d".repeat(16), scopes: ["quote"], origins: [PAGE] }),
+        largePage: anApiKey({
+          id: "e".repeat(16),
+          scopes: ["quote"],
+          origins: [PAGE],
+          limits: { quotePerMinute: 6, otherPerMinute: 7 },
+        }),
       }),
     },
     options,
@@ -141,6 +148,16 @@ test("one visitor of a page does not use up its key for the others", async () =>
   const page = { "x-api-key": "page", origin: PAGE };
   expect(await passing(() => quote(page, "192.0.2.1"))).toBe(3);
   expect((await quote(page, "192.0.2.2")).statusCode).toBe(200);
+  await app.close();
+});
+
+test("a second publishable key gives a visitor no further quotes, except by a limit of its own", async () => {
+  const { app, quote } = await aLimitedServer();
+  const page = (key: string) => ({ "x-api-key": key, origin: PAGE });
+  expect(await passing(() => quote(page("page")))).toBe(3);
+  expect((await quote(page("otherPage"))).statusCode).toBe(429);
+  expect(await passing(() => quote(page("largePage")))).toBe(6);
+  expect((await quote(page("otherPage"), "192.0.2.2")).statusCode).toBe(200);
   await app.close();
 });
 

@@ -22,7 +22,7 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
       limited === "not"
         ? (false as const)
         : {
-            keyGenerator: (request: FastifyRequest) => `${bucketOf(request)}:${limited}`,
+            keyGenerator: (request: FastifyRequest) => `${bucketOf(policy, limited, request)}:${limited}`,
             max: (request: FastifyRequest) => mostOf(policy, limited, request),
           };
     route.config = { ...route.config, rateLimit: settings };
@@ -86,10 +86,11 @@ export async function limitExternalSearches(
   if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
 }
 
-/** A publishable key is shared by all who open the page: one visitor must not use up its limits, which may be its own, for the others. */
-function bucketOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
-  const caller = callerOf({ apiKey, ip });
-  return apiKey !== undefined && isPublishable(apiKey) ? `key:${apiKey.id}:${caller}` : caller;
+/** Visitors of pages count by address and limit: several publishable keys with the same limit give one address no more than one of them does. */
+function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
+  const { apiKey } = request;
+  const isVisitor = apiKey !== undefined && isPublishable(apiKey);
+  return isVisitor ? `${callerOf(request)}:page:${mostOf(policy, limited, request)}` : callerOf(request);
 }
 
 /** Whose calls count together. Everybody has every publishable key: its visitors count by their addresses, as callers without a key do. */
