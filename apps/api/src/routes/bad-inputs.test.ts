@@ -50,6 +50,10 @@ const cases: Case[] = [
     { ...aQuoteBody, protocolVersion: "v".repeat(33) },
     "protocolVersion must have at most 32 characters",
   ),
+  quote(
+    { ...aQuoteBody, additionalData: { note: "x".repeat(4_096) } },
+    "additionalData must have at most 4096 characters of JSON; only userPublicKey is read",
+  ),
   quote({ ...aQuoteBody, originChainId: "11" }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, originChainId: 1.5 }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, destinationChainId: 0 }, "destinationChainId must be a positive integer chain id"),

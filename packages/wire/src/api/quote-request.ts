@@ -176,6 +176,10 @@ export const quoteRequest = z
       ),
       additionalData: z
         .unknown()
+        .refine(
+          (given) => given === undefined || JSON.stringify(given).length <= 4_096,
+          "must have at most 4096 characters of JSON; only userPublicKey is read",
+        )
         .optional()
         .describe(
           "`userPublicKey`: the hex key behind `user` on Bitcoin, which some addresses do not tell. Anything else is ignored.",

@@ -71,7 +71,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
   ["a signature", { usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE", "usePermit"],
   [
     "a large request",
-    { additionalData: { note: "x".repeat(8_192) } },
+    { appFees: Array.from({ length: 150 }, () => ({ recipient: wallet, fee: 0 })) },
     "INVALID_REQUEST",
     "useDepositAddress",
   ],
@@ -161,7 +161,7 @@ test("the address is that of the order, and is stored with the quote and what wa
       refundTo: wallet,
       recoveryAddress: wallet,
       recipient: wallet,
-      additionalData: { note: "x" },
+      additionalData: { note: "x".repeat(8_192) },
       protocolVersion: "v2",
     }),
     "key-1",

@@ -33,7 +33,7 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-/** Every look at a chain's addresses reads the requests that they were given out for. */
+/** Anybody can have quotes stored before they are paid. */
 const MAX_STORED_CHARACTERS = 8_192;
 
 /** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
@@ -42,7 +42,7 @@ const refusals: readonly Refusal[] = [
     field: "useDepositAddress",
     code: "INVALID_REQUEST",
     message: `A request with a deposit address is stored with it and may have ${MAX_STORED_CHARACTERS} characters at most; shorten its longest fields`,
-    asked: (input) => JSON.stringify(input).length > MAX_STORED_CHARACTERS,
+    asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
   },
   {
     // In whose name nobody deposits: to the depository the address itself would be the depositor, and a refund would come back to it, again and again.
