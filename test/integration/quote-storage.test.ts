@@ -77,10 +77,16 @@ test("statuses asked for together are each their own request's, and unknown ids 
     refundFailReason: undefined,
     final: false,
   };
-  expect(first).toEqual({ ...common, requestId: fresh.requestId, state: { ...state, name: "quoted" } });
+  expect(first).toEqual({
+    ...common,
+    requestId: fresh.requestId,
+    payByMs: fresh.fillDeadlineMs,
+    state: { ...state, name: "quoted" },
+  });
   expect(second).toEqual({
     ...common,
     requestId: paid.requestId,
+    payByMs: paid.fillDeadlineMs,
     updatedAtMs: 1_800_000_000_000,
     inTxHashes: [hash("1"), hash("2")],
     txHashes: [hash("3")],
@@ -89,6 +95,7 @@ test("statuses asked for together are each their own request's, and unknown ids 
   expect(third).toEqual({
     ...common,
     requestId: refunded.requestId,
+    payByMs: refunded.fillDeadlineMs,
     refundTxHashes: [hash("4")],
     state: {
       ...state,
