@@ -569,7 +569,7 @@ const behindGateway = (away: (call: { readonly method: string }) => boolean): Pr
     else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
   });
 
-test("a read that a gateway could not serve is sent once more; a transaction is not", async () => {
+test("a read that a gateway could not serve is sent once more", async () => {
   let failing = 0;
   const { node, rpc } = await over(
     behindGateway(() => failing-- > 0),
@@ -579,13 +579,29 @@ test("a read that a gateway could not serve is sent once more; a transaction is 
   failing = 1;
   expect(await rpc.request("echo", ["read"])).toBe("read");
   expect(node.requests).toHaveLength(11);
-  failing = 1;
-  await expect(rpc.request("eth_sendRawTransaction", ["0x01"])).rejects.toMatchObject({ kind: "http" });
-  expect(node.requests).toHaveLength(12);
   failing = 2;
   await expect(rpc.request("echo", ["twice"])).rejects.toMatchObject({ kind: "http" });
-  expect(node.requests).toHaveLength(14);
+  expect(node.requests).toHaveLength(13);
 });
+
+test.each(["eth_sendRawTransaction", "sendTransaction", "sendrawtransaction"])(
+  "%s is sent once, alone or in a batch, whatever a gateway answers",
+  async (broadcast) => {
+    let isAway = false;
+    const { node, rpc } = await over(
+      startLyingNode((calls, response) => {
+        if (isAway) response.writeHead(502).end("bad gateway");
+        else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
+      }),
+    );
+    for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
+    isAway = true;
+    await expect(rpc.request(broadcast, ["0x01"])).rejects.toMatchObject({ kind: "http" });
+    const together = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
+    expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(node.requests).toHaveLength(11);
+  },
+);
 
 test("an endpoint that serves nothing gets as many requests as are asked, and a third more of what it served before", async () => {
   let isAway = false;

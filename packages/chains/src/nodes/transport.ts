@@ -52,7 +52,12 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_simulateV1",
 ]);
 
-const BROADCAST = "eth_sendRawTransaction";
+/** Sent again only by their senders, who find out first what became of them. */
+const BROADCASTS: ReadonlySet<string> = new Set([
+  "eth_sendRawTransaction",
+  "sendTransaction",
+  "sendrawtransaction",
+]);
 
 const NOT_TOGETHER =
   "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
@@ -162,10 +167,9 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     underWay.add(quit);
   };
 
-  /** Transactions are sent again by those who know what became of them. */
   const maySendAgain = (open: readonly Call[], sentAtMs: number): boolean => {
     const tookMs = performance.now() - sentAtMs;
-    return open.every(({ method, deadlineMs }) => method !== BROADCAST && tookMs < deadlineMs / 2);
+    return open.every(({ method, deadlineMs }) => !BROADCASTS.has(method) && tookMs < deadlineMs / 2);
   };
 
   const sendAgain = (open: readonly Call[], mayPart: boolean, sentAtMs: number): void => {
