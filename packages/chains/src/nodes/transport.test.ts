@@ -639,3 +639,25 @@ test("a request that is sent once more keeps its deadline, and ends with the con
   await left;
   expect(node.requests).toHaveLength(9);
 });
+
+test("a request is not sent once more when a pause would outlast its deadline", async () => {
+  const { node, rpc } = await over(
+    startLyingNode(([call], response) => {
+      if (call?.method === "slow") setTimeout(() => response.writeHead(502).end(), 200);
+      else if (call?.method === "limited") response.writeHead(429, { "retry-after": "1" }).end();
+      else json(response, { jsonrpc: "2.0", id: call?.id, result: 1 });
+    }),
+    { maxBatchSize: 1 },
+  );
+  for (let n = 0; n < 3; n++) await rpc.request("echo", []);
+  const startedAtMs = performance.now();
+  const slow = expect(rpc.request("slow", [], { deadlineMs: 1_000 })).rejects.toMatchObject({
+    kind: "http",
+    isPause: true,
+  });
+  await expect.poll(() => node.requests.length).toBe(4);
+  await expect(rpc.request("limited", [])).rejects.toMatchObject({ kind: "http" });
+  await slow;
+  expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  expect(node.requests).toHaveLength(5);
+});

@@ -180,7 +180,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     };
     const timer = setTimeout(() => {
       underWay.delete(giveUp);
-      afterPause(open, (calls) => post(calls, mayPart, sentAtMs));
+      afterPause(open, (calls) => post(calls, mayPart, sentAtMs), performance.now() - sentAtMs);
     }, RETRY_AFTER_MS);
     underWay.add(giveUp);
   };
@@ -205,7 +205,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     else if (end.status < 500) {
       pause.served(sentAtMs);
       retries.served();
-    } else if (end.status > 500 && !isRetry && maySendAgain(open, sentAtMs) && retries.take()) {
+    } else if (end.status >= 502 && !isRetry && maySendAgain(open, sentAtMs) && retries.take()) {
       sendAgain(open, mayPart, sentAtMs);
       return;
     }
