@@ -70,6 +70,10 @@ export const LIQUIDITY_TOPICS: readonly Hex[] = [
   "0x0c396cd989a39f4459b5fa1aed6a9a8dcdbc45908acfd67e028cd568da98982c",
 ];
 
+export function isLiquidityChange([topic]: readonly Hex[]): boolean {
+  return topic !== undefined && LIQUIDITY_TOPICS.includes(topic);
+}
+
 /** The two ticks of such an event, both indexed and at the same places in both. @throws RpcFault */
 export function changedTicks(topics: readonly Hex[]): readonly [number, number] {
   const [, , lower, upper] = topics;

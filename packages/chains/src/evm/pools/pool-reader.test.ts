@@ -77,8 +77,21 @@ test("the ticks of a block's events are told once each", async () => {
   ]);
 });
 
+test("events that were not asked for are left out", async () => {
+  const swap = hash("c4");
+  const { reader } = reading([
+    aLog({ address: other }),
+    aLog({ topics: [swap] }),
+    aLog({ topics: [] }),
+    aLog(),
+  ]);
+  expect(await reader.changedTicks([pool], [hash("b1")])).toEqual([
+    { pool, tick: -120 },
+    { pool, tick: 60 },
+  ]);
+});
+
 test.each([
-  ["of another pool", aLog({ address: other })],
   ["of another block", aLog({ blockHash: hash("b2") })],
   ["without ticks", aLog({ topics: [mint] })],
 ])("an event %s is no answer", async (_what, log) => {
