@@ -315,6 +315,22 @@ test("blocks that were missed, one or a hundred, and blocks that were taken back
   await expectTrue(33);
 });
 
+test("ticks are read anew with each block where the node refuses block hashes in filters of logs", async () => {
+  const { TST, WETH } = world.token;
+  world.node.refusesHashes = true;
+  for (const seed of [41, 42]) {
+    const pair = tokenPair(TST, WETH);
+    const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+    if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+    const near = Math.floor(pool.pool.tick / 60) * 60;
+    await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
+    const head = await world.announce();
+    await expect.poll(async () => (await world.pools.at(world.pairs)).block.number).toBe(head.number);
+    await expectTrue(seed);
+  }
+  world.node.refusesHashes = false;
+});
+
 test("while a new block cannot be read, one that is at most two blocks older answers, and then none", async () => {
   const { USDC, ODD } = world.token;
   const known = await world.liquidity.exactIn(question(ODD, USDC), unit);

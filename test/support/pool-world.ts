@@ -67,6 +67,8 @@ export interface NodeMood {
   away: boolean;
   /** ms before each answer. */
   slowMs: number;
+  /** It refuses block hashes in filters of logs. */
+  refusesHashes: boolean;
   /** The hash of a block that it has not heard of yet, and its newest one. */
   behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
@@ -88,6 +90,10 @@ const positionAbi = parseAbi([
   "function decreaseLiquidity((uint256 tokenId, uint128 liquidity, uint256 amount0Min, uint256 amount1Min, uint256 deadline) params) payable returns (uint256, uint256)",
 ]);
 
+function refusal(method: string, nodeText: string): NodeRefusal {
+  return new NodeRefusal({ method, nodeCode: -32_000, nodeText, nodeData: undefined });
+}
+
 export async function startPoolWorld(): Promise<PoolWorld> {
   const node = await startAnvil({ chainId: 72_100_117 });
   await deployLocal(node);
@@ -102,7 +108,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const client = createLocalClient(node);
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");
-  const mood: NodeMood = { asked: 0, away: false, slowMs: 0, behind: undefined };
+  const mood: NodeMood = { asked: 0, away: false, slowMs: 0, refusesHashes: false, behind: undefined };
   const rpc = createRpcTransport({ url: node.url });
   const transport: typeof rpc = {
     ...rpc,
@@ -110,15 +116,11 @@ export async function startPoolWorld(): Promise<PoolWorld> {
       mood.asked++;
       if (mood.away) throw new Error("the node is away");
       if (mood.slowMs > 0) await sleep(mood.slowMs);
+      if (mood.refusesHashes && method === "eth_getLogs")
+        throw refusal(method, "filter by blockHash is not supported");
       if (mood.behind === undefined) return await rpc.request(method, params, options);
       const { unknown, newest } = mood.behind;
-      if (JSON.stringify(params).includes(unknown))
-        throw new NodeRefusal({
-          method,
-          nodeCode: -32000,
-          nodeText: "header not found",
-          nodeData: undefined,
-        });
+      if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
       const asked = params.map((param) => (param === "latest" ? toHex(newest) : param));
       return await rpc.request(method, asked, options);
     },

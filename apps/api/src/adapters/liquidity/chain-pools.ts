@@ -77,7 +77,7 @@ interface Reading extends PoolSnapshot {
 
 /**
  * Reads the pools at each new head that somebody may ask about, as one multicall, together with what changed their ticks since the block before. A reading belongs to one
- * block hash: where the new head is not its descendant by few known blocks, ticks are read anew. At most one reading runs; what comes meanwhile causes exactly one more.
+ * block hash: where the new head is not its descendant by few known blocks, or the node does not tell what changed, ticks are read anew. At most one reading runs; what comes meanwhile causes exactly one more.
  */
 export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
@@ -148,7 +148,9 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
         ? []
         : reader.changedTicks(followed, blocks),
     ]);
-    const ticks = await ticksOf(reader, all, facts, { before: before?.ticks, changed }, head.hash);
+    const from =
+      changed === undefined ? { before: undefined, changed: [] } : { before: before?.ticks, changed };
+    const ticks = await ticksOf(reader, all, facts, from, head.hash);
     const moved = head.hash !== reading?.block.hash;
     const prices = new Map<Address, readonly number[]>();
     const live = new Map<string, LivePool[]>();

@@ -2,6 +2,7 @@ import type { Address, Hex, KnownTicks } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
 import { bytesOf, readLog } from "../answers.ts";
 import { decodeAggregate3, encodeAggregate3, uintAnswer, type SubCall } from "../multicall.ts";
+import { mayPassInParts } from "../rpc-errors.ts";
 import { garbage, inconsistent } from "../../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../../nodes/transport.ts";
 import {
@@ -71,8 +72,8 @@ export interface PoolReader {
   ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;
   /** Net liquidity of ticks, undefined where no position ends. */
   ticks(ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]>;
-  /** Ticks of v3 pools whose liquidity changed in these blocks. */
-  changedTicks(pools: readonly Address[], blockHashes: readonly Hex[]): Promise<PoolTick[]>;
+  /** Ticks of v3 pools whose liquidity changed in these blocks; undefined where the node refuses to say, as without EIP-234. */
+  changedTicks(pools: readonly Address[], blockHashes: readonly Hex[]): Promise<PoolTick[] | undefined>;
 }
 
 /** Questions of one `eth_call`, so that it stays within the gas and the time that nodes grant. */
@@ -177,8 +178,13 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
           });
         }),
       );
+      const answers = await Promise.all(questions).catch((error: unknown) => {
+        if (mayPassInParts(error)) return undefined;
+        throw error;
+      });
+      if (answers === undefined) return undefined;
       const found = new Map<string, PoolTick>();
-      for (const one of (await Promise.all(questions)).flat()) found.set(`${one.pool}${one.tick}`, one);
+      for (const one of answers.flat()) found.set(`${one.pool}${one.tick}`, one);
       return [...found.values()];
     },
   };
