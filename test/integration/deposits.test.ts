@@ -3,6 +3,7 @@ import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex, TxHash } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createScanPace } from "../../apps/api/src/jobs/scan-pace.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
@@ -268,6 +269,22 @@ test("after downtime everything is read in bounded ranges, in order, and nothing
     expect(await world.depositsOf(one.requestId)).toHaveLength(1);
     await filledOnce(one);
   }
+});
+
+test("after failed scans, ranges grow with each that is committed, before the newest block is reached", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  await origin.mine(64);
+  const trail = await loadTrail(world.services, origin.connected);
+  const pace = createScanPace(500, () => 0);
+  for (let at = 0; at < 6; at++) pace.failed();
+  const scannedBefore = world.events.of("chain_scanned").length;
+  await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
+  const sizes = world.events
+    .of("chain_scanned")
+    .slice(scannedBefore)
+    .map(({ facts: { from, to } }) => (to as bigint) - (from as bigint) + 1n);
+  expect(sizes).toEqual([8n, 16n, 32n, 8n]);
 });
 
 test("a crash between two ranges repeats none and skips none", async () => {

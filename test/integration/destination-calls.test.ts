@@ -14,6 +14,7 @@ import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-
 import { executeCalls, type ExecuteServices } from "../../apps/api/src/usecases/execute-calls.ts";
 import { acceptExecution } from "../../apps/api/src/usecases/execution/accept-execution.ts";
 import { forgiveCosts } from "../../apps/api/src/usecases/execution/settle-execution.ts";
+import { fillDestination } from "../../apps/api/src/usecases/fill-destination.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import type { Agreed } from "../support/engine-world.ts";
 import { judgedFill } from "../support/judged-fill.ts";
@@ -421,6 +422,43 @@ test("calls wait while gas costs more than was set aside for them, and are made 
   const slot = await fillSlot(agreed);
   expect(slot?.maxFeePerGas).toBeLessThanOrEqual(priced?.maxFeePerGas ?? 0n);
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
+});
+
+test("calls at a node that stopped telling what they do are waited for, then refunded without blaming the solver's balance", async () => {
+  const { destination, clock, services } = world;
+  const agreed = await executed(
+    { calls: [mintBeside(world.anAddress(), 3n)] },
+    { refundTo: world.anAddress() },
+  );
+  const { destination: priced } = await world.execution(agreed.requestId);
+  while ((await world.request(agreed.requestId)).state.name !== "fillable") {
+    // So that nothing is filled yet.
+    await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
+    clock.forward(3_000);
+    await world.round();
+  }
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000_000n });
+  await destination.mine();
+  await destination.announce();
+  const { connection } = destination.connected;
+  const trace: typeof connection.reader.trace = async (...question) => {
+    const outcome = await connection.reader.trace(...question);
+    return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
+  };
+  const blind = {
+    ...destination.connected,
+    connection: { ...connection, reader: { ...connection.reader, trace } },
+  };
+  const get = (id: number) => (id === destination.chain.id ? blind : services.chains.get(id));
+  const tryFill = async () =>
+    await fillDestination({ ...services, chains: { ...services.chains, get } }, agreed.requestId);
+  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node does not tell what the calls do" });
+  clock.forward(services.enginePolicy.inventoryWaitMs + 1_000);
+  expect(await tryFill()).toEqual({ waitMs: 0 });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "SOLVER_CAPACITY_EXCEEDED",
+  });
 });
 
 test.each([

@@ -1,4 +1,4 @@
-import type { ChainReader, GasPrices, Head, HeadSource } from "@causeway/chains";
+import type { ChainReader, EffectsView, GasPrices, Head, HeadSource } from "@causeway/chains";
 import type { Address, Chain, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ interface Reading {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A pulse whose node the test answers by hand. */
-function aPulse(quietRefreshMs = 60_000) {
+function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<EffectsView>) {
   let nowMs = 1_000_000;
   let putBackMs = 0;
   let latest: Head | undefined;
@@ -79,6 +79,7 @@ function aPulse(quietRefreshMs = 60_000) {
     solver,
     maxAgeMs: 30_000,
     quietRefreshMs,
+    ...(readEffectsView && { readEffectsView }),
     onFault: (error) => faults.push(error),
   });
   closers.push(() => pulse.close());
@@ -151,6 +152,28 @@ test("a failed reading is told, and the facts before it serve until they are too
   expect(pulse.gasPrices().baseFeePerGas).toBe(100n);
   wait(1);
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
+});
+
+test("a node that stops telling effects is found out within a minute, and asked no more than once a minute", async () => {
+  let view: EffectsView = "traced";
+  let asked = 0;
+  const { pulse, readings, head, wait } = aPulse(
+    60_000,
+    async () => await Promise.resolve(view).finally(() => asked++),
+  );
+  const read = async (number: bigint): Promise<EffectsView | undefined> => {
+    head(number);
+    await readings.at(-1)?.answer(1n, 1n);
+    return pulse.effectsView?.();
+  };
+  expect(await read(1n)).toBe("traced");
+  view = "unseen";
+  wait(59_999);
+  expect(await read(2n)).toBe("traced");
+  expect(asked).toBe(1);
+  wait(1);
+  expect(await read(3n)).toBe("unseen");
+  expect(asked).toBe(2);
 });
 
 test("a chain without new blocks is read all the same", async () => {
