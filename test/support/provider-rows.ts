@@ -18,8 +18,8 @@ export interface ProviderRow {
   readonly isInCheck?: boolean;
   /** How much more often than an honest provider this one may be called, per second. Default 2. */
   readonly maxFactor?: number;
-  /** The services are started anew with this provider, and once more with the honest one. */
-  readonly restarts?: boolean;
+  /** The services are started anew with this provider and then with the honest one, or only with that. */
+  readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
   readonly swapEnds?: "unsold" | "refund";
   /** When the provider becomes honest again. Default: never. */
@@ -216,7 +216,7 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
-    // Two processes that follow a chain with a block a second need more than eight: nothing ends before the limit does.
+    // Two processes that follow a chain with two blocks a second need more: nothing ends before the limit does.
     name: "429 beyond three requests per second, for a minute",
     behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 60_000,
@@ -313,16 +313,16 @@ export const providerRows: readonly ProviderRow[] = [
     name: "neither debug_traceCall nor eth_simulateV1",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // What a node can tell is found out when a service starts.
-    restarts: true,
+    restarts: "before and after",
     swapEnds: "unsold",
-    // The services have just been started.
-    maxFactor: 6,
   },
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // It was sold before they were found to be lost.
     swapEnds: "refund",
+    // That they are back is found out within a minute, too.
+    restarts: "after",
     withinMs: 120_000,
   },
   { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
