@@ -216,7 +216,8 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
-    // Two processes that follow a chain with two blocks a second need more: nothing ends before the limit does.
+    // Two processes that follow a chain with two blocks a second make 13 requests a second while nothing is asked
+    // of them. At eight a second the last flows took longer than three minutes; so nothing has to end before the limit does.
     name: "429 beyond three requests per second, for a minute",
     behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 60_000,
