@@ -65,7 +65,6 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
     env: options.env,
     logFile: options.logFile,
     isReady: async (signal) => (await fetch(`${options.url}${readyPath}`, { signal })).status === 200,
-    readyWithinMs: 30_000,
     askEveryMs: 25,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };

@@ -14,10 +14,14 @@ const usage = `usage: npm start [-- options]
   --apis N        API processes, 1 to 5
   --workers N     worker processes, 1 to 5
   --oracles N     oracles that attest payments, 3 by default, of which 2 are enough; 0: nothing is settled
+  --set NAME=VALUE  sets a variable from docs/CONFIG.md for the API and the workers; repeat it to set more. Examples:
+                  RATE_LIMITS=on, FILL_INVENTORY_WAIT_MS=10000
 DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones. LOCAL_A_RPC_URL, LOCAL_A_WS_URL,
 LOCAL_B_RPC_URL and LOCAL_B_WS_URL name EVM nodes that run already, and LOCAL_FUNDING_PRIVATE_KEY the key of
 an account with money on them; see packages/localnet/README.md.`;
 
+/** A quiet machine is ready by then. */
+const SLOW_START_MS = 60_000;
 const startedAtMs = performance.now();
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
@@ -37,6 +41,7 @@ interface Arguments {
   readonly apis: number;
   readonly workers: number;
   readonly oracles: 0 | 1 | 2 | 3;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 async function main(): Promise<number> {
@@ -64,6 +69,7 @@ function readArguments(): Arguments {
       apis: { type: "string", default: "1" },
       workers: { type: "string", default: "1" },
       oracles: { type: "string", default: "3" },
+      set: { type: "string", multiple: true, default: [] },
     },
   });
   return {
@@ -74,7 +80,16 @@ function readArguments(): Arguments {
     apis: wholeNumber("apis", values.apis, 1, 5),
     workers: wholeNumber("workers", values.workers, 1, 5),
     oracles: oracleCount(values.oracles),
+    settings: Object.fromEntries(values.set.map(setting)),
   };
+}
+
+/** @throws Error when the text is not `NAME=VALUE` */
+function setting(text: string): [name: string, value: string] {
+  const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new Error(`--set expects NAME=VALUE, with a name from docs/CONFIG.md; got ${text}`);
+  return [name, value];
 }
 
 async function run(args: Arguments): Promise<number> {
@@ -121,25 +136,31 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
       ? "starting Postgres, Redis, two EVM chains and the hub, Solana, Bitcoin and a perpetuals exchange"
       : "starting Postgres, Redis, two chains and the hub",
   );
-  const system = await startSystem({
-    env: process.env,
-    portBase: args.portBase,
-    apis: args.apis,
-    workers: args.workers,
-    oracles: args.oracles,
-    families: args.tour,
-    onProgress: say,
-    onUnexpectedExit: (facts) => {
-      print(
-        `${facts.name} ended by itself (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
-      );
-      print(facts.logTail);
-      // A quorum is there to do without one: whoever kills an oracle wants to see just that.
-      if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
-    },
-    signal: stopAsked.signal,
-  });
-  return system;
+  const hint = setTimeout(() => say("still starting: this machine is slow or busy"), SLOW_START_MS);
+  hint.unref();
+  try {
+    return await startSystem({
+      env: process.env,
+      portBase: args.portBase,
+      apis: args.apis,
+      workers: args.workers,
+      oracles: args.oracles,
+      families: args.tour,
+      appEnv: args.settings,
+      onProgress: say,
+      onUnexpectedExit: (facts) => {
+        print(
+          `${facts.name} ended by itself (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
+        );
+        print(facts.logTail);
+        // A quorum is there to do without one: whoever kills an oracle wants to see just that.
+        if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
+      },
+      signal: stopAsked.signal,
+    });
+  } finally {
+    clearTimeout(hint);
+  }
 }
 
 function tellWhereEverythingIs(system: System): void {

@@ -5,6 +5,8 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guardAgainstOrphan } from "./orphan-guard.ts";
 
+const READY_WITHIN_MS = 180_000;
+
 /** How to start one child process and how to know that it serves. */
 export interface ProcessSpec {
   /** Short name for messages and errors. */
@@ -20,7 +22,7 @@ export interface ProcessSpec {
   readonly logFile: string;
   /** Asked again and again until it answers true. A throw counts as "not yet". */
   readonly isReady: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds. */
+  /** Milliseconds. The default leaves room for a machine whose cores are busy with something else. */
   readonly readyWithinMs?: number;
   /** Milliseconds between two questions. */
   readonly askEveryMs?: number;
@@ -90,7 +92,7 @@ export async function readLogTail(logFile: string, maxBytes = 4_000): Promise<st
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   spec.signal?.throwIfAborted();
   const child = launch(spec);
-  const deadline = AbortSignal.timeout(spec.readyWithinMs ?? 20_000);
+  const deadline = AbortSignal.timeout(spec.readyWithinMs ?? READY_WITHIN_MS);
   const signal = spec.signal === undefined ? deadline : AbortSignal.any([spec.signal, deadline]);
   const failed = async (reason: string, cause?: unknown): Promise<ProcessStartFailed> => {
     await child.stop();

@@ -92,6 +92,8 @@ export function appEnvironment(
     PRICE_SOURCE: "fixed",
     // Benches and tests ask as fast as they can.
     RATE_LIMITS: "off",
+    // A developer's receiver runs on this machine.
+    WEBHOOK_ALLOW_PRIVATE: "true",
     // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.
     QUEUE_PREFIX: `causeway-local-${plan.portBase}-${Date.now()}`,
     LOG_LEVEL: "info",
@@ -158,7 +160,7 @@ async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<v
     ...programCommand("apps/api/src/migrate.ts"),
     env,
     logFile: join(plan.folder, "logs", "migrate.log"),
-    withinMs: 30_000,
+    withinMs: 180_000,
   });
   plan.onProgress("tables made");
 }
