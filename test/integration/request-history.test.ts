@@ -179,6 +179,11 @@ test("each filter finds what it names and nothing else", async () => {
   await only({ fillTimeMax: 3.9 });
   await only({ features: "origin-swap" }, keyed);
   await only({ features: "origin-swap,calls" });
+  for (const [published, ours] of [
+    ["fast_fill", "fast-fill"],
+    ["gasless_execution", "execution"],
+  ] as const)
+    expect(await idsOf({ features: published })).toEqual(await idsOf({ features: ours }));
   await only({ sortBy: "amountUsd" }, filled, keyed, wrapped, waiting, refunded);
   await only({ sortBy: "updatedAt", sortDirection: "asc", limit: 1 }, filled);
   await only({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
@@ -230,7 +235,7 @@ test("what cannot be asked is refused, and the answer names the parameter", asyn
     ["referrer=shop", "referrer"],
     ["continuation=abc", "continuation"],
     ["hash=0x12", "hash"],
-    ["txHash=0x12", "txHash is not a parameter of this list"],
+    ["txHash=0x12", "txHash is not a supported parameter"],
   ] as const) {
     const { status, message } = await refusal(query);
     expect([query, status, message]).toEqual([query, 400, expect.stringContaining(field)]);
@@ -763,13 +768,13 @@ test("a fill that exchanges delivers what was noted when its own nonce was given
   });
 });
 
-test("a deposit's transaction names its request, and a fill's does not", async () => {
+test("finds a request by its deposit transaction, and not by its fill transaction", async () => {
   const reads = postgresReads(sqlOn(world.pool));
   expect(await reads.requestOfDeposit(filled.depositTx)).toBe(filled.terms.requestId);
   expect(await reads.requestOfDeposit(filled.fillTx)).toBeUndefined();
 });
 
-test("slow searches of forty callers without a key leave connections to a key that searches", async () => {
+test("answers a search with a key while forty searches without a key are slow", async () => {
   const pool = createPool(world.url, {
     max: SEARCH_PLACES,
     statementTimeoutMs: 5_000,

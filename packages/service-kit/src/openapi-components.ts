@@ -10,13 +10,18 @@ const REF = "#/components/schemas/";
 
 /**
  * The schema registry names every schema twice, `X` as we send it and `XInput` as we take it. Keeps one where both are the same or only one is
- * used, drops what no path uses, and gives every answer the words of its status.
+ * used (the input where both are), drops what no path uses, and gives every answer the words of its status.
  */
 export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const schemas = document.components?.schemas ?? {};
   const twins = equalTwins(schemas);
+  // Requests may have additional fields. Gateways that validate against this document must accept what the server accepts.
+  const asked = reachable(document.paths ?? {}, schemas);
+  const taken = Object.fromEntries(
+    [...twins].filter((twin) => asked.has(twin)).map((twin) => [outputName(twin), schemas[twin]]),
+  );
   const merged = renameRefs(
-    { paths: document.paths ?? {}, schemas: without(schemas, twins) },
+    { paths: document.paths ?? {}, schemas: { ...without(schemas, twins), ...taken } },
     new Map([...twins].map((twin) => [twin, outputName(twin)])),
   );
   const used = reachable(merged.paths, merged.schemas);

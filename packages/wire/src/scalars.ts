@@ -24,8 +24,11 @@ export const address = z
 /** Amount in smallest units: decimal digits in a string, below 2^256. */
 export const amount = z
   .string(because("must be a string of decimal digits (smallest units)"))
-  .regex(/^\d{1,78}$/, { error: "must be a string of decimal digits (smallest units)", abort: true })
-  .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
+  .regex(/^\d+$/, { error: "must be a string of decimal digits (smallest units)", abort: true })
+  .refine(
+    (digits) => digits.length < 78 || (digits.length === 78 && BigInt(digits) <= UINT256_MAX),
+    "must be below 2^256",
+  );
 
 const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
 

@@ -61,6 +61,7 @@ const cases: Case[] = [
   quote({ ...aQuoteBody, amount: "1.5" }, "amount must be a string of decimal digits (smallest units)"),
   quote({ ...aQuoteBody, amount: "-1" }, "amount must be a string of decimal digits (smallest units)"),
   quote({ ...aQuoteBody, amount: String(2n ** 256n) }, "amount must be below 2^256"),
+  quote({ ...aQuoteBody, amount: "9".repeat(79) }, "amount must be below 2^256"),
   quote(
     { ...aQuoteBody, tradeType: "exact" },
     "tradeType must be EXACT_INPUT, EXPECTED_OUTPUT or EXACT_OUTPUT",

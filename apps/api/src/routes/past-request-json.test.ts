@@ -185,3 +185,17 @@ test("lists leave out call data above 1,024 bytes, and a named request shows it"
   expect(shown(1_025, false)).toEqual(calls({}));
   expect(shown(1_025, true)).toEqual(calls({ data: `0x${"ab".repeat(1_025)}` }));
 });
+
+test("lists features under our names and under the published ones", () => {
+  const sight = { key: false, addressKey: false, wholeCalls: false };
+  const features = (changes: Partial<PastRequest>): readonly string[] =>
+    pastRequestJson({ ...past, ...changes }, sight).features;
+  expect(features({ features: ["execution", "fast-fill"] })).toEqual([
+    "execution",
+    "fast-fill",
+    "gasless_execution",
+    "fast_fill",
+  ]);
+  const priced = { ...terms, gasTopup: {} as never, appFees: {} as never };
+  expect(features({ terms: priced })).toEqual(["gas_top_up", "app_fees"]);
+});

@@ -77,6 +77,20 @@ export function pastRequestV2Json(
   };
 }
 
+/** Our own words first, then the vocabulary that clients of this API family know. */
+function featuresOf({ features, terms }: PastRequest): string[] {
+  const published = {
+    gasless_execution: features.includes("execution"),
+    gasless_swap: terms.permit !== undefined && terms.input !== undefined,
+    fast_fill: features.includes("fast-fill"),
+    gas_top_up: terms.gasTopup !== undefined,
+    fixed_rate: terms.sponsorship?.fixedRate !== undefined,
+    app_fees: terms.appFees !== undefined,
+    deposit_address: terms.depositAddress !== undefined,
+  };
+  return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
+}
+
 function addressType(at: PastRequest["terms"]["depositAddress"]): "open" | "strict" | null {
   if (at === undefined) return null;
   return at.strict ? "strict" : "open";
@@ -116,7 +130,7 @@ function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
             recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
           },
     requestType: past.requestType ?? null,
-    features: [...past.features],
+    features: featuresOf(past),
     createdAt: iso(terms.createdAtMs),
     updatedAt: iso(past.updatedAtMs),
     protocol: {

@@ -16,6 +16,7 @@ import type {
   HistoryPlace,
   HistoryRange,
   HistorySort,
+  RequestFeature,
 } from "../ports/request-history.ts";
 import type { ListQuestion } from "../ports/request-history-routes.ts";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
@@ -57,7 +58,7 @@ const fields: Readonly<
   currencyOutAddress: { field: "currencyOutAddress", read: account },
   currencyInSymbol: { field: "currencyInSymbol", read: symbol },
   currencyOutSymbol: { field: "currencyOutSymbol", read: symbol },
-  features: { field: "features", read: oneOf(requestFeatures) },
+  features: { field: "features", read: feature },
 };
 
 /** Parameters that are an end of a range. */
@@ -323,6 +324,16 @@ function symbol(value: string): string | undefined {
 /** Any text that the database can compare. */
 function plain(value: string): string | undefined {
   return value.length > 0 && value.length <= 512 && !value.includes("\0") ? value : undefined;
+}
+
+const publishedFeatures: Readonly<Record<string, RequestFeature>> = {
+  gasless_execution: "execution",
+  fast_fill: "fast-fill",
+};
+
+/** One of our words, or of the published ones that are indexed. */
+function feature(value: string): string | undefined {
+  return oneOf(requestFeatures)(publishedFeatures[value] ?? value);
 }
 
 function oneOf(words: readonly string[]): (value: string) => string | undefined {

@@ -82,7 +82,9 @@ const requestsFields = z.object({
   appFeesAmountUsdMax: usd,
   fillTimeMin: seconds.describe("Seconds from the deposit being seen until the fill was in a block."),
   fillTimeMax: seconds,
-  features: anyOf.describe("Has all of these."),
+  features: anyOf.describe(
+    "Requests that have all of these: `execution` (or `gasless_execution`), `fast-fill` (or `fast_fill`), `origin-swap`, `destination-swap`, `calls`.",
+  ),
   filters: text(8_000)
     .optional()
     .describe(
@@ -111,7 +113,7 @@ export const requestsQuery = requestsFields.loose().superRefine((query, context)
       context.addIssue({
         code: "custom",
         path: [name.slice(0, 64)],
-        message: "is not a parameter of this list; /documentation names those there are",
+        message: "is not a supported parameter; see /documentation for the list",
       });
 });
 
@@ -285,7 +287,11 @@ const commonFields = {
     }),
   ),
   requestType: nullable(plainText).describe("Null: a quote that nobody has paid."),
-  features: z.array(plainText),
+  features: z
+    .array(plainText)
+    .describe(
+      "`execution`, `fast-fill`, `origin-swap`, `destination-swap`, `calls`; and `gasless_execution`, `gasless_swap`, `fast_fill`, `gas_top_up`, `fixed_rate`, `app_fees`, `deposit_address`, as other services name them.",
+    ),
   createdAt: time,
   updatedAt: time,
   protocol: z.object({

@@ -12,7 +12,9 @@ export const requestSignatureAnswer = z
       originChainId: z.int(),
       originUser: accountText.describe("The user of the quote."),
       originCurrency: accountText.describe("The zero address is the native currency."),
-      originAmount: digits.describe("What the quote asks to be deposited, smallest units."),
+      originAmount: digits.describe(
+        "What is deposited, in base units. After a swap on the origin chain, this is its output, and differs from what the user paid.",
+      ),
       destinationChainId: z.int(),
       destinationUser: accountText.describe("The recipient of the quote."),
     }),
