@@ -51,7 +51,8 @@ module.exports = {
     },
     {
       name: "examples-are-clients",
-      comment: "an example shows what anybody can do from outside: with viem and fetch, or the public SDK, nothing of ours",
+      comment:
+        "an example shows what anybody can do from outside: with viem and fetch, or the public SDK, nothing of ours",
       severity: "error",
       from: { path: "^examples/" },
       to: {

@@ -1,4 +1,4 @@
-// An app that uses the public SDK of this API family changes one line: the URL of the service.
+// Bridges with the public SDK of this API family. Only the base URL differs from any other app.
 import { createClient, getClient } from "@relayprotocol/relay-sdk";
 import { fetchChainConfigs } from "@relayprotocol/relay-sdk/chain-utils";
 import { parseUnits } from "viem";
@@ -9,7 +9,7 @@ const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
 const user = someoneRich(3);
 const recipient = privateKeyToAddress(generatePrivateKey());
 
-// 1. The URL, and the chains that it serves. Local blocks are quick: it need not wait five seconds for each.
+// 1. Configure the URL and the chains. The default polling interval of five seconds is long for local blocks.
 createClient({
   baseApiUrl: apiUrl,
   source: "shop.example",
@@ -18,7 +18,7 @@ createClient({
   confirmationPollingInterval: 500,
 });
 
-// 2. A quote, and its steps carried out: an approval and a deposit.
+// 2. Quote, and execute the steps: an approval and a deposit.
 const quote = await getClient().actions.getQuote({
   chainId: origin.id,
   currency: origin.usdc,

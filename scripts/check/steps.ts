@@ -85,12 +85,8 @@ const preparing: readonly Step[] = [
   ),
 ];
 
-/**
- * These need nothing of one another and run side by side; the longest first, so that the others fit beside it. Whole systems wait for blocks
- * a third of their time, and their bounds (a takeover within ten seconds) hold on a busy machine.
- */
+/** These need nothing of one another and run side by side; the longest first, so that the others fit beside it. */
 const independent: readonly Step[] = [
-  tests("e2e"),
   commands("images", script("build-images.ts")),
   tests("unit"),
   commands("format", ["prettier", "--check", "--log-level=warn", "."]),
@@ -103,9 +99,10 @@ const independent: readonly Step[] = [
   commands("unused", ["knip", "--no-progress"]),
 ];
 
-/** These take the whole machine, so each has it to itself. */
+/** These measure time or take the whole machine, so each has it to itself. */
 const alone: readonly Step[] = [
   tests("integration"),
+  tests("e2e"),
   // Of all the systems that the tests have run.
   commands("log-secrets", script("log-secrets.ts")),
 ];

@@ -59,7 +59,7 @@ test("the pooler of these tests serves ordinary transactions", async () => {
   }
 });
 
-test("the server is told to notice hosts that are gone", async () => {
+test("sets TCP keepalives and tcp_user_timeout on the sessions of the pool", async () => {
   const pool = createPool(database.url, { max: 1, statementTimeoutMs: 1_000, applicationName: "test" });
   const { rows } = await pool.query(
     "select name, setting from pg_settings where name ~ '^tcp_(user|keepalives)_' order by name",

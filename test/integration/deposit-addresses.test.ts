@@ -1167,7 +1167,7 @@ test("an address that nobody paid is forgotten with its expired quote; one that 
   expect(await services.reads.request(unused.requestId)).toBeUndefined();
 });
 
-test("an address that an older version gave out tells what it was quoted for by its question", async () => {
+test("reads the quoted currency of addresses from an older version from their stored question", async () => {
   const { at } = await world.address();
   const before = await world.reads.find(at);
   expect(before?.quoted).toEqual({ chainId: world.origin.chain.id, currency: world.usdc });

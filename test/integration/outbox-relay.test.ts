@@ -371,7 +371,7 @@ test("what waited on a Redis that lost its data no longer counts as waiting", as
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(0);
 });
 
-test("what is known of legs that were lost long ago is forgotten in bounded batches", async () => {
+test("prunes job runs in bounded batches", async () => {
   await pool.query(
     `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
      select 'fill', n::text, 'job-' || n, 1, case when n <= 250 then 2 else 1000 end from generate_series(1, 260) n`,

@@ -406,7 +406,7 @@ function tracingBy(reader: typeof world.destination.connected.connection.reader)
   return { ...services, chains: { ...services.chains, get } };
 }
 
-test("a fill with a swap at a node that stopped telling effects is refunded after the wait, and the solver's balance is not blamed", async () => {
+test("refunds a fill with a swap when the node stops tracing, without blaming the solver's balance", async () => {
   const agreed = await deposited(toOdd());
   const { reader } = world.destination.connected.connection;
   const blind = tracingBy({

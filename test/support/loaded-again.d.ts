@@ -1,2 +1,2 @@
-/** A test file that runs once more, in a module of its own, for oracles whose keys are in a key service. */
+/** Loads a test file a second time, for oracles whose keys are in AWS KMS. */
 declare module "*?kms";

@@ -1,3 +1,3 @@
--- What a deposit address was quoted for: every look at a chain's addresses needs it, and would otherwise read and parse their whole questions.
--- Null in rows of an older version; their questions tell it.
+-- The currency a deposit address was quoted for. Watching reads it for every address, and must not parse whole quote requests for it.
+-- Null in rows of an older version, whose `question` has it.
 alter table deposit_addresses add column quoted_chain_id bigint, add column quoted_currency text;

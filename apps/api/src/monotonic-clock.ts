@@ -1,4 +1,4 @@
 import type { Clock } from "./ports/clock.ts";
 
-/** For ages and pauses within a process: unlike the time of day it never jumps. Means nothing outside the process. */
+/** Measures ages and pauses within one process. Unlike the system clock it never jumps. */
 export const monotonicClock: Clock = { nowMs: () => performance.now() };

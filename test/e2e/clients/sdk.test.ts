@@ -13,7 +13,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "vi
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient as createReader, createWallet, type Chain, type Client } from "../client.ts";
 
-// The public SDK of this API family as it is published on npm, unmodified: what an app that has it gets by another base URL.
+// Drives the unmodified public SDK from npm against a local system.
 
 let system: System;
 let api: Client;
@@ -77,7 +77,7 @@ interface Trade {
   readonly options?: GetQuoteParameters["options"];
 }
 
-/** Quotes and carries out with the SDK alone, and tells what the recipient has then. */
+/** Quotes and executes with the SDK alone, and returns what the recipient received. */
 async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigint; told: ProgressData[] }> {
   const { from, to, pay, get, amount, tradeType = "EXACT_INPUT", options } = trade;
   const wallet = aWallet(from);
@@ -107,12 +107,12 @@ async function carryOut(trade: Trade): Promise<{ quote: Execute; received: bigin
 
 const promised = ({ details }: Execute): bigint => BigInt(details?.currencyOut?.minimumAmount ?? "0");
 
-test("it asks another service unless it is told which", () => {
+test("uses the configured base URL", () => {
   expect(getClient().baseApiUrl).toBe(system.endpoints.api.url);
   expect(getClient().baseApiUrl).not.toBe(MAINNET_RELAY_API);
 });
 
-test("the chains of the service are those of the client", () => {
+test("loads the chains of the service", () => {
   expect(getClient().chains.map(({ id, displayName }) => ({ id, displayName }))).toEqual(
     chains.map(({ id }) => ({ id, displayName: expect.any(String) as string })),
   );
@@ -146,7 +146,7 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(promised(quote));
 });
 
-test("a refusal reaches the app with our message and code", async () => {
+test("passes on the error message and code of the service", async () => {
   const chain = chainNamed("local-a");
   const asked = getClient().actions.getQuote({
     chainId: chain.id,
@@ -164,7 +164,7 @@ test("a refusal reaches the app with our message and code", async () => {
   });
 });
 
-test("the app's balance, and a claim of it", async () => {
+test("reads the app balance", async () => {
   const { actions } = getClient();
   const { fundingAddress } = system.endpoints.apiKeys[0] ?? {};
   const balances = await actions.getAppFees({ wallet: fundingAddress ?? "" });
@@ -175,7 +175,7 @@ test("a fast fill with the app's key pays before the deposit", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
   const recipient = anAddress();
   const [key] = system.endpoints.apiKeys;
-  // It sends its option `apiKey` to its publisher's own service alone.
+  // The SDK sends its `apiKey` option only to its publisher's own hosts.
   const { actions, utils } = getClient();
   utils.axios.defaults.headers.common["x-api-key"] = key?.key ?? "";
   const quote = await actions.getQuote({

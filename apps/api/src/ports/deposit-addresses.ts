@@ -27,7 +27,7 @@ export interface DepositAddress {
   /** Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the sender. */
   readonly strict: boolean;
   readonly refundTo: RefundWish;
-  /** What it was quoted for; undefined: on a chain of another family. */
+  /** The currency it was quoted for; missing for rows whose stored currency cannot be parsed. */
   readonly quoted: Pick<CurrencyAt, "chainId" | "currency"> | undefined;
   /** API key that asked; undefined: none did. */
   readonly keyId: string | undefined;
@@ -36,7 +36,7 @@ export interface DepositAddress {
   readonly activeAtMs: number;
 }
 
-/** With the question whose answer it is. That is read only for quotes of other sums: there are many addresses, and it may be long. */
+/** Includes the quote request, which is read only to requote another amount: it may be large. */
 export interface NewDepositAddress extends DepositAddress {
   readonly question: RouteQuestion;
 }

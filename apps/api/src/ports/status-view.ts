@@ -18,7 +18,7 @@ export interface StatusView {
   readonly final: boolean;
   readonly fundsAt: FundsPlace;
   readonly nextAction: NextAction;
-  /** When that action changes although nothing happened; absent: never. */
+  /** When `nextAction` changes without an event, ms; missing when it does not. */
   readonly payByMs?: number;
   readonly pollAfterMs: number;
   /** Only on `failure`, and then beginning with `Transaction failed`. */

@@ -22,7 +22,7 @@ test.for(["/quote/v2", "/quote"])("POST %s answers 200 with the quote as it was 
   expect(answer.json()).toEqual(anAnswer);
 });
 
-test("a quote takes chains under their other names, and wei as hex", async () => {
+test("accepts fromChainId, toChainId and hexadecimal wei in a quote", async () => {
   const taken: QuoteInput[] = [];
   const { app: noting } = await aServer({
     createQuote: async (input, tell) => {
@@ -47,19 +47,16 @@ test("a quote takes chains under their other names, and wei as hex", async () =>
   await noting.close();
 });
 
-test.for(["/intents/status", "/intents/status/v2"])(
-  "%s says that it goes, and what to use instead",
-  async (url) => {
-    const old = await app.inject({ url: `${url}?requestId=${KNOWN_REQUEST_ID}` });
-    expect([old.statusCode, old.headers["deprecation"], old.headers["link"]]).toEqual([
-      200,
-      "@1793491200",
-      expect.stringContaining("</intents/status/v3>"),
-    ]);
-    const current = await app.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
-    expect(current.headers).not.toHaveProperty("deprecation");
-  },
-);
+test.for(["/intents/status", "/intents/status/v2"])("%s sends deprecation headers", async (url) => {
+  const old = await app.inject({ url: `${url}?requestId=${KNOWN_REQUEST_ID}` });
+  expect([old.statusCode, old.headers["deprecation"], old.headers["link"]]).toEqual([
+    200,
+    "@1793491200",
+    expect.stringContaining("</intents/status/v3>"),
+  ]);
+  const current = await app.inject({ url: `/intents/status/v3?requestId=${KNOWN_REQUEST_ID}` });
+  expect(current.headers).not.toHaveProperty("deprecation");
+});
 
 test("a quote takes unknown fields, numbers where text is usual, and an absent trade type", async () => {
   let taken: QuoteInput | undefined;

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from "fastify";
 
-/** Other names under which clients send the chains of a quote. */
+/** Field names that some clients use for the chains of a quote. */
 const aliases = [
   ["fromChainId", "originChainId"],
   ["toChainId", "destinationChainId"],
 ] as const;
 
-/** Gives the chains of a quote's body their usual names. To be the `preValidation` of a route. */
+/** Renames aliased chain fields of a quote request. Use as `preValidation` of a route. */
 export function acceptChainAliases(
   { body }: Pick<FastifyRequest, "body">,
   _reply: unknown,

@@ -316,7 +316,7 @@ test("destination calls of callers that everybody can be are bounded, in one quo
     message:
       "quotes without a secret API key may have 10000 bytes of txs in 24 hours; try again in 42 s, or send x-api-key",
   });
-  // A page's key gives its visitors nothing more, and takes nothing from the others who open the page.
+  // A publishable key adds nothing to the quota of an address, and does not share it with other visitors.
   expect(await withCalls(4_096, page)).toMatchObject({ status: 429 });
   expect(await withCalls(4_096, page, "/quote/v2", "192.0.2.2")).toMatchObject({ status: 200 });
   for (let quotes = 0; quotes < 5; quotes++)

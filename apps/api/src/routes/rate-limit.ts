@@ -86,14 +86,14 @@ export async function limitExternalSearches(
   if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
 }
 
-/** Visitors of pages count by address and limit: several publishable keys with the same limit give one address no more than one of them does. */
+/** Rate-limit bucket. Visitors of pages share one per address and limit, so that several publishable keys do not add up. */
 function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
   const { apiKey } = request;
   const isVisitor = apiKey !== undefined && isPublishable(apiKey);
   return isVisitor ? `${callerOf(request)}:page:${mostOf(policy, limited, request)}` : callerOf(request);
 }
 
-/** Whose calls count together. Everybody has every publishable key: its visitors count by their addresses, as callers without a key do. */
+/** Identifies a caller for quotas. Publishable keys are public, so their visitors are counted by address, like callers without a key. */
 export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
   return apiKey === undefined || isPublishable(apiKey) ? `ip:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }

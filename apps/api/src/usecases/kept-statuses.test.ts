@@ -72,7 +72,7 @@ test("a status that nobody changed is read once in ten seconds, however often it
   expect(reads).toHaveLength(2);
 });
 
-test("what is told of another id than the one that was asked is read each time", async () => {
+test("does not keep a status that was returned for another id", async () => {
   const { ask, stored, reads } = world();
   stored.set(A, view(B, "pending"));
   await ask(A);
@@ -80,7 +80,7 @@ test("what is told of another id than the one that was asked is read each time",
   expect(reads).toHaveLength(2);
 });
 
-test("a status that asks for a payment is read again once the time to pay is over", async () => {
+test("reads a status again once its time to pay has passed", async () => {
   const { ask, stored, reads, pass } = world();
   stored.set(A, { ...view(A, "waiting"), nextAction: "send_deposit", payByMs: 300 });
   await ask(A);

@@ -52,7 +52,7 @@ export function keptStatuses(
     reading.set(requestId, asked);
     try {
       const view = await asked;
-      // What is told of another id is announced by that one.
+      // Changes of the request are announced under its own id.
       if (view?.requestId === requestId && reading.get(requestId) === asked) keep(requestId, view);
       return view;
     } finally {

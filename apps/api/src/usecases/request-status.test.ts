@@ -54,7 +54,7 @@ test("an id that nobody knows has no status", async () => {
   expect(await requestStatus({ reads, chains: noChains, clock }, "0x02")).toBeUndefined();
 });
 
-test("the hash of a deposit tells of its request, under the request's id", async () => {
+test("returns the request of a deposit hash, under the request's id", async () => {
   const reads = {
     status: async (id: string) => (id === "0x01" ? record : undefined),
     requestOfDeposit: async (txHash: string) => (txHash === "0xaa" ? "0x01" : undefined),
@@ -120,7 +120,7 @@ test("further money at the address of a superseded request is not told as its su
   });
 });
 
-test("who has not paid in time is asked for another quote, and who has is asked to wait", () => {
+test("asks for a new quote after the time to pay, unless funds were seen", () => {
   const askedAt = (nowMs: number, addressFunds?: "seen") =>
     statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs).nextAction;
   expect([askedAt(5_000), askedAt(5_001), askedAt(5_001, "seen")]).toEqual([

@@ -52,7 +52,7 @@ export async function loadTrail(
   return services.reads.trail(chain.id);
 }
 
-/** How many blocks a step may have, and who is told of each step that is committed. */
+/** Bounds the blocks per step, and is notified of each committed step. */
 export interface Steps {
   maxBlocks(): number;
   advanced(): void;

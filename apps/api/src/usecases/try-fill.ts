@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../ports/chains.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import type { SimulationQuestion } from "./execution/simulate-execution.ts";
 
-/** Lacks what may come by waiting; without a reason it is the solver's money. */
+/** May succeed later. Without a reason, the solver's balance is too low. */
 export interface Short {
   readonly kind: "short";
   readonly why: string;

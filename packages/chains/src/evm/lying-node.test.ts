@@ -273,7 +273,7 @@ test.each([
   expect(node.requests).toHaveLength(1);
 });
 
-test("a node that refuses hashes in filters of logs is asked for ranges, and not for hashes again", async () => {
+test("falls back to block ranges when a node refuses blockHash in eth_getLogs", async () => {
   let byHash = 0;
   const { reader } = await nodeWith({
     eth_getLogs: ({ params }) => {

@@ -2,7 +2,7 @@
 const COST = 3;
 const MAX_RETRIES = 10;
 
-/** Bounds the retries to one endpoint by what it serves: one that serves nothing is not asked more often for it. */
+/** Bounds the retries to an endpoint by the requests it serves, so that an outage does not multiply requests. */
 export interface RetryBudget {
   /** The endpoint served a request. */
   served(): void;

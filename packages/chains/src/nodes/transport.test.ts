@@ -562,14 +562,14 @@ test("a call that reverts with the words of a rate limit does not pause the endp
   expect(second - first).toBeLessThan(200);
 });
 
-/** Serves nine calls, then answers whatever comes with 502 for as long as `away()`. */
+/** Echoes calls, and answers 502 while `away` returns true. */
 const behindGateway = (away: (call: { readonly method: string }) => boolean): Promise<LyingNode> =>
   startLyingNode(([call], response) => {
     if (call !== undefined && away(call)) response.writeHead(502).end("bad gateway");
     else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
   });
 
-test("a read that a gateway could not serve is sent once more", async () => {
+test("retries a read once after a 502", async () => {
   let failing = 0;
   const { node, rpc } = await over(
     behindGateway(() => failing-- > 0),
@@ -585,7 +585,7 @@ test("a read that a gateway could not serve is sent once more", async () => {
 });
 
 test.each(["eth_sendRawTransaction", "sendTransaction", "sendrawtransaction"])(
-  "%s is sent once, alone or in a batch, whatever a gateway answers",
+  "never retries %s, alone or in a batch",
   async (broadcast) => {
     let isAway = false;
     const { node, rpc } = await over(
@@ -603,7 +603,7 @@ test.each(["eth_sendRawTransaction", "sendTransaction", "sendrawtransaction"])(
   },
 );
 
-test("an endpoint that serves nothing gets as many requests as are asked, and a third more of what it served before", async () => {
+test("limits retries to a third of the requests that were served before an outage", async () => {
   let isAway = false;
   const { node, rpc } = await over(
     behindGateway(() => isAway),
@@ -615,7 +615,7 @@ test("an endpoint that serves nothing gets as many requests as are asked, and a 
   expect(node.requests).toHaveLength(9 + 20 + 3);
 });
 
-test("a request that is sent once more keeps its deadline, and ends with the connection", async () => {
+test("keeps the deadline of a retried request, and aborts it on close", async () => {
   let isSilent = false;
   const { node, rpc } = await over(
     startLyingNode(([call], response) => {
@@ -640,7 +640,7 @@ test("a request that is sent once more keeps its deadline, and ends with the con
   expect(node.requests).toHaveLength(9);
 });
 
-test("a request is not sent once more when a pause would outlast its deadline", async () => {
+test("does not retry when a pause would outlast the deadline", async () => {
   const { node, rpc } = await over(
     startLyingNode(([call], response) => {
       if (call?.method === "slow") setTimeout(() => response.writeHead(502).end(), 200);

@@ -52,7 +52,7 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_simulateV1",
 ]);
 
-/** Sent again only by their senders, who find out first what became of them. */
+/** Retried only by the payment engine, which first checks whether they were mined. */
 const BROADCASTS: ReadonlySet<string> = new Set([
   "eth_sendRawTransaction",
   "sendTransaction",
@@ -62,7 +62,7 @@ const BROADCASTS: ReadonlySet<string> = new Set([
 const NOT_TOGETHER =
   "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
 
-/** Before a request is sent again: another backend of a load balancer may answer it. */
+/** Pause before a retry, which another backend of a load balancer may answer. */
 const RETRY_AFTER_MS = 100;
 
 /** What is to be said of calls that fail together. */
@@ -77,7 +77,7 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until the pause is over: calls
  * wait for a short pause and fail at once during a long one.
  *
- * Reads that a gateway could not serve (HTTP 502 and above, without such a wish) are sent once more, as often as {@link createRetryBudget} allows.
+ * Reads that fail with HTTP 502 or above, without a wish for a pause, are retried once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);

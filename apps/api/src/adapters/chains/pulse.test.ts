@@ -122,7 +122,7 @@ test("each head brings gas prices and every balance of the solver in one reading
   expect(pulse.gasPrices().baseFeePerGas).toBe(200n);
 });
 
-test("facts grow old although the time of day is put back", async () => {
+test("expires facts although the system clock was set back", async () => {
   const { pulse, readings, head, wait, putBack } = aPulse();
   head(5n);
   await readings[0]!.answer(100n, 42n);

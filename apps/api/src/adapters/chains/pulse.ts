@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/clock.ts";
 export interface ChainPulseOptions {
   readonly chain: Chain;
   readonly connection: Pick<ChainConnection, "reader" | "heads">;
-  /** The time of day, which heads are stamped with. */
+  /** System clock, which stamps heads. */
   readonly clock: Clock;
   readonly monotonic: Clock;
   readonly solver: Address;
@@ -45,7 +45,7 @@ interface Facts {
 /** Silence for so many block times is late, but never less than half a minute of it. */
 const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 30_000;
-/** So long after a node stopped telling effects, fills that need them are still sold, and refunded if it does not begin again. */
+/** How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if tracing does not return. */
 const EFFECTS_EVERY_MS = 60_000;
 
 /**

@@ -19,7 +19,7 @@ import type {
 const STORED_COLUMNS =
   "address, request_id, order_id, depositor, recovery, strict, bound_to_order, refund_to, key_id, created_at_ms, active_at_ms, quoted_chain_id, quoted_currency";
 export const NEW_ADDRESS_COLUMNS = `${STORED_COLUMNS}, question`;
-/** Only rows of a version without `quoted_currency` tell their question. */
+/** Reads `question` only for rows of a version without `quoted_currency`. */
 export const ADDRESS_COLUMNS = `${STORED_COLUMNS}, case when quoted_currency is null then question end as question`;
 export const FUNDS_COLUMNS =
   "address, chain_id, currency, observation, amount, seen_block, layers, seen_at_ms, held_reason, alarmed_reason";

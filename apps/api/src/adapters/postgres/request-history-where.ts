@@ -129,7 +129,7 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
     );
   if (field === "hash")
     return among(`select t.request_id from request_transactions t where t.tx_hash = any(${list("text")})`);
-  // Pages that gave out a deposit address ask for its requests as for a user's.
+  // Some clients pass a deposit address as `user`.
   if (field === "user") {
     const accounts = list("text");
     return `(h.user_address = any(${accounts}) or h.deposit_address = any(${accounts}))`;

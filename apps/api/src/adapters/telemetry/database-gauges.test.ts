@@ -2,7 +2,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { databaseGauges } from "./database-gauges.ts";
 
-test("publishes size and oldest snapshot of the database, and keeps the last value while it is away", async () => {
+test("publishes size and oldest snapshot of the database, and keeps the last values while it is unavailable", async () => {
   const registry = new Registry();
   let isAway = false;
   const unlessAway = async <T>(value: T): Promise<T> =>

@@ -237,7 +237,7 @@ export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddr
   };
 }
 
-/** What of a quote's question counts for another sum that comes to its address. */
+/** Fields of a quote request that also apply to a deposit of another amount at the same address. */
 export function askedAgain(input: RouteQuestion): RouteQuestion {
   return Object.fromEntries(
     Object.entries(input).filter(([field]) => !notAskedAgain.has(field)),

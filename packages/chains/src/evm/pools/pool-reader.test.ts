@@ -77,7 +77,7 @@ test("the ticks of a block's events are told once each", async () => {
   ]);
 });
 
-test("events that were not asked for are left out", async () => {
+test("ignores events that were not requested", async () => {
   const swap = hash("c4");
   const { reader } = reading([
     aLog({ address: other }),
