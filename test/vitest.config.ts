@@ -35,8 +35,6 @@ export default defineConfig({
           globalSetup: ["test/support/global-setup.ts"],
           // They wait for blocks more than they reckon.
           maxWorkers: 2,
-          // They share no state either: each has a database and nodes of its own.
-          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

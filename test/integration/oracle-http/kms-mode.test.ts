@@ -6,11 +6,11 @@ import { keepKeysInKms } from "./oracle-keys.ts";
 const keys = await keepKeysInKms();
 afterAll(async () => await keys.stop());
 
-describe("good answers", async () => void (await import("./good-answers.test.ts?kms")));
-describe("a quorum", async () => void (await import("./quorum.test.ts?kms")));
-describe("orders", async () => void (await import("./orders.test.ts?kms")));
-describe("errors", async () => void (await import("./errors.test.ts?kms")));
-describe("invariants", async () => void (await import("./invariants.test.ts?kms")));
+describe("good answers", async () => void (await import("./good-answers.test.ts")));
+describe("a quorum", async () => void (await import("./quorum.test.ts")));
+describe("orders", async () => void (await import("./orders.test.ts")));
+describe("errors", async () => void (await import("./errors.test.ts")));
+describe("invariants", async () => void (await import("./invariants.test.ts")));
 
 test("and it was the key service that signed", () => {
   expect(keys.kms.calls("Sign")).toBeGreaterThan(200);
