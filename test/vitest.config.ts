@@ -33,10 +33,12 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
-          // They wait for blocks more than they reckon.
+          // They wait for blocks more than they compute.
           maxWorkers: 2,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          // A poll ends when its condition holds; the bound is only for a busy machine.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
       {
@@ -49,6 +51,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          expect: { poll: { timeout: 30_000 } },
         },
       },
     ],
