@@ -26,6 +26,10 @@ reported at once, and no message quotes a value. A variable marked \`…_FILE\` 
 holds the value. Files in \`VAULT_SECRETS_DIR\` hold \`KEY=VALUE\` lines, which win over the environment; they are parsed
 and never run by a shell, so \`$(…)\` and \`$NAME\` in them stay text.
 
+An EVM address in mixed case must have the right EIP-55 checksum; one in lower or upper case has none to check. A variable
+that no process reads but whose name is a typing error away from one that is unset stops the start (\`FEE_MAYOR_BPS\`: rename it
+to \`FEE_MAJOR_BPS\`); with the right one set too, or when it only begins like a family of settings, it is a warning.
+
 At its start every process removes all variables from its environment, except those that Node.js, the C library and AWS's client
 read by themselves (\`PATH\`, \`NODE_…\`, \`AWS_…\` without its secrets, …): libraries, diagnostic reports and child processes find no secret.
 The operating system still shows what the process was started with (\`/proc/<pid>/environ\`) to the same user and to root.

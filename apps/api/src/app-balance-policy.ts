@@ -10,6 +10,28 @@ import type { appBalanceSettings } from "./settings.ts";
 const USUAL_CURRENCY = "usdc";
 
 /**
+ * What is wrong between these settings and the chains. Settings that are wrong by themselves are left out of `settings`.
+ * @param faulty ids of chains that are left out of `chains` because of their own problems
+ */
+export function appBalanceProblems(
+  settings: Partial<SettingValues<typeof appBalanceSettings>>,
+  chains: readonly Chain[],
+  faulty: readonly unknown[],
+): readonly string[] {
+  const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
+  // Which chain is the first is known only when all of them are.
+  const isFirst = id === undefined && "appBalanceChainId" in settings && faulty.length === 0;
+  const chain = isFirst ? chains[0] : chains.find((one) => one.id === id);
+  if (chain === undefined)
+    return id === undefined || faulty.includes(id)
+      ? []
+      : ["APP_BALANCE_CHAIN_ID is not the chain id of an enabled chain"];
+  return wanted === undefined || payable(chain).some((currency) => isCalled(currency, wanted))
+    ? []
+    : [`APP_BALANCE_CURRENCY names no currency of ${chain.name}`];
+}
+
+/**
  * Where app balances live and what counts as balance.
  * @param chains the enabled ones, never empty
  * @throws ConfigError
@@ -18,23 +40,23 @@ export function appBalancePolicy(
   settings: SettingValues<typeof appBalanceSettings>,
   chains: readonly Chain[],
 ): AppBalancePolicy {
+  const problems = appBalanceProblems(settings, chains, []);
   const chain = chains.find(({ id }) => id === settings.appBalanceChainId) ?? chains[0];
-  if (chain === undefined || (settings.appBalanceChainId ?? chain.id) !== chain.id)
-    throw new ConfigError(["APP_BALANCE_CHAIN_ID is not the chain id of an enabled chain"]);
-  // What the solver does not hold it cannot pay out, and what nobody prices is no balance in dollars.
-  const currencies = [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging);
-  const wanted = settings.appBalanceCurrency;
-  if (wanted !== undefined && !currencies.some((currency) => isCalled(currency, wanted)))
-    throw new ConfigError([`APP_BALANCE_CURRENCY names no currency of ${chain.name}`]);
+  if (problems.length > 0 || chain === undefined) throw new ConfigError(problems);
   return {
     chainId: chain.id,
-    currencies: inChargeOrder(currencies, wanted ?? USUAL_CURRENCY),
+    currencies: inChargeOrder(payable(chain), settings.appBalanceCurrency ?? USUAL_CURRENCY),
     confirmations:
       settings.appBalanceConfirmations ??
       Math.max(1, ...chain.confirmationTiers.map(({ confirmations }) => confirmations)),
     leastTopUpUsd: parseUnits(settings.appBalanceLeastTopUpUsd, 18),
     claimLifetimeSeconds: settings.appBalanceClaimSeconds,
   };
+}
+
+/** What the solver does not hold it cannot pay out, and what nobody prices is no balance in dollars. */
+function payable({ native, tokens }: Chain): readonly Currency[] {
+  return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
 }
 
 function isCalled({ symbol, id, priceId }: Currency, word: string): boolean {

@@ -91,6 +91,127 @@ test("problems of variables and files are reported together", () => {
   expect(problemsOf({})).not.toHaveLength(0);
 });
 
+test.each([
+  ["API", readApiConfig],
+  ["worker", readWorkerConfig],
+] as const)(
+  "the %s reports settings that contradict one another beside settings that are wrong",
+  (_process, read) => {
+    const problems = problemsOf(
+      {
+        ...settling,
+        // One setting of every group is wrong by itself, and so are one of the two chains and the hub.
+        DATABASE_POOL_SIZE: "0",
+        HTTP_PORT: "x",
+        RATE_LIMITS: "maybe",
+        PUSH_MAX_SUBSCRIPTIONS: "0",
+        SOLVER_FORMER_ADDRESSES: "0x12",
+        PRICE_TIMEOUT_MS: "0",
+        TOKEN_LIST_TIMEOUT_MS: "0",
+        SWAP_AGGREGATOR_TIMEOUT_MS: "0",
+        FEE_WRAP_BPS: "x",
+        TX_BUMP_BPS: "x",
+        SETTLEMENT_BATCH_SIZE: "0",
+        APP_BALANCE_CLAIM_SECONDS: "x",
+        PERMIT_MAX_PER_USER: "0",
+        LOCAL_B_RPC_URL: "gopher://x",
+        HUB_ADDRESS: "0x12",
+        // These are wrong only beside others.
+        OPERATOR_TOKEN: "short",
+        METRICS_TOKEN: "short",
+        SOLVER_CHAIN_NAME: "base",
+        APP_BALANCE_CHAIN_ID: "8453",
+        ORACLE_URLS: "ftp://oracle.test",
+        TOKEN_LISTS: "http://lists.test/all.json",
+        SWAP_AGGREGATOR_URL: "https://swaps.test",
+        SWAP_AGGREGATOR_NAME: "uniswap-v3",
+        PRICE_MAX_AGE_MS: "10",
+        QUOTE_MAX_TTL_SECONDS: "60",
+        FILL_GRACE_SECONDS: "60",
+        EXECUTOR_ADDRESS: addressOf("solver"),
+        EXECUTOR_PRIVATE_KEY: localPrivateKey("solver", 0),
+      },
+      read,
+    );
+    expect(problems.map((problem) => /[A-Z]{2,}_[A-Z_]+/.exec(problem)?.[0])).toEqual([
+      "DATABASE_POOL_SIZE",
+      "HTTP_PORT",
+      "RATE_LIMITS",
+      "PUSH_MAX_SUBSCRIPTIONS",
+      "SOLVER_FORMER_ADDRESSES",
+      "PRICE_TIMEOUT_MS",
+      "TOKEN_LIST_TIMEOUT_MS",
+      "SWAP_AGGREGATOR_TIMEOUT_MS",
+      "FEE_WRAP_BPS",
+      "TX_BUMP_BPS",
+      "SETTLEMENT_BATCH_SIZE",
+      "APP_BALANCE_CLAIM_SECONDS",
+      "PERMIT_MAX_PER_USER",
+      "LOCAL_B_RPC_URL",
+      "LOCAL_B_RPC_URL",
+      "ORACLE_URLS",
+      "HUB_ADDRESS",
+      "EXECUTOR_PRIVATE_KEY",
+      "QUOTE_MAX_TTL_SECONDS",
+      "FILL_GRACE_SECONDS",
+      "PRICE_MAX_AGE_MS",
+      "OPERATOR_TOKEN",
+      "METRICS_TOKEN",
+      "TOKEN_LISTS",
+      "SWAP_AGGREGATOR_NAME",
+      "SOLVER_CHAIN_NAME",
+      "APP_BALANCE_CHAIN_ID",
+    ]);
+  },
+);
+
+test("an input that is wrong by itself is reported once, not again by what depends on it", () => {
+  expect(problemsOf({ ...local, APP_BALANCE_CHAIN_ID: "x", APP_BALANCE_CURRENCY: "none" })).toHaveLength(1);
+  expect(
+    problemsOf(
+      { ...local, SOLVER_FORMER_KEYS: "0x12", SOLVER_FORMER_ADDRESSES: addressOf("user") },
+      readWorkerConfig,
+    ),
+  ).toHaveLength(1);
+  // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one variable.
+  const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
+  expect(problemsOf(wrongChain)).toHaveLength(2);
+  const known = { SOLVER_CHAIN_NAME: "local-a", APP_BALANCE_CHAIN_ID: "72100117" };
+  expect(problemsOf({ ...wrongChain, ...known })).toHaveLength(2);
+});
+
+test("a misspelled variable stops the start when what is meant is unset, and is a warning when it is set", () => {
+  expect(problemsOf({ ...local, FEE_MAYOR_BPS: "80" })).toEqual([
+    "FEE_MAYOR_BPS is set, but there is no such setting: rename it to FEE_MAJOR_BPS, or unset it",
+  ]);
+  expect(readApiConfig({ ...local, FEE_MAYOR_BPS: "80", FEE_MAJOR_BPS: "80" }).warnings).toContain(
+    "FEE_MAYOR_BPS is set, but there is no such setting: it has no effect",
+  );
+  // Warnings are logged at the start; a start that fails shows them at once.
+  expect(problemsOf({ ...local, SOLVER_PRIVATE_KEY: "", SOLVER_KEY: "x" })).toEqual([
+    expect.stringContaining("SOLVER_PRIVATE_KEY is required"),
+    "SOLVER_KEY is set, but there is no such setting: it has no effect",
+  ]);
+});
+
+test("an address of the environment with a wrong checksum is refused by its name", () => {
+  const wrong = privateKeyToAddress(localPrivateKey("user", 1)).replace(/[a-f]/, (letter) =>
+    letter.toUpperCase(),
+  );
+  const why = "has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source";
+  expect(problemsOf({ ...local, EXECUTOR_ADDRESS: wrong })).toEqual([`EXECUTOR_ADDRESS ${why}`]);
+  expect(problemsOf({ ...local, SOLVER_FORMER_ADDRESSES: `${addressOf("user")},${wrong}` })).toEqual([
+    `SOLVER_FORMER_ADDRESSES entry 2 ${why}`,
+  ]);
+  expect(problemsOf({ ...settling, ORACLE_SIGNERS: wrong })).toEqual([`ORACLE_SIGNERS ${why}`]);
+  expect(problemsOf({ ...settling, HUB_ORACLE_ADDRESS: wrong })).toEqual([
+    `chains.hub.local.json.oracleAddress (HUB_ORACLE_ADDRESS): ${why}`,
+  ]);
+  expect(problemsOf({ ...production, BASE_ROUTER_ADDRESS: wrong })).toEqual([
+    `chains.mainnets.prod.json: [1] (base).contracts.router (BASE_ROUTER_ADDRESS): ${why}`,
+  ]);
+});
+
 test("without a word about fees the documented policy applies, and each part can be set", () => {
   expect(readApiConfig(local).fees).toEqual(defaultFeePolicy);
   const { fees } = readApiConfig({

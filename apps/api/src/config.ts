@@ -1,15 +1,17 @@
 import type { TrustedProxies } from "@causeway/service-kit";
-import type { Env, Secret, SettingValues } from "@causeway/config";
+import type { Env, ReadChains, Secret, SettingValues } from "@causeway/config";
 import {
   ConfigError,
   deepFreeze,
   gather,
   loadAttestationChains,
-  loadChains,
   loadFixedPrices,
   loadHub,
+  readChains,
   readSettings,
   setting,
+  unknownVariables,
+  validSettings,
   withVaultSecrets,
 } from "@causeway/config";
 import type {
@@ -22,7 +24,7 @@ import type {
 } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
 import { parseUnits } from "viem";
-import { appBalancePolicy } from "./app-balance-policy.ts";
+import { appBalancePolicy, appBalanceProblems } from "./app-balance-policy.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import type { OracleUrl } from "./oracle-urls.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
@@ -36,6 +38,7 @@ import type { SettlementPolicy } from "./ports/settlement-policy.ts";
 import type { WebhookPolicy } from "./ports/webhooks.ts";
 import {
   accessSettings,
+  apiSettingGroups,
   appBalanceSettings,
   engineSettings,
   httpSettings,
@@ -192,6 +195,19 @@ export function readWorkerConfig(processEnv: Env): WorkerConfig {
   return deepFreeze({ ...config, access: { ...config.access, operatorToken: undefined }, keys });
 }
 
+/** What checks between settings look at. */
+const crossChecked = {
+  ...accessSettings,
+  ...solverSettings,
+  ...priceSettings,
+  ...tokenSettings,
+  ...swapSettings,
+  ...quoteSettings,
+  ...engineSettings,
+  ...settlementSettings,
+  ...appBalanceSettings,
+};
+
 function readConfig(
   processEnv: Env,
   role: ProcessRole,
@@ -214,52 +230,62 @@ function readConfig(
   const settling = read(() => readSettings(settlementSettings, env));
   const balances = read(() => readSettings(appBalanceSettings, env));
   const permits = read(() => readSettings(permitSettings, env));
-  const loaded = location && read(() => loadChains({ ...location, env }));
+  // What is right of them, for checks between settings: one setting that is wrong hides no other problem.
+  const valid = validSettings(crossChecked, env);
+  const loaded = location && read(() => readChains({ ...location, env }));
+  problems.push(...(loaded?.problems ?? []));
   const rails =
     location && loaded && loaded.rails.length > 0
       ? read(() => railConfigs(loaded.rails, loadAttestationChains({ ...location, env }).chains))
       : [];
-  const appBalance = balances && loaded?.chains[0] && read(() => appBalancePolicy(balances, loaded.chains));
-  const prices = location && price && read(() => priceConfig(location, price));
-  const settlement =
-    location && settling && read(() => settlementConfig({ ...location, env }, settling, engine));
+  const fixedPrices =
+    location && valid.priceSource === "fixed" ? read(() => loadFixedPrices(location)) : undefined;
+  const prices = price && priceConfig(price, fixedPrices);
+  const { oracleUrls } = valid;
+  const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
+  const hub = location && oracleUrls && read(() => settlementHub({ ...location, env }));
 
-  const own = solver && read(() => readOwnAccounts(role, solver, loaded?.rails ?? []));
-  if (location && solver && location.environment !== LOCAL)
-    problems.push(...publicKeyProblems(solver, location.environment));
-  if (quote && quote.maxTtlSeconds < quote.orderLifetimeSeconds)
-    problems.push("QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS");
-  if (quote && engine && quote.fillGraceSeconds * 1000 < 2 * engine.cancelAfterDeadlineMs)
-    problems.push(
-      "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS: an order must not end while its fill can still be mined",
-    );
-  if (access?.operatorToken && access.operatorToken.reveal().length < SHORTEST_TOKEN)
-    problems.push(`OPERATOR_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
-  if (access?.metricsToken && access.metricsToken.reveal().length < SHORTEST_TOKEN)
-    problems.push(`METRICS_TOKEN must have at least ${SHORTEST_TOKEN} characters`);
-  if (location && location.environment !== LOCAL && access?.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
+  const own = read(() => readOwnAccounts(role, valid, loaded?.rails ?? []));
+  if (location && location.environment !== LOCAL)
+    problems.push(...publicKeyProblems(valid, location.environment));
+  problems.push(...contradictions(valid));
+  for (const [name, token] of [
+    ["OPERATOR_TOKEN", valid.operatorToken],
+    ["METRICS_TOKEN", valid.metricsToken],
+  ] as const)
+    if (token && token.reveal().length < SHORTEST_TOKEN)
+      problems.push(`${name} must have at least ${SHORTEST_TOKEN} characters`);
+  if (location && location.environment !== LOCAL && valid.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
     problems.push(
       `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
     );
-  if (token) problems.push(...tokenListProblems(token.tokenLists));
-  if (swap?.swapAggregatorUrl !== undefined && loaded)
-    problems.push(...sourceNameProblems(swap.swapAggregatorName, loaded.chains));
-  if (price && price.priceMaxAgeMs < price.priceRefreshMs)
-    problems.push("PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS");
-  if (loaded) problems.push(...chainProblems(loaded, solver?.solverChainName, prices));
+  problems.push(...tokenListProblems(valid.tokenLists ?? []));
+  if (valid.swapAggregatorUrl !== undefined && valid.swapAggregatorName !== undefined && loaded)
+    problems.push(...sourceNameProblems(valid.swapAggregatorName, loaded.chains));
+  if (loaded) problems.push(...chainProblems(loaded, valid.solverChainName, fixedPrices));
+  if (loaded && loaded.chains.length > 0)
+    problems.push(
+      ...appBalanceProblems(
+        valid,
+        loaded.chains,
+        loaded.faulty.map(({ id }) => id),
+      ),
+    );
   const unnamed = loaded ? withoutIds(loaded.rails) : [];
-  if (settlement && settlement.hub.genericMappingAddress === undefined)
+  if (hub && hub.hub.genericMappingAddress === undefined)
     problems.push(
       ...unnamed.map((name) => `genericMappingAddress of the hub must be set: chain ${name} is enabled`),
     );
 
-  const hubChain = loaded?.chains.find(({ id }) => id === settlement?.hub.chainId);
+  const hubChain = loaded?.chains.find(({ id }) => id === hub?.hub.chainId);
   if (hubChain !== undefined)
     problems.push(
       `the hub is on chain ${hubChain.name} (chainId ${hubChain.id}), which is enabled as well: both would give out nonces of the solver's account. Put the hub on a chain of its own, or disable ${hubChain.name}`,
     );
-  const home = solver?.solverChainName ?? loaded?.chains[0]?.name;
-  if (problems.length > 0) throw new ConfigError(problems);
+  const home = valid.solverChainName ?? loaded?.chains[0]?.name;
+  const unknown = unknownVariables(env, apiSettingGroups, env["CONFIGS_DIR"] ?? "configs");
+  problems.push(...unknown.problems);
+  if (problems.length > 0) throw new ConfigError([...new Set(problems), ...unknown.warnings]);
   if (
     !location ||
     !storage ||
@@ -272,7 +298,8 @@ function readConfig(
     !swap ||
     !quote ||
     !engine ||
-    !appBalance ||
+    !settling ||
+    !balances ||
     !permits ||
     !loaded ||
     !rails ||
@@ -282,6 +309,7 @@ function readConfig(
   )
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
 
+  const settlement = oracles && hub && settlementConfig(hub, oracles, settling, engine);
   const fillPolicy = enginePolicy(engine, settlement);
   const config: ApiConfig = {
     environment: location.environment,
@@ -330,12 +358,13 @@ function readConfig(
     fees: feePolicy(quote, price),
     maxTtlSeconds: quote.maxTtlSeconds,
     engine: fillPolicy,
-    appBalance,
+    appBalance: appBalancePolicy(balances, loaded.chains),
     permits: { dailyUsd: permits.permitDailyUsd, perUser: permits.permitsPerUser },
     settlement,
     chains: loaded.chains,
     rails,
     warnings: [
+      ...unknown.warnings,
       ...loaded.warnings,
       ...own.warnings,
       ...(own.accounts.depositAddressOperator === undefined ? withoutOperator(loaded.chains, role) : []),
@@ -383,16 +412,17 @@ function rateLimits(access: SettingValues<typeof accessSettings>): RateLimitPoli
   };
 }
 
+/** Undefined: fixed prices that could not be read, which is a problem of its own. */
 function priceConfig(
-  location: SettingValues<typeof locationSettings>,
   price: SettingValues<typeof priceSettings>,
-): PriceConfig {
+  fixed: ReadonlyMap<string, bigint> | undefined,
+): PriceConfig | undefined {
   const bounds = {
     refreshMs: price.priceRefreshMs,
     maxAgeMs: price.priceMaxAgeMs,
     timeoutMs: price.priceTimeoutMs,
   };
-  if (price.priceSource === "fixed") return { ...bounds, source: "fixed", usd: loadFixedPrices(location) };
+  if (price.priceSource === "fixed") return fixed && { ...bounds, source: "fixed", usd: fixed };
   const endpoint = (
     source: PriceEndpointConfig["source"],
     url: string | undefined,
@@ -427,18 +457,29 @@ const SETTLEMENT_RETRY_MS = 1_000;
 /** Payments that oracles are asked about at once. */
 const SETTLEMENT_CONCURRENCY = 8;
 
+/** A hub whose multisig speaks for the oracles. */
+interface SettlementHub {
+  readonly hub: AttestationHub;
+  readonly multisig: Address;
+}
+
 /** @throws ConfigError */
-function settlementConfig(
+function settlementHub(
   source: SettingValues<typeof locationSettings> & { readonly env: Env },
-  settling: SettingValues<typeof settlementSettings>,
-  engine: Pick<EnginePolicy, "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts"> | undefined,
-): SettlementConfig | undefined {
-  if (settling.oracleUrls === undefined || engine === undefined) return undefined;
-  const oracles = readOracleUrls(settling.oracleUrls.reveal());
+): SettlementHub {
   const { hub } = loadHub(source);
   const multisig = hub.oracleMultisigAddress;
   if (multisig === undefined)
     throw new ConfigError([`chains.hub.${source.environment}.json: settlement needs oracleMultisigAddress`]);
+  return { hub, multisig };
+}
+
+function settlementConfig(
+  { hub, multisig }: SettlementHub,
+  oracles: readonly OracleUrl[],
+  settling: SettingValues<typeof settlementSettings>,
+  engine: Pick<EnginePolicy, "rebroadcastIntervalMs" | "bumpBps" | "maxAttempts">,
+): SettlementConfig {
   return {
     hub,
     multisig,
@@ -458,6 +499,28 @@ function settlementConfig(
       maxAttempts: engine.maxAttempts,
     },
   };
+}
+
+/** Settings that are right by themselves and contradict one another. */
+function contradictions(valid: Partial<SettingValues<typeof crossChecked>>): readonly string[] {
+  const isBelow = (smaller: number | undefined, larger: number | undefined): boolean =>
+    smaller !== undefined && larger !== undefined && smaller < larger;
+  const { fillGraceSeconds, cancelAfterDeadlineMs } = valid;
+  return [
+    ...(isBelow(valid.maxTtlSeconds, valid.orderLifetimeSeconds)
+      ? ["QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS"]
+      : []),
+    ...(fillGraceSeconds !== undefined &&
+    cancelAfterDeadlineMs !== undefined &&
+    fillGraceSeconds * 1000 < 2 * cancelAfterDeadlineMs
+      ? [
+          "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS: an order must not end while its fill can still be mined",
+        ]
+      : []),
+    ...(isBelow(valid.priceMaxAgeMs, valid.priceRefreshMs)
+      ? ["PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS"]
+      : []),
+  ];
 }
 
 /** Whoever can change a list on its way decides what counts as verified. */
@@ -530,27 +593,22 @@ function withoutIds(rails: readonly RailChain[]): readonly string[] {
 }
 
 function chainProblems(
-  loaded: {
-    readonly chains: readonly Chain[];
-    readonly rails: readonly RailChain[];
-    readonly warnings: readonly string[];
-  },
+  { chains, rails, warnings, faulty }: ReadChains,
   homeName: string | undefined,
-  prices: PriceConfig | undefined,
+  fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
-  const { chains, warnings } = loaded;
-  if (chains.length === 0) return ["no chain is enabled", ...warnings];
+  if (chains.length === 0) return faulty.length === 0 ? ["no chain is enabled", ...warnings] : [];
   const problems: string[] = [];
-  if (homeName !== undefined && !chains.some((chain) => chain.name === homeName))
+  if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
     problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
-  if (prices?.source === "fixed") {
+  if (fixedPrices !== undefined) {
     // What the solver holds must have one; what any other token is worth is learnt from its pools.
-    const held = [...chains, ...loaded.rails].flatMap((chain) =>
+    const held = [...chains, ...rails].flatMap((chain) =>
       [chain.native, ...chain.tokens].filter(({ supportsBridging }) => supportsBridging),
     );
     const wanted = new Set(held.map(({ priceId }) => priceId));
     for (const priceId of wanted)
-      if (!prices.usd.has(priceId))
+      if (!fixedPrices.has(priceId))
         problems.push(`the price file has no price for ${priceId}, which a currency names`);
   }
   return problems;

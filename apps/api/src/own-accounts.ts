@@ -32,13 +32,16 @@ export interface WorkerKeys {
   readonly bitcoin: Secret | undefined;
 }
 
+type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
+
 /**
- * Reads the service's accounts, each given by its address, its key, or both.
+ * Reads the service's accounts, each given by its address, its key, or both. Accounts of which a setting is wrong by itself, and so left out
+ * of `settings`, are not looked at.
  * @throws ConfigError with every problem; none shows a key
  */
 export function readOwnAccounts(
   role: ProcessRole,
-  settings: SettingValues<typeof solverSettings>,
+  settings: SolverSettings,
   rails: readonly RailChain[],
 ): { readonly accounts: OwnAccounts; readonly keys: WorkerKeys; readonly warnings: readonly string[] } {
   const problems: string[] = [];
@@ -50,10 +53,16 @@ export function readOwnAccounts(
     solana: settings.solverSolanaKey,
     bitcoin: settings.solverBitcoinKey,
   };
-  const resolved = (resolve: () => ResolvedAccounts): ResolvedAccounts =>
-    gather(problems, resolve) ?? { accounts: [], warnings: [] };
+  const resolved = (
+    from: readonly (keyof SolverSettings)[],
+    resolve: () => ResolvedAccounts,
+  ): ResolvedAccounts =>
+    (from.every((field) => field in settings) ? gather(problems, resolve) : undefined) ?? {
+      accounts: [],
+      warnings: [],
+    };
 
-  const executor = resolved(() =>
+  const executor = resolved(["executorPrivateKey", "executorAddress"], () =>
     resolveAccounts(role, {
       ...evm,
       keyName: "EXECUTOR_PRIVATE_KEY",
@@ -62,25 +71,29 @@ export function readOwnAccounts(
       addresses: evmAddresses(settings.executorAddress),
     }),
   );
-  const depositAddressOperator = resolved(() =>
-    resolveAccounts(role, {
-      ...evm,
-      keyName: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
-      keys: keys.depositAddressOperator ? [keys.depositAddressOperator] : [],
-      addressName: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
-      addresses: evmAddresses(settings.depositAddressOperatorAddress),
-    }),
+  const depositAddressOperator = resolved(
+    ["depositAddressOperatorPrivateKey", "depositAddressOperatorAddress"],
+    () =>
+      resolveAccounts(role, {
+        ...evm,
+        keyName: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
+        keys: keys.depositAddressOperator ? [keys.depositAddressOperator] : [],
+        addressName: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
+        addresses: evmAddresses(settings.depositAddressOperatorAddress),
+      }),
   );
-  const formerSolvers = resolved(() =>
-    resolveAccounts(role, {
-      ...evm,
-      keyName: "SOLVER_FORMER_KEYS",
-      keys: keys.formerSolvers,
-      addressName: "SOLVER_FORMER_ADDRESSES",
-      addresses: evmAddresses(settings.solverFormerAddresses),
-    }),
+  const formerSolvers = resolved(["solverFormerKeys", "solverFormerAddresses"], () =>
+    formerKeys === undefined
+      ? { accounts: [], warnings: [] }
+      : resolveAccounts(role, {
+          ...evm,
+          keyName: "SOLVER_FORMER_KEYS",
+          keys: keys.formerSolvers,
+          addressName: "SOLVER_FORMER_ADDRESSES",
+          addresses: evmAddresses(settings.solverFormerAddresses),
+        }),
   );
-  const solana = resolved(() =>
+  const solana = resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
     resolveOnRail(
       role,
       rails.find(({ vmType }) => vmType === "svm"),
@@ -93,7 +106,7 @@ export function readOwnAccounts(
       },
     ),
   );
-  const bitcoin = resolved(() =>
+  const bitcoin = resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
     resolveOnRail(
       role,
       rails.find(({ vmType }) => vmType === "bvm"),
@@ -106,9 +119,12 @@ export function readOwnAccounts(
       },
     ),
   );
-  const solver = gather(problems, () =>
-    accountOfKey({ keyName: "SOLVER_PRIVATE_KEY", ofKey: evmAccount }, settings.solverPrivateKey),
-  );
+  const { solverPrivateKey } = settings;
+  const solver =
+    solverPrivateKey &&
+    gather(problems, () =>
+      accountOfKey({ keyName: "SOLVER_PRIVATE_KEY", ofKey: evmAccount }, solverPrivateKey),
+    );
   problems.push(
     ...sharedAccountProblems([
       ["SOLVER_PRIVATE_KEY", solver],
@@ -143,10 +159,7 @@ export function readOwnAccounts(
 }
 
 /** One problem for each key that everybody knows: such keys are refused outside the local environment. */
-export function publicKeyProblems(
-  settings: SettingValues<typeof solverSettings>,
-  environment: string,
-): readonly string[] {
+export function publicKeyProblems(settings: SolverSettings, environment: string): readonly string[] {
   const keys: readonly (readonly [string, Secret | undefined])[] = [
     ["SOLVER_PRIVATE_KEY", settings.solverPrivateKey],
     ["EXECUTOR_PRIVATE_KEY", settings.executorPrivateKey],

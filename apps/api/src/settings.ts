@@ -3,8 +3,20 @@ import { setting } from "@causeway/config";
 import type { PairClass } from "@causeway/domain";
 import { defaultFeePolicy } from "@causeway/domain";
 
-const { choice, flag, integer, list, matching, privateKey, secret, secretUrl, text, trustedProxies, url } =
-  setting;
+const {
+  choice,
+  evmAddresses,
+  flag,
+  integer,
+  list,
+  matching,
+  privateKey,
+  secret,
+  secretUrl,
+  text,
+  trustedProxies,
+  url,
+} = setting;
 
 const MINUTE_MS = 60_000;
 const DAY_SECONDS = 86_400;
@@ -238,7 +250,7 @@ export const pushSettings = {
   }),
 };
 
-const account = matching("address, 0x and 40 hex digits", /^0x[0-9a-fA-F]{40}$/);
+const account = evmAddresses("address, 0x and 40 hex digits", /^0x[0-9a-fA-F]{40}$/);
 
 /**
  * The worker needs the keys, the API the addresses of all but SOLVER_PRIVATE_KEY. Set in both processes, the addresses also keep
@@ -256,7 +268,7 @@ export const solverSettings = {
       "Worker only. Private keys that were SOLVER_PRIVATE_KEY before, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays what is paid for those; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
     optional: true,
   }),
-  solverFormerAddresses: matching(
+  solverFormerAddresses: evmAddresses(
     "addresses separated by commas",
     /^0x[0-9a-fA-F]{40}(\s*,\s*0x[0-9a-fA-F]{40})*\s*,?$/,
   )({
@@ -643,7 +655,7 @@ export const settlementSettings = {
       "Oracles that attest what the solver paid: `<base URL>|<API key>` joined with `;` (the key may be left out), with https unless they are on localhost or a loopback or private IP address. They ask their peers; another one is asked when one does not help. Unset: nothing is settled, fills go on. Needs `chains.hub.<ENVIRONMENT>.json`.",
     optional: true,
   }),
-  oracleSigners: matching(
+  oracleSigners: evmAddresses(
     "addresses separated by `;`",
     /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/,
   )({

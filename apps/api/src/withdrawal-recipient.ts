@@ -1,6 +1,5 @@
 import type { Address, Chain } from "@causeway/domain";
-import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
-import { getAddress } from "viem";
+import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 
 export type RecipientFound =
   | { readonly kind: "recipient"; readonly address: Address }
@@ -17,9 +16,7 @@ export function recipientOf(text: string, { contracts, tokens, name }: Chain): R
   if (address === undefined) return refused("must be an address");
   if (address === NATIVE_CURRENCY)
     return refused("must be an address that somebody owns, not the zero address");
-  const digits = text.slice(2);
-  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  if (isMixed && getAddress(address) !== text)
+  if (hasWrongChecksum(text))
     return refused("has a wrong checksum (EIP-55): a digit or its case is mistyped");
   if (address === contracts.depository)
     return refused(`must not be the depository of ${name}: the money would never leave it`);

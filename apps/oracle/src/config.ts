@@ -5,9 +5,10 @@ import {
   ConfigError,
   gather,
   isLocalKey,
-  loadAttestationChains,
   loadHub,
+  readAttestationChains,
   readSettings,
+  unknownVariables,
   withVaultSecrets,
 } from "@causeway/config";
 import { NATIVE_CURRENCY } from "@causeway/domain";
@@ -15,7 +16,13 @@ import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
 import type { TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
 import type { CallBounds } from "./usecases/bound-calls.ts";
-import { httpSettings, locationSettings, peerSettings, signerSettings } from "./settings.ts";
+import {
+  httpSettings,
+  locationSettings,
+  oracleSettingGroups,
+  peerSettings,
+  signerSettings,
+} from "./settings.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
 const LOCAL = "local";
@@ -75,10 +82,12 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const keys = read(() => readSettings(signerSettings, env));
   const peer = read(() => readSettings(peerSettings, env));
   const http = read(() => readSettings(httpSettings, env));
-  const loaded = location && read(() => loadAttestationChains({ ...location, env }));
+  const loaded = location && read(() => readAttestationChains({ ...location, env }));
+  problems.push(...(loaded?.problems ?? []));
   const hub = location && read(() => loadHub({ ...location, env }));
 
-  if (loaded?.chains.length === 0) problems.push("no chain is enabled", ...loaded.warnings);
+  if (loaded?.chains.length === 0 && loaded.problems.length === 0)
+    problems.push("no chain is enabled", ...loaded.warnings);
   // Lists are read even where another variable of their group is wrong: all that is wrong is told at once.
   const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
   const peers = readPeerList(listed?.peers?.reveal() ?? "");
@@ -100,9 +109,11 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
       "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings give up earlier",
     );
 
+  const unknown = unknownVariables(env, oracleSettingGroups, env["CONFIGS_DIR"] ?? "configs");
+  problems.push(...unknown.problems);
   if (problems.length > 0) {
     signer?.close?.();
-    throw new ConfigError([...new Set(problems)]);
+    throw new ConfigError([...new Set(problems), ...unknown.warnings]);
   }
   if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy.policy === undefined)
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
@@ -128,7 +139,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     chains: loaded.chains,
     hub: hub.hub,
-    warnings: [...warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
+    warnings: [...warnings, ...unknown.warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
     secrets: [
       ...loaded.chains.flatMap(({ rpcUrls }) => rpcUrls),
       hub.hub.rpcUrl,

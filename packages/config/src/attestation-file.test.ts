@@ -12,7 +12,7 @@ const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-attestation-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-const DEPOSITORY = `0x${"Ab".repeat(20)}`;
+const DEPOSITORY = `0x${"AB".repeat(20)}`;
 const ROUTER = `0x${"cd".repeat(20)}`;
 const PROXY = `0x${"ce".repeat(20)}`;
 const evmChain = { id: "base", vmType: "ethereum-vm", chainId: 8453, httpRpcUrl: "http://127.0.0.1:1" };
@@ -205,7 +205,7 @@ test("what is wrong in the file does not hide what is wrong in the variables", (
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL", additionalData: { finalityReason: "" } };
   const problems = problemsOf(() => load([entry], { BASE_RPC_URL: "ftp://a.test" })).join();
   expect(problems).toContain("finalityReason");
-  expect(problems).toContain("httpRpcUrl: must be an http(s) URL");
+  expect(problems).toContain("httpRpcUrl (BASE_RPC_URL): must be an http(s) URL");
 });
 
 test("a chain with an unset variable is off with a warning, unless it is required", () => {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Address, AttestationChain, EvmAttestationFacts, VmType } from "@causeway/domain";
-import { canonicalAddress, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { canonicalAddress, hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 import { bitcoinFacts } from "./bitcoin-facts.ts";
 import { type AttestationChainEntry, attestationChainEntry } from "./attestation-schema.ts";
@@ -10,11 +10,18 @@ import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
 import { hyperliquidFacts } from "./hyperliquid-facts.ts";
+import { WRONG_CHECKSUM } from "./kinds.ts";
 import { lighterFacts } from "./lighter-facts.ts";
-import { resolvePlaceholders } from "./placeholder.ts";
+import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { sameChainProblems } from "./same-chain.ts";
 import { solanaFacts } from "./solana-facts.ts";
 import { tronFacts } from "./tron-facts.ts";
+
+/** The same, also where parts of the file are wrong. */
+export interface ReadAttestationChains extends LoadedAttestationChains {
+  /** Every problem, with its path. */
+  readonly problems: readonly string[];
+}
 
 /** What the chain file of an environment gives an oracle. */
 export interface LoadedAttestationChains {
@@ -48,6 +55,16 @@ const LACKABLE: readonly { readonly path: string; readonly without: string }[] =
 export function loadAttestationChains(
   source: ConfigLocation & { readonly env: Env },
 ): LoadedAttestationChains {
+  const { problems, ...loaded } = readAttestationChains(source);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return loaded;
+}
+
+/**
+ * The same for whoever has more to check: problems of the file's content are part of the result.
+ * @throws ConfigError when there is no such file, or it is not an array.
+ */
+export function readAttestationChains(source: ConfigLocation & { readonly env: Env }): ReadAttestationChains {
   const fileName = `chains.${source.environment}.json`;
   const documents = readJsonFile(join(source.configsDir, fileName), fileName);
   if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
@@ -63,7 +80,7 @@ export function loadAttestationChains(
     if (written === undefined) {
       // What the variables say is looked at all the same: everything that is wrong is told at once.
       const further: string[] = [];
-      check(resolvePlaceholders(document, source.env).value, place, further);
+      check(resolvePlaceholders(document, source.env).value, place, further, document);
       problems.push(...further.filter((one) => !problems.includes(one)));
       continue;
     }
@@ -87,9 +104,9 @@ export function loadAttestationChains(
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       if (isNeeded(path) || LACKABLE.some((one) => one.path === path.join(".")))
         problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
-    const entry = check(resolved.value, place, problems);
+    const entry = check(resolved.value, place, problems, document);
     if (entry === undefined) continue;
-    const chain = toAttestationChain(entry, place, problems);
+    const chain = toAttestationChain(entry, place, problems, document);
     if (chain === undefined) continue;
     if (numbers.has(chain.hubChainId))
       problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
@@ -97,8 +114,7 @@ export function loadAttestationChains(
     chains.push(chain);
   }
   problems.push(...sameChainProblems(chains).map((problem) => `${fileName}: ${problem}`));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { chains, warnings };
+  return { chains, warnings, problems };
 }
 
 function isNeeded(path: readonly (string | number)[]): boolean {
@@ -106,10 +122,20 @@ function isNeeded(path: readonly (string | number)[]): boolean {
   return isMore || NEEDED.includes(String(path[0]));
 }
 
-function check(document: unknown, place: string, problems: string[]): AttestationChainEntry | undefined {
+/** @param source the document with its placeholders, which problems name */
+function check(
+  document: unknown,
+  place: string,
+  problems: string[],
+  source: unknown = document,
+): AttestationChainEntry | undefined {
   const result = attestationChainEntry.safeParse(document);
   if (result.success) return result.data;
-  problems.push(...result.error.issues.map((issue) => `${place}${pathOf(issue)}: ${issue.message}`));
+  problems.push(
+    ...result.error.issues.map(
+      (issue) => `${place}${pathOf(issue)}${variableAt(source, issue.path)}: ${issue.message}`,
+    ),
+  );
   return undefined;
 }
 
@@ -117,6 +143,7 @@ function toAttestationChain(
   entry: AttestationChainEntry,
   place: string,
   problems: string[],
+  source: unknown,
 ): AttestationChain | undefined {
   const before = problems.length;
   const rpcUrls = typeof entry.httpRpcUrl === "string" ? [entry.httpRpcUrl] : entry.httpRpcUrl;
@@ -136,7 +163,9 @@ function toAttestationChain(
   const bitcoin = entry.vmType === "bitcoin-vm" ? bitcoinFacts(entry, place, problems) : undefined;
   const depositories = [entry.depository, ...entry.additionalDepositories].map((text, at) => {
     if (text === undefined) return undefined;
-    const where = at === 0 ? `${place}.depository` : `${place}.additionalDepositories[${at - 1}]`;
+    const path = at === 0 ? ["depository"] : ["additionalDepositories", at - 1];
+    const field = at === 0 ? "depository" : `additionalDepositories[${at - 1}]`;
+    const where = `${place}.${field}${variableAt(source, path)}`;
     return entry.vmType === "ethereum-vm"
       ? evmAddress(text, where, problems)
       : familyAddress(entry.vmType, text, where, problems);
@@ -184,6 +213,7 @@ function evmFacts(entry: AttestationChainEntry, place: string, problems: string[
 
 /** In the family's one spelling: it enters signed payloads, so two oracles must write it alike. */
 function familyAddress(vm: VmType, text: string, place: string, problems: string[]): string {
+  if (hasWrongChecksum(text)) problems.push(`${place}: ${WRONG_CHECKSUM}`);
   try {
     return canonicalAddress(vm, text);
   } catch {
@@ -194,6 +224,7 @@ function familyAddress(vm: VmType, text: string, place: string, problems: string
 
 function evmAddress(text: string, place: string, problems: string[]): Address {
   const address = parseAddress(text);
+  if (hasWrongChecksum(text)) problems.push(`${place}: ${WRONG_CHECKSUM}`);
   if (address !== undefined && address !== NATIVE_CURRENCY) return address;
   problems.push(`${place}: must be a 20-byte address, not zero`);
   return NATIVE_CURRENCY;

@@ -1,6 +1,6 @@
-import { CLOCK_SKEW_SECONDS, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { CLOCK_SKEW_SECONDS, hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
-import { isUrlOf } from "./kinds.ts";
+import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields are ignored, known ones are strict.
@@ -16,11 +16,13 @@ const rpcUrl = text.refine(
   (value) => placeholderName(value) !== undefined || isUrlOf(value, ["http", "https"]),
   "must be an http(s) URL or a $PLACEHOLDER",
 );
-const evmAddress = text.refine(
-  (value) =>
-    placeholderName(value) !== undefined || (parseAddress(value) ?? NATIVE_CURRENCY) !== NATIVE_CURRENCY,
-  "must be a 20-byte address, not zero, or a $PLACEHOLDER",
-);
+const evmAddress = text
+  .refine(
+    (value) =>
+      placeholderName(value) !== undefined || (parseAddress(value) ?? NATIVE_CURRENCY) !== NATIVE_CURRENCY,
+    "must be a 20-byte address, not zero, or a $PLACEHOLDER",
+  )
+  .refine((value) => !hasWrongChecksum(value), WRONG_CHECKSUM);
 const integerText = z.string().regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal integer as text");
 const numericChainId = z.int("must be an integer").min(1);
 const numberOrText = z.union([numericChainId, integerText], "must be an integer");

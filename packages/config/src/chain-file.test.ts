@@ -232,11 +232,52 @@ test("a value that comes from a variable is checked like a written one and never
   const problems = problemsOf(() =>
     loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "gopher://u:hunter2@x" }),
   );
-  expect(problems).toContain("(local-a).httpRpcUrl:");
+  expect(problems).toContain("(local-a).httpRpcUrl (LOCAL_A_RPC_URL):");
   expect(problems).not.toContain("hunter2");
   expect(
     problemsOf(() => loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "$OTHER" })),
   ).toContain("holds another placeholder");
+});
+
+/** A contract's address with its checksum, and with one digit mistyped. */
+const SPELLED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
+const MISTYPED = SPELLED.replace("96045", "96046");
+
+test("refuses an address whose checksum is wrong, without suggesting how to spell it", () => {
+  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: SPELLED })))).toBe("");
+  expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: MISTYPED })))).toBe(
+    "chains.edited.json: [0] (local-a).depository: has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+  );
+  const fromVariable = problemsOf(() =>
+    loadEdited(([a]) => Object.assign(a?.tokens[0] ?? {}, { address: "$USDC" }), {
+      ...bothNodes,
+      USDC: MISTYPED,
+    }),
+  );
+  expect(fromVariable).toContain("(local-a).tokens[0].address (USDC): has a wrong EIP-55 checksum");
+  const rail = problemsOf(() =>
+    loadEdited((entries) =>
+      Object.assign(entries.find(({ vmType }) => vmType === "hyperliquid-vm") ?? {}, {
+        depository: MISTYPED,
+        additionalDepositories: [SPELLED, MISTYPED],
+      }),
+    ),
+  );
+  expect(rail).toMatch(/depository: has a wrong[^]*additionalDepositories\[1\]: has a wrong/);
+});
+
+test("what is wrong in the file does not hide what is wrong in its variables", () => {
+  const problems = problemsOf(() =>
+    loadEdited(([a]) => Object.assign(a ?? {}, { surprise: 1, wsRpcUrl: "$UNSET" }), {
+      ...bothNodes,
+      LOCAL_A_RPC_URL: "gopher://x",
+    }),
+  );
+  expect(problems.split("\n")).toEqual([
+    expect.stringContaining("surprise"),
+    expect.stringContaining("(local-a).httpRpcUrl (LOCAL_A_RPC_URL):"),
+    expect.stringContaining("(local-a).publicRpcUrl (LOCAL_A_RPC_URL):"),
+  ]);
 });
 
 test("a missing file, text that is no JSON and a document that is no array are problems, not crashes", () => {

@@ -7,7 +7,7 @@ import type { ChainEntry } from "./chain-schema.ts";
 import { chainEntry } from "./chain-schema.ts";
 import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
-import { resolvePlaceholders } from "./placeholder.ts";
+import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 import type { RailEntry } from "./rail-schema.ts";
 import { attestedOnlyFamilies, railEntry, railFamilies } from "./rail-schema.ts";
 import { toChain } from "./to-chain.ts";
@@ -21,6 +21,14 @@ export interface LoadedChains {
   readonly rails: readonly RailChain[];
   /** Chains that are off because a variable is unset. */
   readonly warnings: readonly string[];
+}
+
+/** The same, also where parts of the file are wrong. */
+export interface ReadChains extends LoadedChains {
+  /** Every problem, with its path. */
+  readonly problems: readonly string[];
+  /** Names and chain ids of the entries that are left out because of problems. */
+  readonly faulty: readonly { readonly name: unknown; readonly id: unknown }[];
 }
 
 /** Where the configuration files are, and for which environment. */
@@ -38,6 +46,16 @@ const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl", "additi
  * a `required` chain whose variables are unset.
  */
 export function loadChains(source: ConfigLocation & { readonly env: Env }): LoadedChains {
+  const { problems, faulty: _, ...loaded } = readChains(source);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return loaded;
+}
+
+/**
+ * The same for whoever has more to check: problems of the file's content are part of the result.
+ * @throws ConfigError when there is no such file, or it is not an array.
+ */
+export function readChains(source: ConfigLocation & { readonly env: Env }): ReadChains {
   const fileName = `chains.${source.environment}.json`;
   const documents = readJsonFile(join(source.configsDir, fileName), fileName);
   if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
@@ -46,12 +64,17 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
   const warnings: string[] = [];
   const chains: Chain[] = [];
   const rails: RailChain[] = [];
+  const faulty: ReadChains["faulty"][number][] = [];
   const written: (ChainEntry | RailEntry)[] = [];
   for (const [index, document] of (documents as unknown[]).entries()) {
     if (attestedOnlyFamilies.includes(familyOf(document))) continue;
     const place = `${fileName}: ${placeOf(document, index)}`;
     const asWritten = check(document, place, problems);
-    if (asWritten === undefined) continue;
+    if (asWritten === undefined) {
+      faulty.push(identityOf(document));
+      problems.push(...problemsOfVariables(document, place, source.env, problems));
+      continue;
+    }
     written.push(asWritten);
     if (!asWritten.enabled) continue;
 
@@ -59,21 +82,22 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
     const missing = resolved.unset.filter(({ path }) => !optionalFields.includes(path.join(".")));
     if (missing.length > 0) {
       const variables = [...new Set(missing.map((m) => m.variable))].join(", ");
-      if (asWritten.required) problems.push(`${place}: is required, but not set: ${variables}`);
-      else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
+      if (asWritten.required) {
+        problems.push(`${place}: is required, but not set: ${variables}`);
+        faulty.push(identityOf(document));
+      } else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
       continue;
     }
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
-    const entry = check(resolved.value, place, problems);
-    if (entry === undefined) continue;
-    if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
+    const entry = check(resolved.value, place, problems, document);
+    if (entry === undefined) faulty.push(identityOf(document));
+    else if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
     else rails.push(toRailChain(entry));
   }
   problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
-  if (problems.length > 0) throw new ConfigError(problems);
-  return { chains, rails, warnings };
+  return { chains, rails, warnings, problems, faulty };
 }
 
 /**
@@ -101,11 +125,40 @@ function familyOf(document: unknown): string {
   return typeof family === "string" ? family : "";
 }
 
-function check(document: unknown, place: string, problems: string[]): ChainEntry | RailEntry | undefined {
+/** What is wrong with the variables of an entry that is wrong by itself, besides what was found already. */
+function problemsOfVariables(
+  document: unknown,
+  place: string,
+  env: Env,
+  found: readonly string[],
+): readonly string[] {
+  const { value, unset } = resolvePlaceholders(document, env);
+  const isUnset = (problem: string) => unset.some(({ variable }) => problem.includes(` (${variable})`));
+  const further: string[] = [];
+  check(value, place, further, document);
+  return further.filter((problem) => !found.includes(problem) && !isUnset(problem));
+}
+
+function identityOf(document: unknown): ReadChains["faulty"][number] {
+  const { id: name, chainId: id } = (document ?? {}) as Readonly<Record<string, unknown>>;
+  return { name, id };
+}
+
+/** @param source the document with its placeholders, which problems name */
+function check(
+  document: unknown,
+  place: string,
+  problems: string[],
+  source: unknown = document,
+): ChainEntry | RailEntry | undefined {
   const isRail = (railFamilies as readonly string[]).includes(familyOf(document));
   const result = isRail ? railEntry.safeParse(document) : chainEntry.safeParse(document);
   if (result.success) return result.data;
-  problems.push(...result.error.issues.map((issue) => `${place}${pathOf(issue)}: ${issue.message}`));
+  problems.push(
+    ...result.error.issues.map(
+      (issue) => `${place}${pathOf(issue)}${variableAt(source, issue.path)}: ${issue.message}`,
+    ),
+  );
   return undefined;
 }
 

@@ -5,8 +5,21 @@ import { inspect } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
 import { describeSettings } from "./docs.ts";
-import { readSettings } from "./env.ts";
-import { choice, decimal, flag, integer, list, privateKey, secret, text, url, usd } from "./kinds.ts";
+import { readSettings, validSettings } from "./env.ts";
+import {
+  choice,
+  decimal,
+  evmAddresses,
+  flag,
+  integer,
+  list,
+  privateKey,
+  secret,
+  secretUrl,
+  text,
+  url,
+  usd,
+} from "./kinds.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "causeway-config-"));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -17,6 +30,7 @@ const settings = {
   key: privateKey({ name: "KEY", describe: "Key." }),
   extra: text({ name: "EXTRA", describe: "Extra.", optional: true }),
 };
+const SPELLED = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const KEY = `0x${"ab".repeat(32)}`;
 
 function problemsOf(read: () => unknown): readonly string[] {
@@ -41,6 +55,24 @@ test("every problem is reported at once, and none quotes a value", () => {
   expect(problems.map((p) => p.split(" ")[0])).toEqual(["PORT", "NAME", "KEY"]);
   expect(problems.join()).not.toContain("70000");
   expect(problems.join()).not.toContain("mysecret");
+});
+
+test("a wrong checksum is told by its place in the list, and the value is not repeated", () => {
+  const form = evmAddresses("addresses", /^.*$/)({ name: "IT", describe: "" });
+  const wrong = SPELLED.replace("d8", "D8");
+  expect(problemsOf(() => readSettings({ it: form }, { IT: `${SPELLED},${wrong}` }))).toEqual([
+    "IT entry 2 has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+  ]);
+  expect(problemsOf(() => readSettings({ it: form }, { IT: wrong }))).toEqual([
+    "IT has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+  ]);
+});
+
+test("valid settings are those that are right, with their defaults; what is wrong is left out", () => {
+  expect(validSettings(settings, { PORT: "70000", KEY: "0x12", NAME: "n" })).toEqual({
+    name: "n",
+    extra: undefined,
+  });
 });
 
 test("a secret shows itself only when asked", () => {
@@ -80,6 +112,13 @@ test.each([
   [flag, ["1", "yes", "TRUE"], ["true", "false"]],
   [choice("a", "b"), ["A", "c"], ["a", "b"]],
   [url("http", "https"), ["ftp://x", "x", "http:"], ["http://x/y/", "https://x?k=1"]],
+  [url("redis", "rediss"), ["redis:6379", "redis:/6379"], ["redis://h:6379", "rediss://h"]],
+  [secretUrl("redis"), ["redis:6379"], ["redis://h:6379"]],
+  [
+    evmAddresses("addresses separated by `;`", /^0x[0-9a-fA-F]{40}(;0x[0-9a-fA-F]{40})*;?$/),
+    ["0x12", `${SPELLED.replace("d8", "D8")}`, `${SPELLED};${SPELLED.replace("5", "6")}`],
+    [SPELLED, `${SPELLED.toLowerCase()};`, `0x${"AB".repeat(20)};${SPELLED}`],
+  ],
   [usd, ["1,5", "-1", "1.0000000000000000001", "1e3"], ["0.25", "1"]],
   [list, ["a,,b", ","], ["a", "a, b"]],
   [privateKey, ["0x12", "g".repeat(64)], ["ab".repeat(32)]],

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, gather } from "./config-error.ts";
 
 /** Names and values as a process gets them. An empty value counts as absent: compose files pass those for unset variables. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -49,6 +49,14 @@ export function readSettings<const S extends Settings>(settings: S, env: Env): S
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as SettingValues<S>;
+}
+
+/** Those of the settings whose variables are right, for checks between settings beside those of each. */
+export function validSettings<const S extends Settings>(settings: S, env: Env): Partial<SettingValues<S>> {
+  const values: Record<string, unknown> = {};
+  for (const [field, setting] of Object.entries(settings))
+    gather([], () => Object.assign(values, readSettings({ [field]: setting }, env)));
+  return values as Partial<SettingValues<S>>;
 }
 
 /** The raw text; `""` when absent; undefined when it cannot be had, which is then a problem. */

@@ -14,7 +14,7 @@ const hub = {
   id: "hub",
   httpRpcUrl: "http://127.0.0.1:1",
   chainId: 537713,
-  hubAddress: address("Aa"),
+  hubAddress: address("AA"),
   oracleAddress: address("bb"),
 };
 
@@ -134,10 +134,10 @@ test("a hub whose parts contradict each other is refused", () => {
     "chainId and hubChainId are not the same",
   );
   expect(problemsOf(() => load({ ...hub, hubChainId: "537713" }))).toBe("");
-  expect(problemsOf(() => load({ ...hub, allocatorAddress: address("aA") }))).toContain(
+  expect(problemsOf(() => load({ ...hub, allocatorAddress: address("AA") }))).toContain(
     "two of the hub's contracts have one address",
   );
-  expect(problemsOf(() => load({ ...hub, genericMappingAddress: address("bB") }))).toContain(
+  expect(problemsOf(() => load({ ...hub, genericMappingAddress: address("BB") }))).toContain(
     "two of the hub's contracts have one address",
   );
 });
@@ -166,7 +166,7 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
       HUB_ORACLE_ADDRESS: address("bb"),
       HUB_ORACLE_MULTISIG_ADDRESS: address("cc"),
       HUB_ALLOCATOR_ADDRESS: address("dd"),
-      HUB_GENERIC_MAPPING_ADDRESS: address("Ee"),
+      HUB_GENERIC_MAPPING_ADDRESS: address("EE"),
     };
     expect(loadHub({ environment, configsDir, env }).hub).toMatchObject({
       chainId: 72100339,

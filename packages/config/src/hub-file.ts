@@ -7,7 +7,7 @@ import { pathOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
-import { resolvePlaceholders } from "./placeholder.ts";
+import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
 /** What a hub may lack: contracts without which some questions are not attested, and the time from which deposits are attested in parts. */
 const OPTIONAL: readonly string[] = [
@@ -31,7 +31,8 @@ export interface LoadedHub {
 export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedHub {
   const fileName = `chains.hub.${source.environment}.json`;
   const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
-  const resolved = resolvePlaceholders(flattened(document), source.env);
+  const written = flattened(document);
+  const resolved = resolvePlaceholders(written, source.env);
   const optional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
   const problems: string[] = resolved.unset
     .filter(({ path }) => !optional(path) && path[0] !== "additionalData")
@@ -45,7 +46,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     problems.push(
       ...parsed.error.issues
         .filter(({ path }) => !unsetFields.has(String(path[0])))
-        .map((issue) => `${fileName}${pathOf(issue)}: ${issue.message}`),
+        .map((issue) => `${fileName}${pathOf(issue)}${variableAt(written, issue.path)}: ${issue.message}`),
     );
     throw new ConfigError(problems);
   }

@@ -1,3 +1,4 @@
+import { hasWrongChecksum } from "@causeway/domain";
 import type { Parsed, Setting } from "./env.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import { Secret } from "./secret.ts";
@@ -39,6 +40,21 @@ export function matching(form: string, pattern: RegExp): Coercer<string> {
   return coercer(form, (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)));
 }
 
+/** What is wrong with an address that `hasWrongChecksum`. It names no other spelling: that would vouch for the mistyped address. */
+export const WRONG_CHECKSUM =
+  "has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source";
+
+/** EVM addresses in text of a given form. Those in mixed case must have the checksum of EIP-55. */
+export function evmAddresses(form: string, pattern: RegExp): Coercer<string> {
+  return coercer(form, (raw) => {
+    if (!pattern.test(raw)) return invalid(`must be ${form}`);
+    const addresses = raw.match(/0x[0-9a-fA-F]{40}/g) ?? [];
+    const wrong = addresses.findIndex(hasWrongChecksum);
+    if (wrong < 0) return valid(raw);
+    return invalid(`${addresses.length === 1 ? "" : `entry ${wrong + 1} `}${WRONG_CHECKSUM}`);
+  });
+}
+
 /** Whole number within bounds, both included. */
 export function integer(min: number, max: number): Coercer<number> {
   return coercer(`integer ${min}..${max}`, (raw) => {
@@ -77,7 +93,7 @@ export function choice<const W extends string>(...words: readonly W[]): Coercer<
 
 /** Absolute URL of one of the given schemes, without a trailing slash. */
 export function url(...schemes: readonly string[]): Coercer<string> {
-  const kind = `URL (${schemes.join(", ")})`;
+  const kind = kindOfUrl(schemes);
   return coercer(kind, (raw) =>
     isUrlOf(raw, schemes) ? valid(raw.replace(/\/+$/, "")) : invalid(`must be a ${kind}`),
   );
@@ -108,7 +124,7 @@ export const secret: Coercer<Secret> = coercer("secret text", (raw) => valid(new
 
 /** A URL that carries credentials, kept as a secret. Also read from the file named by `<NAME>_FILE`. */
 export function secretUrl(...schemes: readonly string[]): Coercer<Secret> {
-  const kind = `URL (${schemes.join(", ")}), secret`;
+  const kind = `${kindOfUrl(schemes)}, secret`;
   return coercer(
     kind,
     (raw) => (isUrlOf(raw, schemes) ? valid(new Secret(raw)) : invalid(`must be a ${kind}`)),
@@ -128,8 +144,15 @@ export const privateKey: Coercer<Secret> = coercer(
   true,
 );
 
-/** True when `text` is an absolute URL whose scheme (without `:`) is one of `schemes`. */
+/**
+ * True when `text` is an absolute URL whose scheme (without `:`) is one of `schemes`. The two slashes must be written: without them
+ * `redis:6379` is a URL too, of the path 6379 on no host.
+ */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   const parsed = URL.parse(text);
-  return parsed !== null && schemes.includes(parsed.protocol.slice(0, -1));
+  return parsed !== null && schemes.includes(parsed.protocol.slice(0, -1)) && /^[^:]+:\/\//.test(text);
+}
+
+function kindOfUrl(schemes: readonly string[]): string {
+  return `URL (${schemes.map((scheme) => `${scheme}://`).join(", ")})`;
 }

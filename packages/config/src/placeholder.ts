@@ -7,6 +7,16 @@ export function placeholderName(text: string): string | undefined {
   return PLACEHOLDER.exec(text)?.[1];
 }
 
+/** ` (NAME)` when the text at `path` of the document stands for the variable NAME, else nothing: for a problem that is to be mended there. */
+export function variableAt(document: unknown, path: readonly PropertyKey[]): string {
+  let value = document;
+  for (const key of path)
+    value =
+      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+  const name = typeof value === "string" ? placeholderName(value) : undefined;
+  return name === undefined ? "" : ` (${name})`;
+}
+
 /** A document with its placeholders replaced. */
 export interface Resolved {
   /** Properties whose variable is unset are left out. */

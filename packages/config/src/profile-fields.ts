@@ -1,7 +1,7 @@
-import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
 import { parseExactDecimal } from "./exact-decimal.ts";
-import { isUrlOf } from "./kinds.ts";
+import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // What entries of every family write alike. The same schema reads the text of the file, where a `$PLACEHOLDER` may stand for a
@@ -24,10 +24,9 @@ const httpUrls = z.union(
 );
 export const wsUrl = orPlaceholder("a ws(s) URL", (text) => isUrlOf(text, ["ws", "wss"]));
 const address = orPlaceholder("a 20-byte address", (text) => parseAddress(text) !== undefined);
-export const serviceAddress = address.refine(
-  (text) => text !== NATIVE_CURRENCY,
-  "must not be the zero address",
-);
+export const serviceAddress = address
+  .refine((text) => text !== NATIVE_CURRENCY, "must not be the zero address")
+  .refine((text) => !hasWrongChecksum(text), WRONG_CHECKSUM);
 
 const name = z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes");
 const chainId = z.int().min(1);

@@ -1,7 +1,8 @@
 import type { VmType } from "@causeway/domain";
-import { encodeAddress, nativeCurrency } from "@causeway/domain";
+import { encodeAddress, hasWrongChecksum, nativeCurrency } from "@causeway/domain";
 import { z } from "zod";
 import { DEFAULT_CONFIRMATIONS } from "./bitcoin-facts.ts";
+import { WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
@@ -58,9 +59,14 @@ export const railEntry = z
       })
       .prefault({}),
   })
-  .superRefine(({ vmType, depository, tokens, exchange, confirmations, additionalData }, context) => {
+  .superRefine((entry, context) => {
+    const { vmType, depository, additionalDepositories = [] } = entry;
+    const { tokens, exchange, confirmations, additionalData } = entry;
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
+    if (hasWrongChecksum(depository)) problem(["depository"], WRONG_CHECKSUM);
+    for (const [index, former] of additionalDepositories.entries())
+      if (hasWrongChecksum(former)) problem(["additionalDepositories", index], WRONG_CHECKSUM);
     if (!isAccount(vmType, depository))
       problem(["depository"], `must be an address of the family ${vmType}, not its native currency`);
     for (const [index, one] of tokens.entries())

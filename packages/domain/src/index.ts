@@ -12,6 +12,7 @@ export * from "./chain/hyperliquid-facts.ts";
 export * from "./chain/lighter-facts.ts";
 export type * from "./chain/solana-facts.ts";
 export { decodeBitcoinAddress, encodeBitcoinAddress, type BitcoinNetwork } from "./address/bitcoin.ts";
+export * from "./address/checksum.ts";
 export * from "./address/codec.ts";
 export * from "./address/encode-order.ts";
 export * from "./address/spell-order.ts";

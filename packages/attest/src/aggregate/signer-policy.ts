@@ -1,6 +1,5 @@
-import { parseAddress } from "@causeway/domain";
+import { hasWrongChecksum, parseAddress } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import { getAddress } from "viem";
 import type { QuorumPolicy } from "./examine.ts";
 
 export interface SignerSettings {
@@ -56,19 +55,15 @@ function readSigners(text: string, problems: string[]): ReadonlySet<Address> {
   if (entries.length > 1 && entries.at(-1) === "") entries.pop();
   const list = new Set<Address>();
   for (const [index, entry] of entries.entries()) {
-    const address = readSigner(entry);
-    if (address === undefined)
-      problems.push(`ORACLE_SIGNERS entry ${index + 1} is not an address (or its checksum is wrong)`);
-    else if (BigInt(address) === 0n) problems.push(`ORACLE_SIGNERS entry ${index + 1} is the zero address`);
+    const address = entry.startsWith("0x") ? parseAddress(entry) : undefined;
+    const place = `ORACLE_SIGNERS entry ${index + 1}`;
+    if (address === undefined) problems.push(`${place} is not an address`);
+    else if (hasWrongChecksum(entry))
+      problems.push(
+        `${place} has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source`,
+      );
+    else if (BigInt(address) === 0n) problems.push(`${place} is the zero address`);
     else list.add(address);
   }
   return list;
-}
-
-function readSigner(text: string): Address | undefined {
-  const address = text.startsWith("0x") ? parseAddress(text) : undefined;
-  if (address === undefined) return undefined;
-  const digits = text.slice(2);
-  const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return hasOneCase || getAddress(address) === text ? address : undefined;
 }
