@@ -38,7 +38,8 @@ It does not show files: prefer \`…_FILE\` or the secrets folder. For Postgres 
 ## API and worker
 
 Both processes read the same variables, except the keys marked _Worker only_: the API takes their addresses
-([OPERATIONS.md](OPERATIONS.md#keys)). \`migrate\` reads \`DATABASE_URL\` alone.
+([OPERATIONS.md](OPERATIONS.md#keys)). \`migrate\` reads only \`DATABASE_URL\`, from the same
+places as the others.
 
 ${describeSettings(apiSettingGroups)}
 

@@ -6,6 +6,7 @@ import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
 import { readApiConfig } from "./config.ts";
+import { readDatabaseUrl } from "./database-url.ts";
 import type { OpenKeys } from "./keys-command.ts";
 import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
 
@@ -14,9 +15,7 @@ import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
  * @throws ConfigError without a database
  */
 export function openKeys(env: Env): ReturnType<OpenKeys> {
-  const databaseUrl = env["DATABASE_URL"];
-  if (databaseUrl === undefined || databaseUrl === "") throw new ConfigError(["DATABASE_URL is required"]);
-  const pool = createPool(databaseUrl, {
+  const pool = createPool(readDatabaseUrl(env), {
     max: 1,
     statementTimeoutMs: 30_000,
     applicationName: "causeway operator",

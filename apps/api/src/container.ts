@@ -12,6 +12,8 @@ import { createNodeLatency } from "./adapters/chains/node-latency.ts";
 import { createChainPulse } from "./adapters/chains/pulse.ts";
 import { balanceReads } from "./adapters/postgres/balance-reads.ts";
 import { checkSessions } from "./adapters/postgres/check-sessions.ts";
+import { withDatabaseProblems } from "./adapters/postgres/database-problem.ts";
+import { checkSchema } from "./adapters/postgres/migrations.ts";
 import { leaderReads } from "./adapters/postgres/leader-reads.ts";
 import { leaderLocks } from "./adapters/postgres/leader-locks.ts";
 import { jobRuns } from "./adapters/postgres/job-runs.ts";
@@ -130,7 +132,7 @@ export interface Work {
 
 /**
  * Builds everything from the configuration: the only place that knows every adapter.
- * @throws RpcFault of kind `wrongChain` when a node serves another chain than configured, ServiceError when a deposit address factory is unsafe; a node that does not answer now is waited
+ * @throws StartProblem when the database is away or not migrated, RpcFault of kind `wrongChain` when a node serves another chain than configured, ServiceError when a deposit address factory is unsafe; a node that does not answer now is waited
  * for later.
  */
 export async function createContainer(
@@ -141,13 +143,14 @@ export async function createContainer(
   const events = loggedEvents(log, metrics.registry);
   const clock = { nowMs: () => Date.now() };
   const databaseUrl = config.database.url.reveal();
-  const limits = await checkSessions(databaseUrl);
+  const limits = await withDatabaseProblems(databaseUrl, async () => await checkSessions(databaseUrl));
   const pool = createPool(databaseUrl, {
     max: config.database.poolSize,
     statementTimeoutMs: config.database.statementTimeoutMs,
     applicationName: "causeway",
   });
   lifecycle.add("postgres", () => pool.end());
+  await checkSchema(pool);
   const sql = sqlOn(pool);
   const signer = rawKeySigner(config.solver.privateKey.reveal());
   const { accounts } = config;

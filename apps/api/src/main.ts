@@ -17,5 +17,5 @@ await runProcess(process.env, {
         checkResponses: http.responseCheck,
       },
     ),
-  port: ({ http }) => http.port,
+  port: ({ http }) => ({ port: http.port, portName: "HTTP_PORT" }),
 });

@@ -1,13 +1,22 @@
-import { takeEnvironment } from "@causeway/config";
+import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
+import { StartProblem } from "@causeway/service-kit";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import { runner, type RunnerOption } from "node-pg-migrate";
 import pg from "pg";
+import { CONNECTED_WITHIN_MS, withDatabaseProblems } from "./adapters/postgres/database-problem.ts";
+import {
+  appliedMigrations,
+  MIGRATIONS_DIR,
+  MIGRATIONS_TABLE,
+  migrationsOf,
+} from "./adapters/postgres/migrations.ts";
 import { concurrentStatements, runConcurrently } from "./adapters/postgres/concurrent-indexes.ts";
+import { readDatabaseUrl } from "./database-url.ts";
 
-const MIGRATIONS_DIR = fileURLToPath(new URL("../migrations", import.meta.url));
 const LOCK = "causeway:migrate";
 
 /** While a migration waits for a table, every later statement on that table waits behind it: it gives way after this. */
@@ -24,6 +33,13 @@ type MigrationLoader = Exclude<MigrationLoaders[number]["loader"], string>;
 /** lock_not_available, deadlock_detected: the migration was rolled back and may run again. */
 const RETRYABLE_CODES: ReadonlySet<string | undefined> = new Set(["55P03", "40P01"]);
 
+/** What a run did. */
+export interface Migrated {
+  readonly applied: number;
+  /** Migrations that the database has now. */
+  readonly total: number;
+}
+
 export interface MigrateOptions {
   /** Folder of the migrations. */
   readonly folder?: string;
@@ -33,18 +49,24 @@ export interface MigrateOptions {
 
 /**
  * Brings the database to this version's schema, while others use it. Safe to run from several processes at once: one runs, the others wait.
- * @throws when a migration fails; each runs in a transaction of its own or can run again, so the next run continues where this one stopped
+ * @throws StartProblem when there are no migrations; an Error when one fails; each runs in a transaction of its own or can run again, so the next run continues where this one stopped
  */
 export async function migrate(
   databaseUrl: string,
   { folder = MIGRATIONS_DIR, report = () => {} }: MigrateOptions = {},
-): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: "causeway migrate" });
+): Promise<Migrated> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: "causeway migrate",
+    connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+  });
   // The statement under way is rejected when the connection is lost; without a listener the process would end.
   client.on("error", () => {});
+  await migrationsOf(folder);
   await client.connect();
   try {
     await takeLock(client, report);
+    const before = await appliedMigrations(client);
     for (let attempt = 1; ; attempt += 1) {
       let current = "";
       await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
@@ -52,7 +74,8 @@ export async function migrate(
         await runPending(client, folder, report, (name) => {
           current = name;
         });
-        return;
+        const { size: total } = await appliedMigrations(client);
+        return { applied: total - before.size, total };
       } catch (error) {
         if (!(error instanceof pg.DatabaseError) || !RETRYABLE_CODES.has(error.code)) throw error;
         await client.query("rollback");
@@ -125,7 +148,7 @@ async function runPending(
     dbClient: client,
     dir,
     direction: "up",
-    migrationsTable: "schema_migrations",
+    migrationsTable: MIGRATIONS_TABLE,
     migrationLoaderStrategies: [{ extensions: [".sql"], loader }],
     // The lock above is waited for; the library's own fails at once.
     noLock: true,
@@ -145,13 +168,24 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
   return rows[0]?.text ?? "none is open now";
 }
 
-if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {
-  const databaseUrl = takeEnvironment(process.env)["DATABASE_URL"];
-  if (databaseUrl === undefined || databaseUrl === "") {
-    process.stderr.write("DATABASE_URL is required\n");
-    process.exitCode = 1;
-  } else {
-    await migrate(databaseUrl, { report: (line) => process.stdout.write(`${line}\n`) });
-    process.stdout.write("the database schema is up to date\n");
+/** Tells what was done, or in one sentence why not. The exit code. */
+async function run(env: Env): Promise<number> {
+  try {
+    const url = readDatabaseUrl(env);
+    const { applied, total } = await withDatabaseProblems(
+      url,
+      async () => await migrate(url, { report: (line) => process.stdout.write(`${line}\n`) }),
+    );
+    process.stdout.write(
+      `${applied === 0 ? "no migration was missing" : `applied ${applied} migration(s)`}: the database has all ${total} and is up to date\n`,
+    );
+    return 0;
+  } catch (error) {
+    const isPlain = error instanceof ConfigError || error instanceof StartProblem;
+    process.stderr.write(`${isPlain ? error.message : inspect(error)}\n`);
+    return 1;
   }
 }
+
+if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1])
+  process.exitCode = await run(takeEnvironment(process.env));

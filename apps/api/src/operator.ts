@@ -1,6 +1,6 @@
 // What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
 // `settlement` (what the hub owes); and the things that an operator does here: `keys`, `refund` and `withdraw`.
-import { type Env, takeEnvironment } from "@causeway/config";
+import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
@@ -17,6 +17,7 @@ import { webhookReport } from "./adapters/postgres/webhook-report.ts";
 import { openKeys } from "./container-keys.ts";
 import { openRefunds } from "./container-refunds.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
+import { readDatabaseUrl } from "./database-url.ts";
 import { KEYS_USAGE, runKeys } from "./keys-command.ts";
 import { REFUND_USAGE, runRefund } from "./refund-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
@@ -76,22 +77,19 @@ function reasonOf(error: unknown): string {
   return error.message === "" && "code" in error ? String(error.code) : error.message;
 }
 
-async function run(words: readonly string[], databaseUrl: string | undefined): Promise<number> {
+async function run(words: readonly string[], env: Env): Promise<number> {
   const question = questionOf(words);
   if (question === undefined) {
     process.stderr.write(USAGE);
     return 2;
   }
-  if (databaseUrl === undefined || databaseUrl === "") {
-    process.stderr.write("DATABASE_URL is required\n");
-    return 1;
-  }
-  const pool = createPool(databaseUrl, {
-    max: 1,
-    statementTimeoutMs: 30_000,
-    applicationName: "causeway operator",
-  });
+  let pool;
   try {
+    pool = createPool(readDatabaseUrl(env), {
+      max: 1,
+      statementTimeoutMs: 30_000,
+      applicationName: "causeway operator",
+    });
     const rows = await question(sqlOn(pool));
     if (rows === undefined) {
       process.stderr.write(`no request is called ${words[1]}: it is unknown here\n`);
@@ -100,10 +98,12 @@ async function run(words: readonly string[], databaseUrl: string | undefined): P
     print(rows);
     return 0;
   } catch (error) {
-    process.stderr.write(`the database was not read: ${reasonOf(error)}\n`);
+    process.stderr.write(
+      error instanceof ConfigError ? `${error.message}\n` : `the database was not read: ${reasonOf(error)}\n`,
+    );
     return 1;
   } finally {
-    await pool.end();
+    await pool?.end();
   }
 }
 
@@ -114,7 +114,7 @@ async function runCommand([command, ...rest]: readonly string[], env: Env): Prom
   if (command === "keys") return await runKeys(rest, () => openKeys(env));
   return await run(
     [command, ...rest].filter((word) => word !== undefined),
-    env["DATABASE_URL"],
+    env,
   );
 }
 

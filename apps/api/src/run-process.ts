@@ -1,5 +1,11 @@
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
-import { createLifecycle, createLogger, createMetrics, runUntilSignal } from "@causeway/service-kit";
+import {
+  createLifecycle,
+  createLogger,
+  createMetrics,
+  listenOn,
+  runUntilSignal,
+} from "@causeway/service-kit";
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { ApiConfig } from "./config.ts";
@@ -14,7 +20,8 @@ export interface ProcessPlan<Config extends ApiConfig> {
   /** @throws ConfigError */
   read(env: Env): Config;
   serve(container: Container, config: Config, services: HttpServices): Promise<FastifyInstance>;
-  port(config: Config): number;
+  /** The port that it listens on, and the setting that gives it. */
+  port(config: Config): { readonly port: number; readonly portName: string };
 }
 
 /** A process of this app from configuration to the last signal. A configuration that is wrong is told on stderr, and the exit code is 1. */
@@ -39,7 +46,7 @@ export async function runProcess<Config extends ApiConfig>(
       );
       const server = await plan.serve(container, config, { log, metrics });
       lifecycle.add("http", () => server.close());
-      const url = await server.listen({ host: config.http.host, port: plan.port(config) });
+      const url = await listenOn(server, { host: config.http.host, ...plan.port(config) });
       log.info({ event: "listening", url });
     },
   });

@@ -15,5 +15,5 @@ await runProcess(process.env, {
       { metrics: metricsAccess(access.metricsToken, "open") },
     );
   },
-  port: ({ healthPort }) => healthPort,
+  port: ({ healthPort }) => ({ port: healthPort, portName: "HEALTH_PORT" }),
 });

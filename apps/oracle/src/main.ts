@@ -1,5 +1,5 @@
 import { ConfigError, takeEnvironment } from "@causeway/config";
-import { createLifecycle, createMetrics, runUntilSignal } from "@causeway/service-kit";
+import { createLifecycle, createMetrics, listenOn, runUntilSignal } from "@causeway/service-kit";
 import { createApiKeys } from "./adapters/api-keys.ts";
 import { type OracleConfig, readOracleConfig } from "./config.ts";
 import { createContainer } from "./container.ts";
@@ -35,7 +35,11 @@ async function serve(config: OracleConfig): Promise<void> {
         },
       );
       lifecycle.add("http", () => server.close());
-      const url = await server.listen({ host: config.http.host, port: config.http.port });
+      const url = await listenOn(server, {
+        host: config.http.host,
+        port: config.http.port,
+        portName: "HTTP_PORT",
+      });
       log.info({ event: "listening", url, signer: config.signer.address, shadow: config.shadow });
     },
   });

@@ -12,6 +12,7 @@ export type { NothingLeft } from "./nothing-left.ts";
 export * from "./openapi.ts";
 export * from "./plain-first.ts";
 export * from "./response-check.ts";
+export * from "./start-problem.ts";
 export * from "./trusted-proxies.ts";
 export type { FieldErrorCodes } from "./schema-problem.ts";
 export type { ZodTypeProvider } from "fastify-type-provider-zod";

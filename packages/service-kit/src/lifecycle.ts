@@ -1,4 +1,5 @@
 import type { Logger } from "./logging.ts";
+import { StartProblem } from "./start-problem.ts";
 
 /** What a process must put down before it ends, in reverse order of taking it up. */
 export interface Lifecycle {
@@ -62,7 +63,9 @@ export async function runUntilSignal(options: {
       log.info({ event: "stopping", signal });
     } catch (err) {
       stopping = true;
-      log.fatal({ event: "startFailed", err });
+      // Whoever mends what is outside the code needs the sentence, not the stack.
+      if (err instanceof StartProblem) log.fatal({ event: "startFailed", problem: err.message });
+      else log.fatal({ event: "startFailed", err });
       host.exitCode = 1;
     }
     const clean = await lifecycle.close();

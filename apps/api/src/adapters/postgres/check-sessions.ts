@@ -1,11 +1,13 @@
+import { StartProblem } from "@causeway/service-kit";
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { CONNECTED_WITHIN_MS } from "./database-problem.ts";
 
 /** How long an announcement may take from one connection to another. */
 const ANNOUNCED_WITHIN_MS = 3_000;
 
 /** Something between this process and Postgres gives connections to other clients between transactions. */
-export class SessionsNotKept extends Error {
+export class SessionsNotKept extends StartProblem {
   override readonly name = "SessionsNotKept";
 
   constructor(finding: string) {
@@ -32,7 +34,7 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
       new pg.Client({
         connectionString,
         application_name: "causeway session check",
-        connectionTimeoutMillis: 10_000,
+        connectionTimeoutMillis: CONNECTED_WITHIN_MS,
         query_timeout: 10_000,
       }),
   ) as [pg.Client, pg.Client];

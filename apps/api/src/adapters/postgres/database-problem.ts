@@ -1,0 +1,60 @@
+import { StartProblem } from "@causeway/service-kit";
+import pg from "pg";
+
+/** How long a connection may take to be opened at a start. */
+export const CONNECTED_WITHIN_MS = 10_000;
+
+/**
+ * Runs what needs the database at a start.
+ * @throws StartProblem, with one sentence and the remedy, when the server is away or refuses; other errors as they are
+ */
+export async function withDatabaseProblems<T>(databaseUrl: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const sentence = sentenceOf(error, databaseUrl);
+    throw sentence === undefined ? error : new StartProblem(sentence, { cause: error });
+  }
+}
+
+function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const server = placeOf(databaseUrl);
+  // What Postgres says names the role or the database, and no password.
+  const says = `Postgres at ${server} says: ${error.message}`;
+  if (code in AWAY || /timeout expired|terminated unexpectedly/.test(error.message))
+    return `Postgres does not answer at ${server} (${code === "" ? error.message : code}): start it, or correct DATABASE_URL`;
+  if (!(error instanceof pg.DatabaseError)) return undefined;
+  const remedy = REMEDIES[code];
+  return remedy === undefined ? undefined : `${says}: ${remedy}`;
+}
+
+const AWAY: Readonly<Record<string, true>> = {
+  ECONNREFUSED: true,
+  ECONNRESET: true,
+  EHOSTUNREACH: true,
+  ENETUNREACH: true,
+  ENOTFOUND: true,
+  EAI_AGAIN: true,
+  ETIMEDOUT: true,
+  ENOENT: true,
+};
+
+/** By the class of what Postgres refuses. */
+const REMEDIES: Readonly<Record<string, string | undefined>> = {
+  "28P01": "correct the user or the password in DATABASE_URL",
+  "28000": "create that role, or correct the user in DATABASE_URL",
+  "3D000": "create that database, or correct its name in DATABASE_URL",
+  "42501": "grant it to the role in DATABASE_URL",
+  "53300": "raise max_connections, or lower DATABASE_POOL_SIZE of the processes",
+  "57P03": "wait until it has started, then start again",
+};
+
+/** Host, port and database, without user and password. */
+function placeOf(databaseUrl: string): string {
+  const url = URL.parse(databaseUrl);
+  if (url === null) return "the address in DATABASE_URL";
+  const host = url.searchParams.get("host") ?? (url.hostname === "" ? "localhost" : url.hostname);
+  return `${host}:${url.port === "" ? "5432" : url.port}${url.pathname}`;
+}
