@@ -25,6 +25,8 @@ export interface StoredFacts {
   }>;
 }
 
+/** The user, and recipient, of one request in fifty, all among the oldest. */
+export const FORMERLY_BUSY_ADDRESS = `0x${"ab".repeat(20)}`;
 /** The user, and recipient, of one request in twenty. */
 export const BUSY_ADDRESS = `0x${"aa".repeat(20)}`;
 
@@ -50,10 +52,12 @@ export const filterCases: readonly FilterCase[] = [
   { name: "orderId", ask: (facts, at) => is("orderId", rowAt(facts, at).orderId) },
   { name: "user", ask: (facts, at) => is("user", rowAt(facts, at).user) },
   { name: "user (busy)", ask: () => is("user", BUSY_ADDRESS) },
+  { name: "user (formerly busy)", ask: () => is("user", FORMERLY_BUSY_ADDRESS) },
   { name: "user (unknown)", ask: () => is("user", coin("99")) },
   { name: "recipient", ask: (facts, at) => is("recipient", rowAt(facts, at).recipient) },
   { name: "term (address)", ask: (facts, at) => is("term", rowAt(facts, at).user) },
   { name: "term (busy address)", ask: () => is("term", BUSY_ADDRESS) },
+  { name: "term (formerly busy address)", ask: () => is("term", FORMERLY_BUSY_ADDRESS) },
   { name: "term (hash)", ask: (facts, at) => is("term", rowAt(facts, at).depositTx) },
   { name: "hash", ask: (facts, at) => is("hash", rowAt(facts, at).fillTx ?? rowAt(facts, at).depositTx) },
   { name: "depositTxHash", ask: (facts, at) => is("depositTxHash", rowAt(facts, at).depositTx) },

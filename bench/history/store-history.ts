@@ -19,7 +19,7 @@ const names = `
   on conflict do nothing`;
 
 /**
- * Paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is the same, most chains and currencies are common and some rare,
+ * Paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is the same, one had the oldest fiftieth, most chains and currencies are common and some rare,
  * one request in forty was refunded, one in two hundred failed, and few have anything special.
  */
 const requests = `
@@ -51,8 +51,8 @@ const requests = `
       case when i % 997 = 0 then 42161 when i % 100 = 12 or i % 30 = 1 then (array[1, 10, 8453, 10, 8453])[i % 5 + 1] else (array[8453, 1, 10])[i % 3 + 1] end as destination,
       '0x' || repeat(case when i % 20011 = 1 then '4a' when i % 3 = 0 then '00' else 'c0' end, 20) as paid,
       '0x' || repeat(case when i % 10007 = 2 then '4a' when i % 500 = 1 then 'e0' when i % 3 = 0 then '00' else 'c0' end, 20) as got,
-      case when i % 20 = 0 then '0x' || repeat('aa', 20) else ${address("(i * 7919 % 200000)::text")} end as user_address,
-      case when i % 20 = 0 then '0x' || repeat('aa', 20) else ${address("(i * 104729 % 200000)::text")} end as recipient
+      case when i % 20 = 0 then '0x' || repeat('aa', 20) when i <= $3::bigint / 50 then '0x' || repeat('ab', 20) else ${address("(i * 7919 % 200000)::text")} end as user_address,
+      case when i % 20 = 0 then '0x' || repeat('aa', 20) when i <= $3::bigint / 50 then '0x' || repeat('ab', 20) else ${address("(i * 104729 % 200000)::text")} end as recipient
     from generate_series($1::bigint, $2::bigint) i) made`;
 
 const deposits = `

@@ -45,9 +45,44 @@ export class Parameters {
   }
 }
 
+/** A condition on one column, given by its name. */
+interface ColumnCondition {
+  readonly kind: "column";
+  readonly column: string;
+  readonly values: readonly string[];
+}
+type Condition = HistoryCondition | ColumnCondition;
+
+/** An account is one of these. Some clients pass a deposit address as `user`. */
+const USER_COLUMNS = ["h.user_address", "h.deposit_address"];
+const ACCOUNT_COLUMNS = ["h.user_address", "h.recipient", "h.deposit_address"];
+
+/**
+ * The same conditions once per column where one of them compares several columns, so that each part reads its rows in the order of its
+ * own index. As one condition they have no common index: for a user who was busy long ago, the newest requests of all users are read first.
+ */
+export function perColumn(conditions: readonly HistoryCondition[]): readonly (readonly Condition[])[] {
+  const at = conditions.findIndex((condition) => columnsOf(condition) !== undefined);
+  const condition = conditions[at];
+  const columns = condition === undefined ? undefined : columnsOf(condition);
+  if (condition?.kind !== "is" || columns === undefined) return [conditions];
+  const { values } = condition;
+  return columns.map((column) => [
+    ...conditions.slice(0, at),
+    { kind: "column", column, values } as const,
+    ...conditions.slice(at + 1),
+  ]);
+}
+
+function columnsOf(condition: HistoryCondition): readonly string[] | undefined {
+  if (condition.kind !== "is" || condition.not === true) return undefined;
+  if (condition.field === "user") return USER_COLUMNS;
+  return condition.field === "term" && !areHashes(condition.values) ? ACCOUNT_COLUMNS : undefined;
+}
+
 /** What rows `h` of `request_history` must be. Texts are ours alone; whatever a caller gave is a parameter. */
 export function whereText(
-  conditions: readonly HistoryCondition[],
+  conditions: readonly Condition[],
   groups: ReadonlyArray<readonly HistoryCondition[]>,
   parameters: Parameters,
 ): string {
@@ -89,7 +124,8 @@ function chainOf(conditions: readonly HistoryCondition[], parameters: Parameters
   return "";
 }
 
-function conditionText(condition: HistoryCondition, parameters: Parameters): string {
+function conditionText(condition: Condition, parameters: Parameters): string {
+  if (condition.kind === "column") return equals(condition.column, condition.values, "text", parameters);
   const text = plainText(condition, parameters);
   // What is not known is not the value either.
   return condition.not === true ? `(${text}) is not true` : text;
@@ -129,11 +165,7 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
     );
   if (field === "hash")
     return among(`select t.request_id from request_transactions t where t.tx_hash = any(${list("text")})`);
-  // Some clients pass a deposit address as `user`.
-  if (field === "user") {
-    const accounts = list("text");
-    return `(h.user_address = any(${accounts}) or h.deposit_address = any(${accounts}))`;
-  }
+  if (field === "user") return oneOf(USER_COLUMNS, list("text"));
   if (field === "orderId")
     return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
   if (field === "chainId") {
@@ -148,11 +180,16 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
 
 /** An address is shorter than a hash: only one of the two can be meant. */
 function termText(values: readonly string[], terms: string): string {
-  return values.every((value) => value.length === HASH_LENGTH)
+  return areHashes(values)
     ? among(`select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
         union all select t.request_id from request_transactions t where t.tx_hash = any(${terms})`)
-    : `(h.user_address = any(${terms}) or h.recipient = any(${terms}) or h.deposit_address = any(${terms}))`;
+    : oneOf(ACCOUNT_COLUMNS, terms);
 }
+
+const areHashes = (values: readonly string[]): boolean =>
+  values.every((value) => value.length === HASH_LENGTH);
+const oneOf = (names: readonly string[], list: string): string =>
+  `(${names.map((column) => `${column} = any(${list})`).join(" or ")})`;
 
 /** @throws RangeError for what is no feature: this text stands in a statement. */
 function featureText(value: string): string {

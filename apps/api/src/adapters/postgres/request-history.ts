@@ -11,7 +11,7 @@ import type {
 import { inTime } from "./in-time.ts";
 import { statement } from "./pool.ts";
 import type { Sql, Statement } from "./pool.ts";
-import { Parameters, blockBound, whereText } from "./request-history-where.ts";
+import { Parameters, blockBound, perColumn, whereText } from "./request-history-where.ts";
 import { requestStories } from "./request-stories.ts";
 
 const LISTED_COLUMNS =
@@ -97,18 +97,22 @@ export function pageStatement(question: HistoryQuestion): {
   const { conditions, groups, sort, isAscending, after, limit } = question;
   const parameters = new Parameters();
   const column = `h.${sortColumns[sort]}`;
-  const where = whereText(conditions, groups, parameters);
   const bound = blockBound(conditions, parameters);
   const behind =
     after === undefined
       ? ""
       : ` and (${column}, h.n) ${isAscending ? ">" : "<"} (${parameters.add(after.key, "bigint")}, ${parameters.add(after.n, "bigint")})`;
   const direction = isAscending ? "asc" : "desc";
+  const most = parameters.add(limit, "bigint");
+  const parts = perColumn(conditions).map(
+    (part) => `(select h.n, ${column} as key from request_history h
+        where ${whereText(part, groups, parameters)}${bound}${behind}
+        order by ${column} ${direction}, h.n ${direction} limit ${most})`,
+  );
   return {
     // Found first by what the indexes hold, so that only what is shown is fetched from the table.
     text: `select ${LISTED_COLUMNS} from (
-        select h.n from request_history h where ${where}${bound}${behind}
-        order by ${column} ${direction}, h.n ${direction} limit ${parameters.add(limit, "bigint")}
+        select n from (${parts.join(" union ")}) either order by key ${direction}, n ${direction} limit ${most}
       ) found join request_history h using (n) order by ${column} ${direction}, h.n ${direction}`,
     values: parameters.values,
   };
