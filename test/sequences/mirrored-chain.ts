@@ -175,7 +175,7 @@ export async function mirroredChain(
     }
   };
 
-  const newest = await client.getBlockNumber({ cacheTime: 0 });
+  const newest = await client.getBlockNumber();
   for (let number = 0n; number <= newest; number++) {
     const block = await client.getBlock({ blockNumber: number });
     // The books begin after the deployment.

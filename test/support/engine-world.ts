@@ -15,6 +15,7 @@ import { transactionsOf } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
+import { inject } from "vitest";
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -132,6 +133,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     ...described.map(
       async (chain) =>
         await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
+          state: savedState(chain.id),
           clock,
           solver: solverAddress,
           gasPayers: [executor, depositAddressOperator].map(
@@ -187,12 +189,6 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   };
   await Promise.all(
     chains.map(async (chain) => {
-      await Promise.all([
-        chain.fund(solverAddress, { native: 10n ** 22n, tokens: 100_000_000n }),
-        chain.client.setBalance({ address: stranger.address, value: 10n ** 21n }),
-      ]);
-      await chain.fund(user.address);
-      await chain.fund(stranger.address);
       await chain.announce();
       await openLane(services, chain.connected);
       await loadTrail(services, chain.connected);
@@ -333,6 +329,12 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     },
   };
   return world;
+}
+
+function savedState(chainId: number): string {
+  const file = inject("chainStates")[chainId];
+  if (file === undefined) throw new RangeError(`no saved state of chain ${chainId}`);
+  return file;
 }
 
 function statusesAlong(details: readonly { readonly to?: StateName }[]): string[] {

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
+import type { ChainStates } from "./template-chain.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -7,6 +8,8 @@ declare module "vitest" {
     databaseUrl: string;
     /** Name of a database on it that has all tables and no rows. */
     templateDatabase: string;
+    /** Of the local chains, with contracts and funded accounts. */
+    chainStates: ChainStates;
     redisUrl: string;
   }
 }
@@ -21,15 +24,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
       "packages/contracts/src/generated not found: compile the contracts first, with `pnpm contracts`",
     );
   const { chooseServices } = await import("@causeway/localnet");
+  const { createChainStates } = await import("./template-chain.ts");
   const { createTemplateDatabase } = await import("./template-database.ts");
   const services = await chooseServices(process.env);
   try {
-    const template = await createTemplateDatabase(services.databaseUrl);
+    const [template, chains] = await Promise.all([
+      createTemplateDatabase(services.databaseUrl),
+      createChainStates(),
+    ]);
     process.stdout.write(`${project.name}: ${services.description}\n`);
     project.provide("databaseUrl", services.databaseUrl);
     project.provide("templateDatabase", template.name);
+    project.provide("chainStates", chains.states);
     project.provide("redisUrl", services.redisUrl);
     return async () => {
+      await chains.remove();
       await template.drop();
       await services.stop();
     };

@@ -2,7 +2,6 @@ import { createChainReader, createChainWriter, createRpcTransport, type Head } f
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
 import {
   createLocalClient,
-  deployLocal,
   fundLocal,
   startAnvil,
   type LocalAccount,
@@ -58,21 +57,25 @@ export interface SentTransaction {
   readonly succeeded: boolean;
 }
 
-/** Starts a node with contracts and nothing in its pool. */
+/** Starts a node with the contracts and the funded accounts of the saved state, and nothing in its pool. */
 export async function startTestChain(
   describe: (url: string) => Chain,
   chainId: number,
   options: {
+    /** File with the state to start from. */
+    readonly state: string;
     readonly clock: Clock;
     readonly solver: Address;
     readonly gasPayers?: readonly Address[];
     readonly onFault: (error: unknown) => void;
   },
 ): Promise<TestChain> {
-  const node: RunningAnvil = await startAnvil({ chainId, extraArgs: ["--no-mining"] });
+  const node: RunningAnvil = await startAnvil({
+    chainId,
+    extraArgs: ["--no-mining", "--load-state", options.state],
+  });
   const chain = describe(node.url);
   const client = createLocalClient(node);
-  await deployLocal(node);
   const transport = createRpcTransport({ url: node.url });
   const heads = steppedHeads();
   const reader = createChainReader(chain, transport, { knownHead: () => heads.latest });
@@ -158,7 +161,7 @@ async function transactionsOf(
   sender: Address,
   since: bigint,
 ): Promise<SentTransaction[]> {
-  const newest = await client.getBlockNumber({ cacheTime: 0 });
+  const newest = await client.getBlockNumber();
   const numbers = Array.from({ length: Number(newest - since) + 1 }, (_, at) => since + BigInt(at));
   const blocks = await Promise.all(
     numbers.map(async (blockNumber) => await client.getBlock({ blockNumber, includeTransactions: true })),

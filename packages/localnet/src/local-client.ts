@@ -57,6 +57,8 @@ export function createLocalClient(node: NodeAddress): LocalClient {
       timeout: 20_000,
     }),
     pollingInterval: 50,
+    // Whoever asks for the newest block right after mining one gets that one.
+    cacheTime: 0,
   })
     .extend(publicActions)
     .extend(walletActions)

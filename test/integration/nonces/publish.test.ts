@@ -40,7 +40,7 @@ async function toldSince(fromBlock: bigint): Promise<Record<"EntrySet" | "EntryL
   const count = (name: string): number => logs.filter(({ eventName }) => eventName === name).length;
   return { EntrySet: count("EntrySet"), EntryLeftOut: count("EntryLeftOut") };
 }
-const nextBlock = async (): Promise<bigint> => (await world.hubClient.getBlockNumber({ cacheTime: 0 })) + 1n;
+const nextBlock = async (): Promise<bigint> => (await world.hubClient.getBlockNumber()) + 1n;
 
 async function carryAndSubmit(): Promise<void> {
   await carryMappings(world.services);
