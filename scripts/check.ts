@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { phases, type Step } from "./check/steps.ts";
+import { type Duration, fileDurations, slowest } from "./check/slow-files.ts";
 import { type Counts, summaryLine } from "./check/vitest-counts.ts";
 
 /**
@@ -31,6 +32,8 @@ process.channel?.unref();
 
 const running = new Set<string>();
 const counts: Counts[] = [];
+const files: Duration[] = [];
+const steps: Duration[] = [];
 const beat = setInterval(() => say(`still running: ${[...running].join(", ")}`), 20_000);
 for (const phase of phases) {
   const queue = phase.filter((step) => wanted.includes(step.name));
@@ -46,6 +49,8 @@ const total = counts.reduce(
   }),
   { passed: 0, failed: interrupt.signal.aborted ? 1 : 0, skipped: 0 },
 );
+if (files.length > 0) tellDurations("slowest test files", slowest(files, 20));
+tellDurations("steps", steps);
 console.log(summaryLine(total));
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 
@@ -61,8 +66,10 @@ async function workOff(queue: Step[]): Promise<void> {
       console.log(`--- ${step.name} ---\n${output.trimEnd()}\n--- end of ${step.name} ---`);
     else tell(output);
     const verdict = result.failed > 0 ? "FAILED" : "ok";
-    const took = ((Date.now() - beganAtMs) / 1000).toFixed(1);
-    say(`${step.name} ${verdict} in ${took} s (${summaryLine(result)})`);
+    const seconds = (Date.now() - beganAtMs) / 1000;
+    files.push(...fileDurations(output));
+    steps.push({ seconds, name: step.name });
+    say(`${step.name} ${verdict} in ${seconds.toFixed(1)} s (${summaryLine(result)})`);
   }
 }
 
@@ -70,6 +77,11 @@ async function workOff(queue: Step[]): Promise<void> {
 function tell(output: string): void {
   for (const line of output.split("\n"))
     if (/^(rooms|images|integration|e2e|logs): /.test(line)) console.log(`  ${line}`);
+}
+
+function tellDurations(title: string, durations: readonly Duration[]): void {
+  console.log(`${title}:`);
+  for (const { seconds, name } of durations) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
 }
 
 function say(text: string): void {
