@@ -1,6 +1,7 @@
 // Entry of `npm run bench`: how fast quotes, status answers and attestations are, side by side with a server that does nothing.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { programOptions } from "../scripts/program-options.ts";
 import { captureAnswers, quoteRequest, statusRequest } from "./capture.ts";
 import { chooseCores } from "./cores.ts";
 import { judge, type RunFigures } from "./goals.ts";
@@ -35,13 +36,7 @@ process.exitCode = await main();
 process.exit();
 
 async function main(): Promise<number> {
-  let options: BenchOptions;
-  try {
-    options = readOptions(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
-    return 2;
-  }
+  const options = programOptions(usage, readOptions);
   const stopAsked = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopAsked.abort(signal));

@@ -14,10 +14,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { constants as osConstants, homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isCompiled } from "../packages/contracts/scripts/compiled-inputs.mjs";
 
-const root = resolve(import.meta.dirname, "..");
+// Not `import.meta.dirname`, which Node 18 lacks: this file must run there far enough to say what is required.
+const root = fileURLToPath(new URL("..", import.meta.url));
 // A lockfile of its own holds pnpm's hash: what installs everything else must not come unchecked.
 const pnpmFolder = join(root, "scripts", "pnpm");
 // The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs everything.
@@ -40,10 +43,6 @@ const programs = {
 const startedAtMs = Date.now();
 let dotting = false;
 
-const [command = "", ...args] = process.argv.slice(2);
-if (command === "example") programs.example = exampleNamed(args.shift());
-if (!Object.hasOwn(programs, command))
-  fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")}|example [options]`, 2);
 if (hasBundledNode) requireNode(20, 19);
 else
   requireNode(
@@ -51,14 +50,19 @@ else
     3,
     ` on ${platform}: Node is installed by the lockfile on ${bundledNodePlatforms.join(" and ")} only`,
   );
+const [command = "", ...args] = process.argv.slice(2);
+if (command === "example") programs.example = exampleNamed(args.shift());
+if (!Object.hasOwn(programs, command))
+  fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")}|example [options]`, 2);
 endWithCaller();
 await installWhenNeeded();
-await runStep(
-  "building contracts",
-  workspaceNode,
-  ["-C", "source", "packages/contracts/scripts/compile.ts"],
-  { quietForMs: 1_000 },
-);
+if (command !== "example" && !isCompiled())
+  await runStep(
+    "building contracts",
+    workspaceNode,
+    ["-C", "source", "packages/contracts/scripts/compile.ts"],
+    { quietForMs: 1_000 },
+  );
 await handOver(programs[command], args, command === "operator" ? localEnvironment() : {});
 
 function say(text) {
@@ -87,7 +91,12 @@ function exampleNamed(name) {
   const names = readdirSync(join(root, "examples"))
     .filter((file) => file.endsWith(".ts") && file !== "local-system.ts")
     .map((file) => file.slice(0, -".ts".length));
-  if (!names.includes(name)) fail(`usage: npm run example ${names.join("|")}`, 2);
+  if (!names.includes(name)) {
+    const usage = `usage: npm run example ${names.join("|")}`;
+    if (name !== "--help" && name !== "-h") fail(usage, 2);
+    console.log(usage);
+    process.exit(0);
+  }
   return `examples/${name}.ts`;
 }
 

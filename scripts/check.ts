@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { phases, type Step } from "./check/steps.ts";
 import { type Duration, fileDurations, slowest } from "./check/slow-files.ts";
 import { type Counts, summaryLine } from "./check/vitest-counts.ts";
+import { programOptions } from "./program-options.ts";
 
 /**
  * Everything that must hold before a change is taken in; what CI runs, word for word. A step that fails shows its output,
@@ -10,14 +11,10 @@ import { type Counts, summaryLine } from "./check/vitest-counts.ts";
 const SIDE_BY_SIDE = 2;
 const startedAtMs = Date.now();
 
-const { values } = parseArgs({ options: { only: { type: "string" } } });
 const names = phases.flat().map((step) => step.name);
-const wanted = values.only?.split(",") ?? names;
-const unknown = wanted.filter((name) => !names.includes(name));
-if (unknown.length > 0) {
-  console.error(`no step is called ${unknown.join(", ")}; there are ${names.join(", ")}`);
-  process.exit(2);
-}
+const usage = `usage: npm test -- [options]
+  --only A,B   runs these steps only: ${names.join(", ")}`;
+const wanted = programOptions(usage, wantedSteps);
 
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -53,6 +50,15 @@ if (files.length > 0) tellDurations("slowest test files", slowest(files, 20));
 tellDurations("steps", steps);
 console.log(summaryLine(total));
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
+
+/** @throws RangeError for a step that does not exist, TypeError for an unknown option */
+function wantedSteps(args: readonly string[]): readonly string[] {
+  const { values } = parseArgs({ args: [...args], options: { only: { type: "string" } } });
+  const wanted = values.only?.split(",") ?? names;
+  const unknown = wanted.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new RangeError(`--only: unknown step ${unknown.join(", ")}`);
+  return wanted;
+}
 
 async function workOff(queue: Step[]): Promise<void> {
   for (let step = queue.shift(); step !== undefined && !interrupt.signal.aborted; step = queue.shift()) {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSystem, type System } from "@causeway/localnet";
+import { programOptions } from "./program-options.ts";
 import { openDatabase } from "./soak/database.ts";
 import { planLane, runLane } from "./soak/lane.ts";
 import { readAlarms } from "./soak/log-events.ts";
@@ -56,13 +57,8 @@ process.exitCode = await run();
 process.exit();
 
 async function run(): Promise<number> {
-  let options: SoakOptions;
-  try {
-    options = readOptions(process.argv.slice(2), Math.floor(Math.random() * 1_000_000) + 1);
-  } catch (error) {
-    print(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-    return 2;
-  }
+  const randomSeed = Math.floor(Math.random() * 1_000_000) + 1;
+  const options = programOptions(usage, (args) => readOptions(args, randomSeed));
   const accidents: string[] = [];
   let system: System | undefined;
   const cables = options.mode === "takeovers" ? workerCables() : undefined;

@@ -4,6 +4,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { programOptions } from "../../scripts/program-options.ts";
 import { databaseUrl, startPostgres } from "@causeway/localnet";
 import pg from "pg";
 import { announcer } from "../../apps/api/src/adapters/postgres/announcements.ts";
@@ -21,14 +22,19 @@ const modes = {
   "not at all": "select $1",
 } as const;
 
-const { values } = parseArgs({
-  options: {
-    clients: { type: "string", default: "16" },
-    seconds: { type: "string", default: "5" },
-    delays: { type: "string", default: "0,5,10" },
-    url: { type: "string" },
-  },
-});
+const usage =
+  "usage: npm run bench:commits -- [--clients N] [--seconds N] [--delays 0,5,10] [--url postgres://…]";
+const { values } = programOptions(usage, (args) =>
+  parseArgs({
+    args: [...args],
+    options: {
+      clients: { type: "string", default: "16" },
+      seconds: { type: "string", default: "5" },
+      delays: { type: "string", default: "0,5,10" },
+      url: { type: "string" },
+    },
+  }),
+);
 const clients = Number(values.clients);
 const measuredMs = Number(values.seconds) * 1000;
 

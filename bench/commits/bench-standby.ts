@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { programOptions } from "../../scripts/program-options.ts";
 import { startPostgres } from "@causeway/localnet";
 import pg from "pg";
 import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
@@ -14,9 +15,13 @@ const LOCKS = Array.from({ length: 17 }, (_, n) => `watch:${n + 1}`);
 const SAMPLES = 6;
 const LANES = 13;
 
-const { values } = parseArgs({
-  options: { seconds: { type: "string", default: "60" }, updates: { type: "string", default: "1000" } },
-});
+const usage = "usage: npm run bench:standby -- [--seconds N] [--updates N]";
+const { values } = programOptions(usage, (args) =>
+  parseArgs({
+    args: [...args],
+    options: { seconds: { type: "string", default: "60" }, updates: { type: "string", default: "1000" } },
+  }),
+);
 const sampleMs = (Number(values.seconds) * 1000) / SAMPLES;
 const updatesPerSecond = Number(values.updates);
 

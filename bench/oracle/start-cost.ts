@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { programOptions } from "../../scripts/program-options.ts";
 import { freePort, localAccounts, localHub, nodeEnvironment, repositoryRoot } from "@causeway/localnet";
 import { median } from "../median.ts";
 
@@ -21,12 +22,13 @@ interface StartCost {
   readonly residentMiB: number;
 }
 
-const { values } = parseArgs({ options: { against: { type: "string" } } });
-if (values.against === undefined) {
-  process.stderr.write("usage: npm run bench:start -- --against FOLDER   (another checkout, installed)\n");
-  process.exit(2);
-}
-process.exitCode = await compare(values.against);
+const usage = "usage: npm run bench:start -- --against FOLDER   (another checkout, installed)";
+const against = programOptions(usage, (args) => {
+  const { values } = parseArgs({ args: [...args], options: { against: { type: "string" } } });
+  if (values.against === undefined) throw new RangeError("--against is required");
+  return values.against;
+});
+process.exitCode = await compare(against);
 
 async function compare(other: string): Promise<number> {
   const ours: StartCost[] = [];

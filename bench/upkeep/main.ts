@@ -1,13 +1,20 @@
-// Rehearses upkeep of a large database: `node -C source bench/upkeep/main.ts reconcile|prune|dead-node [rows]`. Storing a million rows takes a minute.
+// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node [rows]`. Storing a million rows takes a minute.
+import { programOptions } from "../../scripts/program-options.ts";
 import { onOwnDatabase } from "../own-database.ts";
 import { measureDeadNode } from "./measure-dead-node.ts";
 import { measurePrune } from "./measure-prune.ts";
 import { measureReconcile } from "./measure-reconcile.ts";
 
-const [what, rows] = process.argv.slice(2);
+const subjects = ["reconcile", "prune", "dead-node"] as const;
+const usage = `usage: npm run bench:upkeep -- ${subjects.join("|")} [rows]`;
+const { subject, rows } = programOptions(usage, ([name, count]) => {
+  const known = subjects.find((one) => one === name);
+  if (known === undefined) throw new RangeError(`expected one of ${subjects.join(", ")}, got ${name}`);
+  return { subject: known, rows: count };
+});
 const database = { name: "upkeep", statementTimeoutMs: 600_000 };
 
-switch (what) {
+switch (subject) {
   case "reconcile": {
     const waiting = Number(rows ?? 1_000_000);
     report(
@@ -29,8 +36,6 @@ switch (what) {
       ),
     );
     break;
-  default:
-    throw new RangeError("expected one of: reconcile, prune, dead-node");
 }
 
 function report(figures: object): void {

@@ -3,6 +3,7 @@ import { chooseServices } from "@causeway/localnet";
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { programOptions } from "../../scripts/program-options.ts";
 import { createTemplateDatabase } from "../support/template-database.ts";
 import { focusNames } from "./actions.ts";
 import { anvilNodes } from "./anvil-nodes.ts";
@@ -20,6 +21,15 @@ const usage = `usage: npm run sequences -- [options]
   --nodes KIND     memory: chains in memory (default); anvil: two real nodes with the real contracts
   --focus NAMES    what comes more often, e.g. fastFill,address,reorg: kinds of actions, and what quotes, payments and reorgs choose
   --path P         repeats the one failure that was found there; with the seed, and the focus, that were printed`;
+
+interface SequenceOptions {
+  readonly runs: number;
+  readonly seed: number;
+  readonly processes: number;
+  readonly path: string | undefined;
+  readonly nodes: NodeKind;
+  readonly focus: readonly string[];
+}
 
 /** What a process tells the one that started it. */
 type Told =
@@ -71,8 +81,10 @@ async function work({ runs, seed, path, nodes, focus, databaseUrl, template }: S
   }
 }
 
-async function lead(): Promise<number> {
+/** @throws RangeError for a value that makes no sense, TypeError for an unknown option */
+function readOptions(args: readonly string[]): SequenceOptions {
   const { values } = parseArgs({
+    args: [...args],
     options: {
       runs: { type: "string" },
       seed: { type: "string" },
@@ -80,33 +92,34 @@ async function lead(): Promise<number> {
       path: { type: "string" },
       nodes: { type: "string", default: "memory" },
       focus: { type: "string", default: "" },
-      help: { type: "boolean", default: false },
     },
   });
+  const { path, nodes } = values;
+  if (nodes !== "memory" && nodes !== "anvil")
+    throw new RangeError(`--nodes must be memory or anvil, got ${nodes}`);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1_000_000_000));
-  const isReal = values.nodes === "anvil";
+  const isReal = nodes === "anvil";
   const { processes, runs } =
-    values.path === undefined
+    path === undefined
       ? {
           processes: Number(values.processes ?? (isReal ? 1 : availableParallelism())),
           runs: Number(values.runs ?? (isReal ? 50 : 10_000)),
         }
       : { processes: 1, runs: 1 };
+  for (const [name, value] of Object.entries({ seed, processes, runs }))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`--${name} must be a whole number, got ${value}`);
   const focus = values.focus.split(",").filter((name) => name !== "");
   const unknown = focus.filter((name) => !focusNames.includes(name));
-  if (unknown.length > 0) {
-    print(`--focus: unknown ${unknown.join(", ")}; known are ${[...new Set(focusNames)].join(", ")}`);
-    return 2;
-  }
-  const isKnown = isReal || values.nodes === "memory";
-  if (
-    values.help ||
-    !isKnown ||
-    ![seed, processes, runs].every((value) => Number.isSafeInteger(value) && value >= 0)
-  ) {
-    print(usage);
-    return values.help ? 0 : 2;
-  }
+  if (unknown.length > 0)
+    throw new RangeError(
+      `--focus: unknown ${unknown.join(", ")}; known are ${[...new Set(focusNames)].join(", ")}`,
+    );
+  return { runs, seed, processes, path, nodes, focus };
+}
+
+async function lead(): Promise<number> {
+  const { runs, seed, processes, path, nodes, focus } = programOptions(usage, readOptions);
   const services = await chooseServices(process.env);
   const template = await createTemplateDatabase(services.databaseUrl);
   const startedAtMs = performance.now();
@@ -114,7 +127,7 @@ async function lead(): Promise<number> {
   let done = 0;
   const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
   print(
-    `${runs} sequences from seed ${seed} in ${processes} processes, ${isReal ? "real nodes" : "chains in memory"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
+    `${runs} sequences from seed ${seed} in ${processes} processes, ${nodes === "anvil" ? "real nodes" : "chains in memory"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
   );
   const total = new Map<string, number>();
   try {
@@ -124,8 +137,8 @@ async function lead(): Promise<number> {
           {
             runs: Math.floor(runs / processes) + (at < runs % processes ? 1 : 0),
             seed: seed + at,
-            path: values.path,
-            nodes: isReal ? "anvil" : "memory",
+            path,
+            nodes,
             focus,
             databaseUrl: services.databaseUrl,
             template: template.name,

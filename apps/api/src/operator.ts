@@ -108,14 +108,16 @@ async function run(words: readonly string[], env: Env): Promise<number> {
 }
 
 /** Commands that do something are in files of their own. */
-async function runCommand([command, ...rest]: readonly string[], env: Env): Promise<number> {
+async function runCommand(words: readonly string[], env: Env): Promise<number> {
+  if (words.includes("--help") || words.includes("-h")) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const [command, ...rest] = words;
   if (command === "withdraw") return await runWithdraw(rest, env, openWithdrawals);
   if (command === "refund") return await runRefund(rest, () => openRefunds(env));
   if (command === "keys") return await runKeys(rest, () => openKeys(env));
-  return await run(
-    [command, ...rest].filter((word) => word !== undefined),
-    env,
-  );
+  return await run(words, env);
 }
 
 process.exitCode = await runCommand(process.argv.slice(2), takeEnvironment(process.env));

@@ -1,19 +1,20 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { join } from "node:path";
+import {
+  generatedFolder,
+  hashFile,
+  inputHash,
+  isCompiled,
+  libraries,
+  packageFolder,
+  readSources,
+} from "./compiled-inputs.mjs";
 
 // Compiles contracts/**/*.sol into src/generated/*.ts: for each contract its ABI and its creation bytecode.
 // The same sources always give the same bytes: pinned compiler, fixed settings, no metadata hash.
 
-const room = resolve(import.meta.dirname, "..");
-const sourceFolder = join(room, "contracts");
-const generatedFolder = join(room, "src", "generated");
-const hashFile = join(generatedFolder, ".hash");
 const require = createRequire(import.meta.url);
-
-/** Source libraries that contracts may import, each resolved to its folder on disk. */
-const libraries = ["@openzeppelin/contracts", "solady"] as const;
 
 const settings = {
   evmVersion: "prague",
@@ -43,44 +44,6 @@ interface Compiler {
     input: string,
     callbacks: { import: (path: string) => { contents: string } | { error: string } },
   ): string;
-}
-
-function packageFolder(name: string): string {
-  return dirname(require.resolve(`${name}/package.json`));
-}
-
-function packageVersion(name: string): string {
-  const manifest = JSON.parse(readFileSync(join(packageFolder(name), "package.json"), "utf8")) as {
-    version: string;
-  };
-  return manifest.version;
-}
-
-function readSources(): Record<string, { content: string }> {
-  const paths = readdirSync(sourceFolder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".sol"))
-    .toSorted();
-  return Object.fromEntries(
-    paths.map((path) => {
-      const name = relative(room, join(sourceFolder, path)).replaceAll("\\", "/");
-      return [name, { content: readFileSync(join(sourceFolder, path), "utf8") }];
-    }),
-  );
-}
-
-function inputHash(sources: Record<string, { content: string }>): string {
-  const hash = createHash("sha256");
-  hash.update(readFileSync(import.meta.filename));
-  hash.update(JSON.stringify(sources));
-  for (const name of ["solc", ...libraries]) hash.update(`${name}@${packageVersion(name)}\n`);
-  return hash.digest("hex");
-}
-
-/** What the last run left: the input hash on the first line, then the files it wrote. */
-function isUpToDate(hash: string): boolean {
-  if (!existsSync(hashFile)) return false;
-  const [written, ...files] = readFileSync(hashFile, "utf8").trimEnd().split("\n");
-  return written === hash && files.every((file) => existsSync(join(generatedFolder, file)));
 }
 
 function readImport(path: string): { contents: string } | { error: string } {
@@ -139,13 +102,14 @@ function replaceFile(file: string, text: string): void {
   renameSync(draft, file);
 }
 
-const sources = readSources();
-const hash = inputHash(sources);
-if (isUpToDate(hash)) {
+if (isCompiled()) {
   console.log("contracts: up to date");
 } else {
   const startedAtMs = performance.now();
-  const deployable = [...compile(sources)].filter(([, contract]) => contract.evm.bytecode.object !== "");
+  const hash = inputHash();
+  const deployable = [...compile(readSources())].filter(
+    ([, contract]) => contract.evm.bytecode.object !== "",
+  );
   mkdirSync(generatedFolder, { recursive: true });
   const files = deployable.map(([name, contract]) => {
     const file = `${kebab(name)}.ts`;
