@@ -27,10 +27,19 @@ interface Endpoints {
   readonly apiKeys: readonly { readonly key: string; readonly fundingAddress: Address }[];
 }
 
+// The sentence of an error is enough here; its stack is not the reader's code.
+process.on("uncaughtException", ({ message }) => {
+  console.error(message);
+  process.exit(1);
+});
+
+const notRunning = "no local system runs here: begin with `npm start` in another terminal";
 const file = process.env["ENDPOINTS"] ?? new URL("../.localnet/endpoints.json", import.meta.url);
-if (!existsSync(file))
-  throw new Error("no local system runs here: begin with `npm start` in another terminal");
+if (!existsSync(file)) fail(notRunning);
 const system = JSON.parse(readFileSync(file, "utf8")) as Endpoints;
+await fetch(`${system.api.url}/health/live`).catch(() =>
+  fail(`${notRunning} (nothing answers at ${system.api.url})`),
+);
 
 /** Where the service answers. */
 export const apiUrl = system.api.url;
@@ -87,11 +96,15 @@ export async function giveUsdc(chain: LocalChain, to: Address, usdc: bigint): Pr
 }
 
 /** @throws Error with the whole answer when it is not 200 */
-export async function callApi<Answer>(path: string, body?: object): Promise<Answer> {
+export async function callApi<Answer>(
+  path: string,
+  body?: object,
+  method: string = body === undefined ? "GET" : "POST",
+): Promise<Answer> {
   const response = await fetch(`${system.api.url}${path}`, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { "content-type": "application/json", "x-api-key": app.key },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    method,
+    headers: { "x-api-key": app.key, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);

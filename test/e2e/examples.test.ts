@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { repositoryRoot, startSystem, workspaceNode, type System } from "@causeway/localnet";
+import { freePort, repositoryRoot, startSystem, workspaceNode, type System } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let system: System;
@@ -20,6 +21,9 @@ const lastWords: Readonly<Record<string, RegExp>> = {
   "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
   swap: /^The recipient has 0\.00\d+ WETH on local-b\.$/,
   "sdk-bridge": /^The recipient has 24\.\d+ USDC on local-b\.$/,
+  webhook: /^The server was called \d times with the key of 0x[0-9a-fA-F]{40}: .*success\.$/,
+  "late-deposit": /^0\.00\d+ ETH came back on local-a: TTL_EXPIRED\.$/,
+  "sponsored-deposit": /^The newcomer has 0\.00\d+ ETH on local-b\.$/,
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
 };
 
@@ -57,8 +61,27 @@ test("there is no example that this does not run", async () => {
   );
 });
 
-test("an example fails aloud when no system runs", async () => {
+test("an example says in one line that no system runs", async () => {
   const { code, stderr } = await run("account-transfer", "/nowhere/endpoints.json");
   expect(code).toBe(1);
-  expect(stderr).toContain("no local system runs here");
+  expect(stderr).toBe("no local system runs here: begin with `npm start` in another terminal\n");
 });
+
+test.each(["account-transfer", "sdk-bridge"])(
+  "the example %s says in one line that the system has stopped",
+  async (name) => {
+    const folder = await mkdtemp(join(tmpdir(), "causeway-example-"));
+    const file = join(folder, "endpoints.json");
+    const text = await readFile(join(system.folder, "endpoints.json"), "utf8");
+    const url = `http://127.0.0.1:${await freePort()}`;
+    await writeFile(file, text.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, url));
+    try {
+      expect(await run(name, file)).toMatchObject({
+        code: 1,
+        stderr: `no local system runs here: begin with \`npm start\` in another terminal (nothing answers at ${url})\n`,
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);

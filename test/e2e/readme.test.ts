@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { startSystem } from "@causeway/localnet";
+import { freePort, startSystem } from "@causeway/localnet";
 import type { System } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -9,30 +9,66 @@ const README = new URL("../../README.md", import.meta.url);
 let system: System;
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 24_500, oracles: 0, durable: false });
+  // As `npm start -- --set RATE_LIMITS=on`.
+  system = await startSystem({
+    env: {},
+    portBase: 24_500,
+    oracles: 0,
+    durable: false,
+    appEnv: { RATE_LIMITS: "on" },
+  });
 }, 60_000);
 
 afterAll(async () => {
   await system.stop();
 });
 
-test("the walk with curl in the README bridges, word for word", async () => {
+/** Runs the bash block of the README that contains the text, word for word. */
+async function runBlock(
+  containing: string,
+  api: string,
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const page = await readFile(README, "utf8");
-  const script = /```bash\n([\s\S]*?)```/.exec(page)?.[1];
-  if (script === undefined) throw new Error("the README has no bash block");
+  const blocks = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
+  const script = blocks.find((block) => block.includes(containing));
+  if (script === undefined) throw new Error(`the README has no bash block with ${containing}`);
   const [node] = system.nodes;
   if (node === undefined) throw new Error("the system has no chain");
-  const { stdout, stderr } = await promisify(execFile)(
-    "bash",
-    ["--noprofile", "--norc", "-euo", "pipefail", "-c", script],
-    {
-      env: { ...process.env, API: system.endpoints.api.url, ORIGIN_RPC: node.url },
-      timeout: 45_000,
-    },
+  const run = promisify(execFile)("bash", ["--noprofile", "--norc", "-euo", "pipefail", "-c", script], {
+    env: { ...process.env, API: api, ORIGIN_RPC: node.url },
+    timeout: 45_000,
+  });
+  return await run.then(
+    (output) => ({ code: 0, ...output }),
+    (error: unknown) => error as { code: number; stdout: string; stderr: string },
   );
-  expect(stderr).toBe("");
+}
+
+test("the walk with curl in the README bridges, word for word", async () => {
+  const { code, stdout, stderr } = await runBlock("/quote/v2", system.endpoints.api.url);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = stdout.trim().split("\n");
   expect(lines.slice(0, 2)).toEqual(["72100117 Local Alder", "72100228 Local Birch"]);
   expect(lines.at(-2)).toBe("success");
   expect(lines.at(-1)).toBe("recipient");
 }, 60_000);
+
+test("the walk with curl says in one line that no system runs", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  expect(await runBlock("/quote/v2", url)).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: `nothing answers at ${url}: run npm start first\n`,
+  });
+});
+
+test("the README shows the limit of quotes without a key, word for word", async () => {
+  // The minute may end in between, which the second run then cannot meet.
+  for (const round of [1, 2]) {
+    const { code, stdout, stderr } = await runBlock("seq 31", system.endpoints.api.url);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^( *\d+ (200|429)\n)+$/);
+    if (stdout.includes("429")) return;
+    expect(round, "no quote was refused").toBe(1);
+  }
+}, 90_000);

@@ -1,6 +1,7 @@
 import type { WireChain } from "@causeway/wire";
 import { formatUnits, parseUnits, type Address, type Hex } from "viem";
 import { createApiClient } from "./api-client.ts";
+import { shortHex } from "./terminal.ts";
 import { createUserWallet } from "./user-wallet.ts";
 
 export interface BridgeDemoOptions {
@@ -73,23 +74,28 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
   tell("quote", `${options.amount} USDC in, at least ${usdc(promised)} out; request ${quote.requestId}`);
 
   await wallet.carryOut(quote.steps, ({ stepId, receipt }) =>
-    tell(stepId, `${receipt.transactionHash} in block ${receipt.blockNumber} of ${origin.displayName}`),
+    tell(
+      stepId,
+      `${shortHex(receipt.transactionHash)} in block ${receipt.blockNumber} of ${origin.displayName}`,
+    ),
   );
   const deadline = AbortSignal.timeout(options.deadlineMs);
   const end = await api.untilEnded(quote.requestId as Hex, deadline, (answer) =>
     tell(
       answer.status,
-      [`funds at: ${answer.fundsAt}`, ...answer.txHashes, ...answer.refundTxHashes].join(" "),
+      [`funds at: ${answer.fundsAt}`, ...[...answer.txHashes, ...answer.refundTxHashes].map(shortHex)].join(
+        " ",
+      ),
     ),
   );
 
   const after = await balances();
   const received = after.recipient - before.recipient;
   options.print(
-    `  user      ${wallet.address}  ${origin.displayName}: ${usdc(before.user)} -> ${usdc(after.user)}`,
+    `  user      ${shortHex(wallet.address)}  ${origin.displayName}: ${usdc(before.user)} -> ${usdc(after.user)}`,
   );
   options.print(
-    `  recipient ${options.recipient}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
+    `  recipient ${shortHex(options.recipient)}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
   );
   const facts = { promised, received, tookMs: Math.round(performance.now() - startedAtMs) };
   if (received >= promised && end.status === "success") return { arrived: true, ...facts };

@@ -3,14 +3,19 @@ import { localAccount } from "./accounts.ts";
 import { runBridgeDemo } from "./bridge-demo.ts";
 import { watchPosition } from "./hub-position.ts";
 import type { System } from "./system.ts";
+import { shortHex, type TerminalStyle } from "./terminal.ts";
 
 /**
  * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for its users.
  *
  * @returns whether the money arrived, was settled when there are oracles, and the app balance was credited; why it did not is printed, and the system stays up to be looked at
  */
-export async function demonstrate(system: System, print: (line: string) => void): Promise<boolean> {
-  print("\nOne bridge, as a user does it:");
+export async function demonstrate(
+  system: System,
+  print: (line: string) => void,
+  style: TerminalStyle,
+): Promise<boolean> {
+  print(style.bold("\nOne bridge, as a user does it:"));
   const amount = "25";
   try {
     const position = await solverPosition(system);
@@ -25,15 +30,16 @@ export async function demonstrate(system: System, print: (line: string) => void)
       deadlineMs: 60_000,
     });
     const verdict = result.arrived
-      ? `The money arrived after ${seconds(result.tookMs)}.`
-      : `The money did NOT arrive: ${result.reason}.`;
+      ? style.passed(`The money arrived after ${seconds(result.tookMs)}.`)
+      : style.failed(`The money did NOT arrive: ${result.reason}.`);
     print(`${verdict}\n`);
     if (!result.arrived) return false;
-    if (position !== undefined) await tellSettlement(system, position, amount, print);
+    if (position !== undefined) await tellSettlement(system, position, amount, print, style);
     await tellSponsorship(system, print);
     return true;
   } catch (error) {
-    print(`The bridge failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    print(`${style.failed(`The bridge failed: ${reason}`)}\n`);
     return false;
   }
 }
@@ -60,23 +66,22 @@ async function tellSettlement(
   position: Position,
   amount: string,
   print: (line: string) => void,
+  style: TerminalStyle,
 ): Promise<void> {
-  print("What oracles make of it on the hub:");
+  print(style.bold("What oracles make of it on the hub:"));
   const sinceMs = performance.now();
   const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(60_000));
   const took = seconds(performance.now() - sinceMs);
   print(
-    `  attested by ${settled.signers.length} of ${system.endpoints.oracles.length}: ${settled.signers.join(", ")}`,
+    `  attested by ${settled.signers.length} of ${system.endpoints.oracles.length}: ${settled.signers.map(shortHex).join(", ")}`,
   );
-  print(`  settled after ${took} by ${settled.transactionHash}`);
+  print(`  settled after ${took} by ${shortHex(settled.transactionHash)}`);
   print(`  solver balance on the hub +${formatUnits(settled.after - settled.before, 6)} USDC\n`);
 }
 
 async function tellSponsorship({ sponsorship }: System, print: (line: string) => void): Promise<void> {
   const amount = formatUnits(await sponsorship.funded, 6);
-  print(
-    `An app has ${amount} USDC with the service to pay for its users: npm run example smart-eoa-bridge\n`,
-  );
+  print(`An app has ${amount} USDC with the service to pay for its users.\n`);
 }
 
 function seconds(ms: number): string {

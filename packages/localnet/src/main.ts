@@ -1,11 +1,12 @@
 // Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until Ctrl-C.
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
-import { endpointsFile, livingSystems } from "./endpoints.ts";
+import { livingSystems } from "./endpoints.ts";
 import { PortInUse } from "./free-port.ts";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
+import { terminalStyle } from "./terminal.ts";
+import { whereEverythingIs } from "./where-everything-is.ts";
 
 const usage = `usage: npm start [-- options]
   --once          end after the bridge; the exit code is 0 if the money arrived and was settled
@@ -23,9 +24,10 @@ an account with money on them; see packages/localnet/README.md.`;
 /** A quiet machine is ready by then. */
 const SLOW_START_MS = 60_000;
 const startedAtMs = performance.now();
+const style = terminalStyle(process.stdout);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
-  print(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}`);
+  print(`${style.dim(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s]`)} ${text}`);
 
 // A terminal that was closed takes no more lines; stopping in order must go on all the same.
 process.stdout.on("error", () => undefined);
@@ -106,12 +108,12 @@ async function run(args: Arguments): Promise<number> {
     const stopped = untilAborted(stopAsked.signal);
     const arrived = await Promise.race([show(system, args.tour), stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
-    if (!stopAsked.signal.aborted) tellWhereEverythingIs(system);
+    if (!stopAsked.signal.aborted) for (const line of whereEverythingIs(system, style)) print(line);
     await stopped;
     return stopAsked.signal.reason === "exit" ? 1 : 0;
   } catch (error) {
     if (stopAsked.signal.aborted && stopAsked.signal.reason !== "exit") return 130;
-    print(await explain(error, args.portBase));
+    print(style.failed(await explain(error, args.portBase)));
     return 1;
   } finally {
     if (system !== undefined) {
@@ -124,10 +126,10 @@ async function run(args: Arguments): Promise<number> {
 
 /** One bridge, and the tour when it was asked for. */
 async function show(system: System, withTour: boolean): Promise<boolean> {
-  const arrived = await demonstrate(system, print);
+  const arrived = await demonstrate(system, print, style);
   if (!withTour || !arrived) return arrived;
   const { tellTour } = await import("./tour/tell-tour.ts");
-  return await tellTour(system, print);
+  return await tellTour(system, print, style);
 }
 
 async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
@@ -161,32 +163,6 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
   } finally {
     clearTimeout(hint);
   }
-}
-
-function tellWhereEverythingIs(system: System): void {
-  const { api } = system.endpoints;
-  print(`API            ${api.url}   (documentation: ${api.url}/documentation)`);
-  for (const chain of system.chains)
-    print(`${chain.displayName.padEnd(14)} ${chain.rpcUrl}   (chain id ${chain.id})`);
-  if (system.families !== undefined)
-    for (const [name, url] of Object.entries(system.families.urls))
-      print(`${name.padEnd(14)} ${withoutPassword(String(url))}`);
-  const { hub, oracles } = system.endpoints;
-  if (hub !== undefined) print(`${hub.name.padEnd(14)} ${hub.rpcUrl}   (chain id ${hub.id})`);
-  for (const { key } of system.endpoints.apiKeys)
-    print(`API key        ${key}   (an app that pays for its users)`);
-  for (const { url, address } of oracles) print(`Oracle         ${url}   (signs as ${address})`);
-  print(`Postgres       ${withoutPassword(system.databaseUrl)}`);
-  print(`Redis          ${withoutPassword(system.redisUrl)}`);
-  print(`Logs           ${join(system.folder, "logs")}`);
-  print(`For tools      ${endpointsFile}`);
-  print("\nThe system stays up; Ctrl-C stops all of it.");
-}
-
-function withoutPassword(text: string): string {
-  const url = new URL(text);
-  if (url.password !== "") url.password = "***";
-  return url.href;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -42,8 +42,8 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const issued = await admin("/admin/keys", {
     label: "local sponsor",
     scopes,
-    // Demos and tests fast fill quotes before anybody has paid for them.
-    rules: { allowUnsubmitted: true },
+    // Demos and tests fast fill quotes before anybody has paid for them, and sponsor calls that carry native token.
+    rules: { allowUnsubmitted: true, maxCallValueUsd: "100" },
   });
   const { key, apiKey } = issuedApiKeyAnswer.parse(issued);
   const link = `/admin/keys/${apiKey.id}/funding-address`;

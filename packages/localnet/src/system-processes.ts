@@ -12,6 +12,7 @@ import { localOperatorToken } from "./sponsorship.ts";
 import { repositoryRoot, systemPath } from "./paths.ts";
 import { runToEnd } from "./process.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
+import { shortHex } from "./terminal.ts";
 import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts";
 
 /** Our own processes, each ready. */
@@ -148,7 +149,7 @@ async function startOracles(
         onUnexpectedExit,
         ...plan.signal,
       });
-      plan.onProgress(`${name} on port ${port}, signing as ${account.address}`);
+      plan.onProgress(`${name} on port ${port}, signing as ${shortHex(account.address)}`);
       return started;
     }),
   );

@@ -2,6 +2,7 @@ import { encodeAddress, type VmType } from "@causeway/domain";
 import { familyChains } from "../families/family-plan.ts";
 import { watchPosition } from "../hub-position.ts";
 import type { System } from "../system.ts";
+import type { TerminalStyle } from "../terminal.ts";
 import { familyWallets } from "./family-wallets.ts";
 import { tourLegs } from "./legs.ts";
 import { runTour, tourHead } from "./run-tour.ts";
@@ -16,7 +17,11 @@ const families: Readonly<Record<string, VmType>> = {
  * Takes money through every family as a user does, and prints the table of it.
  * @returns whether every leg arrived, and was attested by a quorum and settled
  */
-export async function tellTour(system: System, print: (line: string) => void): Promise<boolean> {
+export async function tellTour(
+  system: System,
+  print: (line: string) => void,
+  style: TerminalStyle,
+): Promise<boolean> {
   const { families: running, endpoints, chains, solver } = system;
   const [home] = chains;
   const { hub, oracles } = endpoints;
@@ -24,8 +29,8 @@ export async function tellTour(system: System, print: (line: string) => void): P
     print("The tour needs chains of all families, and oracles.");
     return false;
   }
-  print("\nThrough every family, as a user does it:");
-  print(`  ${tourHead}`);
+  print(style.bold("\nThrough every family, as a user does it:"));
+  print(style.dim(`  ${tourHead}`));
   const results = await runTour({
     apiUrl: endpoints.api.url,
     legs: tourLegs,
@@ -45,6 +50,8 @@ export async function tellTour(system: System, print: (line: string) => void): P
     deadlineMs: 90_000,
   });
   const arrived = results.filter(({ reason }) => reason === undefined).length;
-  print(`  ${arrived} of ${tourLegs.length} legs arrived and were settled.\n`);
-  return arrived === tourLegs.length;
+  const hasArrived = arrived === tourLegs.length;
+  const verdict = `${arrived} of ${tourLegs.length} legs arrived and were settled.`;
+  print(`  ${hasArrived ? style.passed(verdict) : style.failed(verdict)}\n`);
+  return hasArrived;
 }

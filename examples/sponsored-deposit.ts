@@ -1,0 +1,55 @@
+// The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another chain. By default
+// an API key sponsors no call that carries native token; its rule `maxCallValueUsd` allows it, here up to $100:
+// `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys list` shows the id).
+import { formatEther, parseEther, zeroAddress, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { appBalance, callApi, chainNamed, conclude, tell, untilEnded } from "./local-system.ts";
+
+interface Quote {
+  readonly requestId: Hex;
+  readonly steps: readonly {
+    readonly items: readonly { readonly data: { to: Address; data: Hex; value: string } }[];
+  }[];
+  readonly details: { readonly currencyOut: { readonly minimumAmount: string } };
+}
+
+const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+const newcomer = privateKeyToAddress(generatePrivateKey());
+
+// 1. A quote as for anybody.
+const quote = await callApi<Quote>("/quote/v2", {
+  user: newcomer,
+  originChainId: origin.id,
+  originCurrency: zeroAddress,
+  destinationChainId: destination.id,
+  destinationCurrency: zeroAddress,
+  amount: parseEther("0.01").toString(),
+  tradeType: "EXACT_INPUT",
+});
+const minimum = BigInt(quote.details.currencyOut.minimumAmount);
+tell("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; request ${quote.requestId}`);
+
+// 2. Its first step, unchanged, is sent by the service and paid by the app: the ETH that it carries, and the gas.
+const deposit = quote.steps[0]?.items[0]?.data;
+if (deposit === undefined) throw new Error("the quote has no deposit");
+const { to, data, value } = deposit;
+const before = await appBalance();
+await callApi("/execute", {
+  executionKind: "rawCalls",
+  data: { chainId: origin.id, to, data, value },
+  executionOptions: { referrer: "examples", subsidizeFees: true },
+  requestId: quote.requestId,
+});
+tell("executed", `a call to ${to} with ${formatEther(BigInt(value))} ETH`);
+
+// 3. Where is the money?
+const status = await untilEnded(quote.requestId);
+const [received, after] = await Promise.all([
+  destination.reads.getBalance({ address: newcomer }),
+  appBalance(),
+]);
+tell("app", `${before.totalUsd} -> ${after.totalUsd} dollars`);
+conclude(
+  status === "success" && received >= minimum && after.totalUsd < before.totalUsd,
+  `The newcomer has ${formatEther(received)} ETH on ${destination.name}.`,
+);

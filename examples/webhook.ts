@@ -1,0 +1,79 @@
+// The service calls your server whenever a request of your API key changes. Here the server is this program: it registers
+// itself, sends a bridge, checks the signature of each delivery, and removes its registration again.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import { parseEther, zeroAddress, type Address, type Hex } from "viem";
+import { app, callApi, chainNamed, conclude, pause, someoneRich, tell } from "./local-system.ts";
+
+interface Quote {
+  readonly requestId: Hex;
+  readonly steps: readonly {
+    readonly items: readonly { readonly data: { to: Address; data: Hex; value: string } }[];
+  }[];
+}
+
+// 1. A server that takes deliveries. The secret is known a moment later, when the webhook is registered.
+let secret = "";
+const statuses: string[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const body = Buffer.concat(chunks).toString("utf8");
+    if (!isGenuine(request.headers, body)) {
+      response.writeHead(401).end();
+      return;
+    }
+    // Anything but 2xx is delivered again later.
+    response.writeHead(200).end();
+    const { data } = JSON.parse(body) as { data: { status: string } };
+    statuses.push(data.status);
+    tell("delivery", `${String(request.headers["x-webhook-id"])}: ${data.status}`);
+  });
+});
+await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+const address = server.address();
+const port = typeof address === "object" ? address?.port : undefined;
+
+// 2. Register it. A real service takes public https URLs only; the local one takes this machine's, too.
+const created = await callApi<{ secret: string; webhook: { id: string } }>("/webhooks", {
+  url: `http://127.0.0.1:${port}/hook`,
+});
+({ secret } = created);
+tell("webhook", `${created.webhook.id} to port ${port}`);
+
+// 3. A bridge that is quoted with the same key.
+const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+const user = someoneRich(1);
+const quote = await callApi<Quote>("/quote/v2", {
+  user: user.address,
+  originChainId: origin.id,
+  originCurrency: zeroAddress,
+  destinationChainId: destination.id,
+  destinationCurrency: zeroAddress,
+  amount: parseEther("0.01").toString(),
+  tradeType: "EXACT_INPUT",
+});
+const deposit = quote.steps[0]?.items[0]?.data;
+if (deposit === undefined) throw new Error("the quote has no deposit");
+const { to, data, value } = deposit;
+await origin.wallet(user).sendTransaction({ to, data, value: BigInt(value) });
+tell("deposit", `sent for request ${quote.requestId}`);
+
+// 4. Wait for the last delivery, then stop listening.
+for (let tries = 0; tries < 600 && !statuses.includes("success"); tries++) await pause(100);
+await callApi(`/webhooks/${created.webhook.id}`, undefined, "DELETE");
+server.close();
+conclude(
+  statuses.at(-1) === "success",
+  `The server was called ${statuses.length} times with the key of ${app.fundingAddress}: ${statuses.join(", ")}.`,
+);
+
+/** Whether the service sent it, a moment ago, with this body. */
+function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {
+  const timestamp = String(headers["x-signature-timestamp"]);
+  if (!(Math.abs(Date.now() - Number(timestamp)) < 5 * 60_000)) return false;
+  const expected = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest();
+  const given = Buffer.from(String(headers["x-signature-sha256"]), "hex");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
