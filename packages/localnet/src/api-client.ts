@@ -8,6 +8,7 @@ import {
 } from "@causeway/wire";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
+import { ANSWER_WITHIN_MS } from "./patience.ts";
 
 /** What a user asks for; amounts in the smallest unit, addresses as the chain writes them. */
 export interface QuoteBody {
@@ -69,7 +70,7 @@ export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
     };
     const response = await fetch(`${apiUrl}${path}`, {
       ...(body === undefined ? {} : post),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text);

@@ -3,6 +3,7 @@ import { encodeFunctionData, encodePacked, erc20Abi, type Address, type Hex } fr
 import { privateKeyToAccount } from "viem/accounts";
 import type { LocalAccount } from "./accounts.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
+import { ANSWER_WITHIN_MS } from "./patience.ts";
 
 /** Before and after the address to credit, behind the calldata of a transfer to the solver. */
 const marker: Hex = "0x012345abcdef";
@@ -50,7 +51,7 @@ interface BalancesAnswer {
 /** What the service says a wallet has with it of one token, in smallest units. */
 export async function readAppBalance(apiUrl: string, wallet: Address, token: Address): Promise<bigint> {
   const response = await fetch(`${apiUrl}/app-fees/${wallet}/balances`, {
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });
   if (!response.ok)
     throw new Error(`the app balance of ${wallet}: ${response.status} ${await response.text()}`);

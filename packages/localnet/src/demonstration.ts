@@ -4,6 +4,7 @@ import { runBridgeDemo } from "./bridge-demo.ts";
 import { watchPosition } from "./hub-position.ts";
 import type { System } from "./system.ts";
 import { shortHex, type TerminalStyle } from "./terminal.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /**
  * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for its users.
@@ -15,7 +16,7 @@ export async function demonstrate(
   print: (line: string) => void,
   style: TerminalStyle,
 ): Promise<boolean> {
-  print(style.bold("\nOne bridge, as a user does it:"));
+  print(`\n${style.bold("One bridge, as a user does it:")}`);
   const amount = "25";
   try {
     const position = await solverPosition(system);
@@ -27,7 +28,7 @@ export async function demonstrate(
       recipient: localAccount("user", 1).address,
       amount,
       print,
-      deadlineMs: 60_000,
+      deadlineMs: PATIENCE_MS,
     });
     const verdict = result.arrived
       ? style.passed(`The money arrived after ${seconds(result.tookMs)}.`)
@@ -70,7 +71,7 @@ async function tellSettlement(
 ): Promise<void> {
   print(style.bold("What oracles make of it on the hub:"));
   const sinceMs = performance.now();
-  const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(60_000));
+  const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(PATIENCE_MS));
   const took = seconds(performance.now() - sinceMs);
   print(
     `  attested by ${settled.signers.length} of ${system.endpoints.oracles.length}: ${settled.signers.map(shortHex).join(", ")}`,

@@ -6,6 +6,7 @@ import { ensureDeterministicDeployer } from "./deterministic-deployer.ts";
 import { requiredWei, type Funding } from "./fund.ts";
 import { GivenServiceUnusable, givenUrl, tryGiven, type GivenService } from "./given-service.ts";
 import { createLocalClient, type NodeAddress } from "./local-client.ts";
+import { ANSWER_WITHIN_MS } from "./patience.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -128,7 +129,7 @@ async function ask(url: string, method: string, params: readonly unknown[]): Pro
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   }).catch((error: unknown) => {
     const cause = error instanceof Error ? error.cause : undefined;
     const reason = cause instanceof Error && cause.message !== "" ? cause.message : "it timed out";

@@ -17,6 +17,7 @@ import {
   type Transport,
   type WalletActions,
 } from "viem";
+import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
 
 /** Where a local node answers. */
 export interface NodeAddress {
@@ -54,7 +55,7 @@ export function createLocalClient(node: NodeAddress): LocalClient {
     chain: describeChain(node),
     transport: http(node.url, {
       batch: node.fundingKey === undefined ? { batchSize: 500 } : false,
-      timeout: 20_000,
+      timeout: ANSWER_WITHIN_MS,
     }),
     pollingInterval: 50,
     // Whoever asks for the newest block right after mining one gets that one.
@@ -124,8 +125,6 @@ export async function sendPipelined(
 /** What geth's pool is sure to keep of one account. */
 const MAX_AT_ONCE = 16;
 
-const INCLUSION_TIMEOUT_MS = 120_000;
-
 /**
  * Sends signed transactions to a given node, a few at a time, and waits for their receipts.
  *
@@ -150,7 +149,7 @@ export async function sendAndWait(
 }
 
 async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise<TransactionReceipt> {
-  for (const endMs = performance.now() + INCLUSION_TIMEOUT_MS; performance.now() < endMs;) {
+  for (const endMs = performance.now() + PATIENCE_MS; performance.now() < endMs;) {
     const receipt = await client.getTransactionReceipt({ hash }).catch(notYet);
     if (receipt?.status === "success") return receipt;
     if (receipt !== undefined)
@@ -158,7 +157,7 @@ async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise
     await sleep(50);
   }
   throw new LocalTransactionFailed(
-    `${label} was not included on chain ${client.chain.id} within ${INCLUSION_TIMEOUT_MS / 1_000} s`,
+    `${label} was not included on chain ${client.chain.id} within ${PATIENCE_MS / 1_000} s`,
   );
 }
 

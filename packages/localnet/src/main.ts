@@ -21,8 +21,8 @@ DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones. LOC
 LOCAL_B_RPC_URL and LOCAL_B_WS_URL name EVM nodes that run already, and LOCAL_FUNDING_PRIVATE_KEY the key of
 an account with money on them; see packages/localnet/README.md.`;
 
-/** A quiet machine is ready by then. */
-const SLOW_START_MS = 60_000;
+/** A quiet machine has done it by then. */
+const USUAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
 const startedAtMs = performance.now();
 const style = terminalStyle(process.stdout);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -106,7 +106,9 @@ async function run(args: Arguments): Promise<number> {
   try {
     system = await boot(args, stopAsked);
     const stopped = untilAborted(stopAsked.signal);
-    const arrived = await Promise.race([show(system, args.tour), stopped.then(() => false)]);
+    const usualMs = args.tour ? USUAL_MS.tour : USUAL_MS.bridge;
+    const shown = withHint(show(system, args.tour), usualMs, "still under way");
+    const arrived = await Promise.race([shown, stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
     if (!stopAsked.signal.aborted) for (const line of whereEverythingIs(system, style)) print(line);
     await stopped;
@@ -138,10 +140,8 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
       ? "starting Postgres, Redis, two EVM chains and the hub, Solana, Bitcoin and a perpetuals exchange"
       : "starting Postgres, Redis, two chains and the hub",
   );
-  const hint = setTimeout(() => say("still starting: this machine is slow or busy"), SLOW_START_MS);
-  hint.unref();
-  try {
-    return await startSystem({
+  return await withHint(
+    startSystem({
       env: process.env,
       portBase: args.portBase,
       apis: args.apis,
@@ -159,7 +159,18 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
         if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
       },
       signal: stopAsked.signal,
-    });
+    }),
+    USUAL_MS.start,
+    "still starting",
+  );
+}
+
+/** Says so once when the work takes longer than usual. */
+async function withHint<Result>(work: Promise<Result>, usualMs: number, doing: string): Promise<Result> {
+  const hint = setTimeout(() => say(`${doing}: this machine is slow or busy`), usualMs);
+  hint.unref();
+  try {
+    return await work;
   } finally {
     clearTimeout(hint);
   }

@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { systemPath } from "./paths.ts";
+import { ANSWER_WITHIN_MS } from "./patience.ts";
 
 const run = promisify(execFile);
 
@@ -97,7 +98,7 @@ function hasAccount(): boolean {
 async function works(command: string, args: readonly string[], uid?: number): Promise<boolean> {
   const as = uid === undefined ? {} : { uid, gid: uid };
   try {
-    await run(command, args, { timeout: 5_000, cwd: "/", env: { PATH: systemPath }, ...as });
+    await run(command, args, { timeout: ANSWER_WITHIN_MS, cwd: "/", env: { PATH: systemPath }, ...as });
     return true;
   } catch {
     return false;

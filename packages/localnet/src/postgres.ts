@@ -7,6 +7,7 @@ import { onPort } from "./free-port.ts";
 import { cacheDir, systemPath } from "./paths.ts";
 import { findPostgresLaunch, type PostgresLaunch } from "./postgres-launch.ts";
 import { startProcess, type RunningProcess } from "./process.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 const run = promisify(execFile);
 
@@ -142,7 +143,7 @@ async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<voi
   await run(command, args, {
     cwd: "/",
     env: { PATH: systemPath, LC_ALL: "C.UTF-8" },
-    timeout: 60_000,
+    timeout: PATIENCE_MS,
     ...as,
   });
   const partial = `${pristine}.${process.pid}`;

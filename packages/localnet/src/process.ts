@@ -4,8 +4,7 @@ import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guardAgainstOrphan } from "./orphan-guard.ts";
-
-const READY_WITHIN_MS = 180_000;
+import { BUSY_MACHINE_HINT, PATIENCE_MS } from "./patience.ts";
 
 /** How to start one child process and how to know that it serves. */
 export interface ProcessSpec {
@@ -92,7 +91,7 @@ export async function readLogTail(logFile: string, maxBytes = 4_000): Promise<st
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   spec.signal?.throwIfAborted();
   const child = launch(spec);
-  const deadline = AbortSignal.timeout(spec.readyWithinMs ?? READY_WITHIN_MS);
+  const deadline = AbortSignal.timeout(spec.readyWithinMs ?? PATIENCE_MS);
   const signal = spec.signal === undefined ? deadline : AbortSignal.any([spec.signal, deadline]);
   const failed = async (reason: string, cause?: unknown): Promise<ProcessStartFailed> => {
     await child.stop();
@@ -108,7 +107,10 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
       lastProblem = error;
     }
     if (signal.aborted) {
-      throw await failed(deadline.aborted ? "not ready in time" : "start was cancelled", lastProblem);
+      throw await failed(
+        deadline.aborted ? `not ready in time; ${BUSY_MACHINE_HINT}` : "start was cancelled",
+        lastProblem,
+      );
     }
     await Promise.race([sleep(spec.askEveryMs ?? 15), child.exited]);
   }
@@ -132,7 +134,7 @@ export async function runToEnd(
   const logTail = await readLogTail(spec.logFile);
   const reason =
     exit === "late"
-      ? `did not end within ${spec.withinMs} ms`
+      ? `did not end within ${spec.withinMs} ms; ${BUSY_MACHINE_HINT}`
       : `failed (${exit.error?.message ?? exit.signal ?? `exit code ${exit.code}`})`;
   throw new ProcessStartFailed({ processName: spec.name, reason, logTail });
 }

@@ -6,6 +6,7 @@ import { ApiRefused } from "./api-client.ts";
 import { topUp, untilAppBalance } from "./app-balance.ts";
 import type { ApiKeyEndpoint } from "./endpoints.ts";
 import type { NodeAddress } from "./local-client.ts";
+import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
 
 /** Opens the admin API of the local system, and nothing else. */
 export const localOperatorToken = "local-operator-token-known-to-everyone";
@@ -62,7 +63,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const funded = untilAppBalance(
     apiUrl,
     { wallet: sponsor.address, token: options.token, amount: options.amount },
-    AbortSignal.timeout(60_000),
+    AbortSignal.timeout(PATIENCE_MS),
   );
   // Whoever wants to know waits for it; that nobody does is no reason to die of it.
   funded.catch(() => undefined);
@@ -76,7 +77,7 @@ function adminOf(apiUrl: string): (path: string, body: object) => Promise<unknow
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${localOperatorToken}` },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const text = await response.text();
     if (!response.ok)

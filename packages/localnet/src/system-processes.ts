@@ -10,6 +10,7 @@ import {
 import { settlementEnvironment } from "./oracle-plan.ts";
 import { localOperatorToken } from "./sponsorship.ts";
 import { repositoryRoot, systemPath } from "./paths.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { runToEnd } from "./process.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 import { shortHex } from "./terminal.ts";
@@ -161,7 +162,7 @@ async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<v
     ...programCommand("apps/api/src/migrate.ts"),
     env,
     logFile: join(plan.folder, "logs", "migrate.log"),
-    withinMs: 180_000,
+    withinMs: PATIENCE_MS,
   });
   plan.onProgress("tables made");
 }

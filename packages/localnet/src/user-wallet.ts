@@ -8,6 +8,7 @@ import {
   type LocalClient,
   type NodeAddress,
 } from "./local-client.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** One transaction that a user sent for a step of a quote. */
 export interface StepDone {
@@ -68,7 +69,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
               ? {}
               : { maxPriorityFeePerGas: BigInt(data.maxPriorityFeePerGas) }),
           });
-          const receipt = await client.waitForTransactionReceipt({ hash, timeout: 60_000 });
+          const receipt = await client.waitForTransactionReceipt({ hash, timeout: PATIENCE_MS });
           if (receipt.status !== "success") {
             throw new LocalTransactionFailed(
               `step ${step.id}: transaction ${hash} on chain ${data.chainId} reverted`,

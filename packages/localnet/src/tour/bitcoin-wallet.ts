@@ -2,6 +2,7 @@ import { NETWORK, p2wpkh, TEST_NETWORK, Transaction } from "@scure/btc-signer";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
+import { ANSWER_WITHIN_MS } from "../patience.ts";
 
 /** What a step asks a Bitcoin wallet to sign, base64 or hex. */
 const bitcoinItem = z.object({ psbt: z.string().min(1) });
@@ -24,7 +25,10 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
   const { address } = p2wpkh(secp256k1.getPublicKey(key, true), network);
   if (address === undefined) throw new TypeError("a public key always has an address");
   const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
-    const response = await fetch(`${esploraUrl}${path}`, { ...init, signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(`${esploraUrl}${path}`, {
+      ...init,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
     const text = await response.text();
     if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text.slice(0, 300)}`);
     return text;

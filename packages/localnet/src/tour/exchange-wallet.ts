@@ -1,6 +1,7 @@
 import { hashTypedData, hexToNumber, parseSignature, toHex, type Hex, type TypedDataDomain } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
+import { ANSWER_WITHIN_MS } from "../patience.ts";
 
 const zero = "0x0000000000000000000000000000000000000000";
 const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
@@ -55,7 +56,7 @@ export function createExchangeWallet(
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const text = await response.text();
     if (!response.ok)

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
 import { solanaTokensOf } from "./solana-holdings.ts";
+import { BUSY_MACHINE_HINT, PATIENCE_MS } from "../patience.ts";
 
 /** What a step asks a Solana wallet to put into one transaction. */
 const solanaItem = z.object({
@@ -46,13 +47,14 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
   const signer = await createKeyPairSignerFromPrivateKeyBytes(hexToBytes(seed));
 
   async function untilFinal(signature: ReturnType<typeof getSignatureFromTransaction>): Promise<void> {
-    const deadline = AbortSignal.timeout(60_000);
+    const deadline = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
       const { value } = await rpc.getSignatureStatuses([signature]).send();
       const status = value[0];
       if (status?.err != null) throw new Error(`transaction ${signature} failed on Solana`);
       if (status?.confirmationStatus === "finalized") return;
-      if (deadline.aborted) throw new Error(`transaction ${signature} is not final after a minute`);
+      if (deadline.aborted)
+        throw new Error(`transaction ${signature} is not final in time; ${BUSY_MACHINE_HINT}`);
       await sleep(100);
     }
   }

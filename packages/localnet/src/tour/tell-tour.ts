@@ -6,6 +6,7 @@ import type { TerminalStyle } from "../terminal.ts";
 import { familyWallets } from "./family-wallets.ts";
 import { tourLegs } from "./legs.ts";
 import { runTour, tourHead } from "./run-tour.ts";
+import { PATIENCE_MS } from "../patience.ts";
 
 const families: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",
@@ -29,7 +30,7 @@ export async function tellTour(
     print("The tour needs chains of all families, and oracles.");
     return false;
   }
-  print(style.bold("\nThrough every family, as a user does it:"));
+  print(`\n${style.bold("Through every family, as a user does it:")}`);
   print(style.dim(`  ${tourHead}`));
   const results = await runTour({
     apiUrl: endpoints.api.url,
@@ -47,7 +48,7 @@ export async function tellTour(
       };
     },
     print: (line) => print(`  ${line}`),
-    deadlineMs: 90_000,
+    deadlineMs: PATIENCE_MS,
   });
   const arrived = results.filter(({ reason }) => reason === undefined).length;
   const hasArrived = arrived === tourLegs.length;
