@@ -31,11 +31,14 @@ const quote = await getClient().actions.getQuote({
 });
 const minimum = BigInt(quote.details?.currencyOut?.minimumAmount ?? "0");
 tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}`);
+let lastStep = "";
 await getClient().actions.execute({
   quote,
   wallet: origin.wallet(user),
   onProgress: ({ currentStep }) => {
-    if (currentStep != null) tell("step", currentStep.action);
+    if (currentStep == null || currentStep.id === lastStep) return;
+    lastStep = currentStep.id;
+    tell("step", currentStep.description);
   },
 });
 

@@ -1,9 +1,17 @@
 // The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another chain. By default
 // an API key sponsors no call that carries native token; its rule `maxCallValueUsd` allows it, here up to $100:
 // `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys list` shows the id).
-import { formatEther, parseEther, zeroAddress, type Address, type Hex } from "viem";
+import {
+  encodeFunctionData,
+  formatEther,
+  parseAbi,
+  parseEther,
+  zeroAddress,
+  type Address,
+  type Hex,
+} from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { appBalance, callApi, chainNamed, conclude, tell, untilEnded } from "./local-system.ts";
+import { app, appBalance, callApi, chainNamed, conclude, tell, untilEnded } from "./local-system.ts";
 
 interface Quote {
   readonly requestId: Hex;
@@ -29,18 +37,30 @@ const quote = await callApi<Quote>("/quote/v2", {
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
 tell("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; request ${quote.requestId}`);
 
-// 2. Its first step, unchanged, is sent by the service and paid by the app: the ETH that it carries, and the gas.
+// 2. The service sends its first step, and the app pays: the ETH that it carries, and the gas. The service does not call
+//    its own contracts for others, so the call goes through one that is not its own: the user's smart wallet if there is
+//    one, here the public Multicall3. The deposit names the user all the same.
 const deposit = quote.steps[0]?.items[0]?.data;
 if (deposit === undefined) throw new Error("the quote has no deposit");
 const { to, data, value } = deposit;
 const before = await appBalance();
 await callApi("/execute", {
   executionKind: "rawCalls",
-  data: { chainId: origin.id, to, data, value },
+  data: {
+    chainId: origin.id,
+    to: origin.contract("multicall3"),
+    data: encodeFunctionData({
+      abi: parseAbi([
+        "function aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls) payable",
+      ]),
+      args: [[{ target: to, allowFailure: false, value: BigInt(value), callData: data }]],
+    }),
+    value,
+  },
   executionOptions: { referrer: "examples", subsidizeFees: true },
   requestId: quote.requestId,
 });
-tell("executed", `a call to ${to} with ${formatEther(BigInt(value))} ETH`);
+tell("executed", `a deposit of ${formatEther(BigInt(value))} ETH, paid by ${app.fundingAddress}`);
 
 // 3. Where is the money?
 const status = await untilEnded(quote.requestId);

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { freePort, startSystem } from "@causeway/localnet";
 import type { System } from "@causeway/localnet";
+import { openapiExamples } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const README = new URL("../../README.md", import.meta.url);
@@ -17,6 +18,7 @@ beforeAll(async () => {
     durable: false,
     appEnv: { RATE_LIMITS: "on" },
   });
+  await system.sponsorship.funded;
 }, 60_000);
 
 afterAll(async () => {
@@ -60,6 +62,42 @@ test("the walk with curl says in one line that no system runs", async () => {
     stdout: "",
     stderr: `nothing answers at ${url}: run npm start first\n`,
   });
+});
+
+test("the examples of the OpenAPI document work as they are", async () => {
+  const { schemas, parameters } = openapiExamples;
+  const { api, apiKeys } = system.endpoints;
+  const ask = async (path: string, body?: object): Promise<number> => {
+    const response = await fetch(`${api.url}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { "content-type": "application/json", "x-api-key": apiKeys[0]?.key ?? "" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return response.status;
+  };
+  const { address, chainId, wallet } = parameters;
+  expect({
+    quote: await ask("/quote/v2", schemas.QuoteRequest),
+    price: await ask("/price", schemas.QuoteRequest),
+    currencies: await ask("/currencies/v2", schemas.CurrenciesRequest),
+    tokenPrice: await ask(`/currencies/token/price?address=${address}&chainId=${chainId}`),
+    health: await ask(`/chains/health?chainId=${chainId}`),
+    liquidity: await ask(`/chains/liquidity?chainId=${chainId}`),
+    balances: await ask(`/app-fees/${wallet}/balances`),
+    webhook: await ask("/webhooks", schemas.CreateWebhookRequest),
+    execute: await ask("/execute", schemas.ExecuteRequest),
+  }).toEqual({
+    quote: 200,
+    price: 200,
+    currencies: 200,
+    tokenPrice: 200,
+    health: 200,
+    liquidity: 200,
+    balances: 200,
+    webhook: 200,
+    execute: 200,
+  });
+  expect(wallet).toBe(system.sponsor.address.toLowerCase());
 });
 
 test("the README shows the limit of quotes without a key, word for word", async () => {

@@ -63,6 +63,7 @@ const authorization = {
 
 /** A request to each row of docs/ACCESS.md that needs more than its path. Access alone decides whether it is answered with 2xx. */
 export const examples: Readonly<Record<string, InjectOptions>> = {
+  "GET /": { url: "/" },
   "GET /chains": { url: "/chains" },
   "GET /chains/liquidity": { url: "/chains/liquidity?chainId=11" },
   "GET /chains/health": { url: "/chains/health?chainId=11" },

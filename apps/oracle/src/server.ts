@@ -20,6 +20,10 @@ const description: ApiDescription = {
     "Signs what it has established as final on a chain: deposits, withdrawals, fills, refunds, and the steps of a withdrawal from the hub. " +
     "An answer may carry fewer signatures than a quorum needs: callers must count the distinct signers that they trust. " +
     "Fields of a request that are not listed are ignored.",
+  servers: [
+    { url: "/", description: "The oracle that serves this document" },
+    { url: "http://127.0.0.1:18512", description: "The first oracle of the local system (npm start)" },
+  ],
   tags: [
     { name: "attestations", description: "What happened, signed." },
     { name: "oracle", description: "This instance." },

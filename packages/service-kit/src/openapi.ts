@@ -3,6 +3,8 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { type OpenapiDocument, tidyComponents } from "./openapi-components.ts";
+import { type OpenapiExamples, withExamples } from "./openapi-examples.ts";
+import { icon, logo } from "./openapi-logo.ts";
 
 /** What the OpenAPI document says of a service as a whole. */
 export interface ApiDescription {
@@ -11,6 +13,10 @@ export interface ApiDescription {
   readonly version: string;
   readonly description: string;
   readonly tags: readonly { readonly name: string; readonly description: string }[];
+  /** Where instances answer; the first is what the interactive page calls. */
+  readonly servers?: readonly { readonly url: string; readonly description: string }[];
+  /** Example values of components and, by their names, of parameters. */
+  readonly examples?: OpenapiExamples;
   /** Ways to say who one is, by the names that routes use in `security`. */
   readonly securitySchemes?: Readonly<Record<string, SecurityScheme>>;
 }
@@ -30,23 +36,34 @@ export async function serveDocumentation(
   description: ApiDescription,
   interactivePage: boolean,
 ): Promise<void> {
-  const { tags, securitySchemes, ...info } = description;
+  const { tags, servers, examples, securitySchemes, ...info } = description;
   await app.register(swagger, {
     openapi: {
       openapi: "3.0.3",
       info,
       tags: [...tags],
+      ...(servers && { servers: [...servers] }),
       ...(securitySchemes && { components: { securitySchemes: { ...securitySchemes } } }),
     },
     transform: jsonSchemaTransform,
-    transformObject: (document) =>
-      tidyComponents(jsonSchemaTransformObject(document) as OpenapiDocument) as ReturnType<
-        typeof jsonSchemaTransformObject
-      >,
+    transformObject: (document) => {
+      const tidy = tidyComponents(jsonSchemaTransformObject(document) as OpenapiDocument);
+      return withExamples(tidy, examples) as ReturnType<typeof jsonSchemaTransformObject>;
+    },
   });
-  if (interactivePage) {
-    await app.register(swaggerUi, { routePrefix: "/documentation", uiConfig: { docExpansion: "list" } });
+  const page = interactivePage ? "/documentation" : "/documentation/json";
+  app.get("/", { schema: { hide: true } }, (_request, reply) => reply.redirect(page));
+  if (!interactivePage) {
+    app.get(page, { schema: { hide: true } }, () => app.swagger());
     return;
   }
-  app.get("/documentation/json", { schema: { hide: true } }, () => app.swagger());
+  await app.register(swaggerUi, {
+    routePrefix: page,
+    uiConfig: { docExpansion: "list", displayOperationId: false, tryItOutEnabled: true },
+    theme: {
+      title: info.title,
+      favicon: [{ filename: "favicon.svg", rel: "icon", type: "image/svg+xml", sizes: "any", content: icon }],
+    },
+    logo: { type: "image/svg+xml", content: logo, href: page, target: "_self" },
+  });
 }

@@ -28,6 +28,7 @@ export * from "./api/app-balance.ts";
 export * from "./api/transactions.ts";
 export * from "./api/deposit-addresses.ts";
 export * from "./api/health.ts";
+export { openapiExamples } from "./api/openapi-examples.ts";
 export * from "./oracle/order.ts";
 export * from "./oracle/signatures.ts";
 export * from "./oracle/deposits.ts";

@@ -80,9 +80,9 @@ async function answersTo(name: string, row: Row): Promise<Record<Caller, string>
   return Object.fromEntries(await Promise.all(answers)) as Record<Caller, string>;
 }
 
-/** Any status but these would mean that the example is wrong, not that access was refused. */
+/** 2xx, or a redirect. Any other status means that access was refused, or that the example is wrong. */
 function answerClass(status: number): string {
-  if (status >= 200 && status < 300) return "yes";
+  if (status >= 200 && status < 400) return "yes";
   return String(status);
 }
 

@@ -36,6 +36,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "createApiKey",
         summary: "Make an API key; its secret is shown this once",
         body: createApiKeyRequest,
         response: { 200: issuedApiKeyAnswer, ...failures },
@@ -55,6 +56,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "listApiKeys",
         summary: "All API keys, revoked ones too",
         response: { 200: apiKeysAnswer, ...errors(401, 429, 500, 503) },
       },
@@ -70,6 +72,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "updateApiKey",
         summary: "Change what is named of an API key",
         params: apiKeyParams,
         body: changeApiKeyRequest,
@@ -87,6 +90,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "rotateApiKey",
         summary: "Give an API key another secret; the old one counts for graceSeconds more",
         params: apiKeyParams,
         body: rotateApiKeyRequest,
@@ -107,6 +111,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "revokeApiKey",
         summary: "Revoke an API key, for good and within a second",
         params: apiKeyParams,
         response: { 200: apiKeyAnswer, ...failures },
@@ -123,6 +128,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "createFundingAddressChallenge",
         summary: "The message by whose signature a wallet lets the key spend its app balance",
         params: apiKeyParams,
         body: fundingChallengeRequest,
@@ -143,6 +149,7 @@ export function adminKeysRoutes(
       schema: {
         tags,
         security,
+        operationId: "linkFundingAddress",
         summary: "Link the wallet that signed",
         params: apiKeyParams,
         body: linkFundingAddressRequest,

@@ -19,6 +19,7 @@ export function appBalanceClaimRoutes(
     {
       schema: {
         tags,
+        operationId: "claimAppBalance",
         summary: "Take money out of an app balance: the step to sign",
         description:
           "No money moves before the wallet has signed. Active holds cannot be claimed. The payout's gas is taken beside the amount.",

@@ -27,6 +27,7 @@ export function appBalanceRoutes(
     {
       schema: {
         tags,
+        operationId: "getAppBalances",
         summary: "What a wallet's app balance is",
         description:
           "The entry of the main currency, and of every currency in `balances`. A wallet that nobody has heard of has nothing.",
@@ -43,6 +44,7 @@ export function appBalanceRoutes(
       config,
       schema: {
         tags,
+        operationId: "listBalanceEvents",
         summary: "Every movement of a wallet's app balance, newest first",
         description: "For a key that the wallet funds.",
         params: walletParams,
@@ -63,6 +65,7 @@ export function appBalanceRoutes(
       config,
       schema: {
         tags,
+        operationId: "listHolds",
         summary: "What the wallet vouches for, newest first",
         description: "For a key that the wallet funds.",
         params: walletParams,
@@ -90,6 +93,7 @@ export function appBalanceRoutes(
       config,
       schema: {
         tags,
+        operationId: "listClaims",
         summary: "Claims that the wallet signed, newest first",
         description: "For a key that the wallet funds.",
         params: walletParams,

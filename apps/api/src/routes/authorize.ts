@@ -17,6 +17,7 @@ export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "
     {
       schema: {
         tags: ["execute"],
+        operationId: "authorizeNonce",
         summary: "Post the signature of an authorize step",
         description:
           "Transfers on the perpetuals exchange carry nothing but a nonce. Before the transfer its wallet says by signature which quote the nonce is for; a transfer of which that is not said " +

@@ -27,6 +27,7 @@ export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "lis
     {
       schema: {
         tags: ["chains"],
+        operationId: "listChains",
         summary: "Chains and currencies of this instance",
         description:
           "Carries an `ETag`; asked again with `If-None-Match` it answers 304 while nothing changed.",

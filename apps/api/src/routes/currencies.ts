@@ -28,6 +28,7 @@ export function currenciesRoutes(
     {
       schema: {
         tags: ["currencies"],
+        operationId: "listCurrencies",
         summary: "Find currencies by name, symbol, address, asset or chain",
         description,
         body: currenciesRequest,
@@ -41,6 +42,7 @@ export function currenciesRoutes(
     {
       schema: {
         tags: ["currencies"],
+        operationId: "listCurrencyGroups",
         summary: "The same as POST /currencies/v2, what is one asset on several chains in one group",
         description,
         body: currenciesRequest,

@@ -14,6 +14,7 @@ export function depositAddressReindexRoute(
       config: { access: { kind: "anybody", scope: "read" } },
       schema: {
         tags: ["transactions"],
+        operationId: "reindexDepositAddress",
         summary: "Look at a deposit address now",
         description:
           "Addresses are looked at by themselves, on every chain that has them: with each block for a day after they were given out or paid, in turns later. This looks at once, also for a token that is not listed, and decides anew about what is on hold there.",

@@ -16,6 +16,7 @@ export function depositAddressesRoute(
       config: { access: { kind: "key", scope: "read" } },
       schema: {
         tags: ["requests"],
+        operationId: "getDepositAddress",
         summary: "A deposit address, what lies there, and what was deposited from it",
         querystring: depositAddressQuery,
         response: { 200: depositAddressAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },

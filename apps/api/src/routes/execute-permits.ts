@@ -22,6 +22,7 @@ export function executePermitsRoute(
     {
       schema: {
         tags: ["execute"],
+        operationId: "submitPermit",
         summary: "Post the signature of a step",
         description:
           "The signature of a quote that was asked for with `usePermit`, or of a claim. It is checked against what was quoted, simulated on the newest state, and submitted by the service; " +

@@ -24,6 +24,7 @@ export function executeRoute(
       },
       schema: {
         tags: ["execute"],
+        operationId: "executeCalls",
         summary: "Have a call sent for a user, paid from the app balance of the API key",
         description:
           "The call is simulated on the newest state first. Accepted, it is sent within moments; `GET /intents/status/v3` tells what became of it. " +

@@ -21,6 +21,7 @@ export function fastFillRoute(
       config: { access: { kind: "key", scope: "fast-fill" }, errorAnswer: withCode },
       schema: {
         tags: ["fast-fill"],
+        operationId: "requestFastFill",
         summary: "Fill a request before its deposit is there",
         description:
           "As much as the fill is worth is held on the app balance of the API key's wallet until the deposit is confirmed. A deposit that never comes is paid by the app. " +

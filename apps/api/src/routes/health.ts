@@ -4,12 +4,20 @@ import { errors, type TypedServer } from "./typed.ts";
 
 /** `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET /health/ready`: it can do its work, else 503. */
 export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
-  for (const url of ["/health/live", "/lives"])
+  for (const [url, operationId] of [
+    ["/health/live", "getLiveness"],
+    ["/lives", "getLives"],
+  ] as const)
     app.get(
       url,
       {
         config: { access: { kind: "unkeyed" }, limited: "not" },
-        schema: { tags: ["health"], summary: "The process runs", response: { 200: livenessAnswer } },
+        schema: {
+          tags: ["health"],
+          operationId,
+          summary: "The process runs",
+          response: { 200: livenessAnswer },
+        },
       },
       async () => ({ status: "ok" as const }),
     );
@@ -19,6 +27,7 @@ export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "re
       config: { access: { kind: "unkeyed" }, limited: "not" },
       schema: {
         tags: ["health"],
+        operationId: "getReadiness",
         summary: "The process can do its work",
         response: { 200: readinessAnswer, 503: readinessAnswer, ...errors(500) },
       },

@@ -14,10 +14,10 @@ import { hash } from "./wire-values.ts";
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
   const keptJson = statusJsonOnce();
-  for (const { url, isOld } of [
-    { url: "/intents/status/v3", isOld: false },
-    { url: "/intents/status/v2", isOld: true },
-    { url: "/intents/status", isOld: true },
+  for (const { url, operationId, isOld } of [
+    { url: "/intents/status/v3", operationId: "getRequestStatus", isOld: false },
+    { url: "/intents/status/v2", operationId: "getRequestStatusV2", isOld: true },
+    { url: "/intents/status", operationId: "getRequestStatusV1", isOld: true },
   ]) {
     app.get(
       url,
@@ -27,6 +27,7 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
         validatorCompiler: plainFirst(plainStatusQuery),
         schema: {
           tags: ["status"],
+          operationId,
           summary: isOld ? "The same as GET /intents/status/v3" : "Where a request and its money are",
           deprecated: isOld,
           querystring: statusQuery,

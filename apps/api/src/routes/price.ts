@@ -20,6 +20,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
       },
       schema: {
         tags: ["quote"],
+        operationId: "getPrice",
         summary: "What POST /quote/v2 would cost and yield now",
         description: "Nothing is stored and nothing is promised. Fails as a quote does.",
         deprecated: true,

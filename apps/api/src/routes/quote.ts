@@ -16,9 +16,9 @@ export function quoteRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "createQuote" | "idempotency" | "clock" | "limits">,
 ): void {
-  for (const { url, isOld } of [
-    { url: "/quote/v2", isOld: false },
-    { url: "/quote", isOld: true },
+  for (const { url, operationId, isOld } of [
+    { url: "/quote/v2", operationId: "createQuote", isOld: false },
+    { url: "/quote", operationId: "createQuoteV1", isOld: true },
   ]) {
     app.post(
       url,
@@ -33,6 +33,7 @@ export function quoteRoutes(
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
+          operationId,
           summary: isOld ? "The same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
           description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key the header is ignored: a repeated quote moves nothing. Destination calls then have at most 4096 bytes of data in one quote, and a bounded number of bytes in 24 hours.`,
           deprecated: isOld,

@@ -14,6 +14,7 @@ export function requestSignatureRoute(
     {
       schema: {
         tags: ["status"],
+        operationId: "getRequestSignature",
         summary: "The solver's signature of a request",
         description:
           "Signs the agreement of the quote, which never changes: the same answer before and after the deposit and the fill. It does not say that a deposit was made.",

@@ -13,6 +13,7 @@ export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServi
       config: { access: { kind: "anybody", scope: "read" } },
       schema: {
         tags: ["requests"],
+        operationId: "getRequestTrace",
         summary: "Where the money of a request is and why",
         description:
           "Everything that was seen, decided, signed and sent for it, in order: deposits, states, nonces, every signed transaction with its fees and what it replaces, settlement, and movements of app balances.",

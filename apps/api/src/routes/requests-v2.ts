@@ -12,13 +12,17 @@ const SUCCESSOR = "/requests/v3";
 
 /** `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be named. */
 export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
-  for (const url of ["/requests/v2", "/requests"]) {
+  for (const [url, operationId] of [
+    ["/requests/v2", "listRequestsV2"],
+    ["/requests", "listRequestsV1"],
+  ] as const) {
     app.get(
       url,
       {
         config: { access: { kind: "anybody", scope: "read" } },
         schema: {
           tags: ["requests"],
+          operationId,
           summary: "Past requests, as GET /requests/v3 told them before",
           description:
             "Without a secret key the requests must be named, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",

@@ -20,6 +20,7 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       config: { access: { kind: "anybody", scope: "read" } },
       schema: {
         tags: ["requests"],
+        operationId: "listRequests",
         summary: "Past requests, page by page",
         description:
           "For a key with the scope `read`; requests are found by `id` without a key. A publishable key must name the requests, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",

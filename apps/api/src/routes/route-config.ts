@@ -7,13 +7,17 @@ import { chainId } from "./wire-values.ts";
 /** `GET /config/v2` and `GET /config`, for older clients: whether and how much can be bridged. */
 export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
   const { onRequest, deprecation } = deprecated("/quote/v2");
-  for (const url of ["/config/v2", "/config"]) {
+  for (const [url, operationId] of [
+    ["/config/v2", "getRouteConfig"],
+    ["/config", "getRouteConfigV1"],
+  ] as const) {
     app.get(
       url,
       {
         onRequest,
         schema: {
           tags: ["chains"],
+          operationId,
           summary: "Whether and how much of a currency can be bridged between two chains",
           description: "A quote tells the same for the very amount and is kept; this is for older clients.",
           deprecated: true,

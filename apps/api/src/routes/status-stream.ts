@@ -23,6 +23,7 @@ export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices
       config: { limited: "status" },
       schema: {
         tags: ["status"],
+        operationId: "streamRequestStatus",
         summary: "The status of one request as server-sent events, until it is final",
         description:
           "Each event is named `request.status.updated`; its data is an answer of GET /intents/status/v3, its id counts the changes of the request. " +

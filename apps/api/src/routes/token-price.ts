@@ -18,6 +18,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       config,
       schema: {
         tags: ["currencies"],
+        operationId: "getTokenPrice",
         summary: "USD price of a token",
         description,
         querystring: tokenPriceQuery,
@@ -34,6 +35,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       config,
       schema: {
         tags: ["currencies"],
+        operationId: "getTokenPriceText",
         summary: "USD price of a token, with all its digits",
         description,
         querystring: tokenPriceQuery,

@@ -14,6 +14,7 @@ export function transactionsIndexRoute(
     {
       schema: {
         tags: ["transactions"],
+        operationId: "indexTransaction",
         summary: "Look at a deposit transaction now",
         description:
           "404 means that no node has seen the transaction yet: try again. A transaction of a block that is still to be scanned is left to the scan when it holds many deposits, or too many reports wait; the message says so, and the deposit counts all the same. 503: it was not recorded, try again.",

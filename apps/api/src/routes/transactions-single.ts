@@ -22,6 +22,7 @@ export function transactionsSingleRoute(
     {
       schema: {
         tags: ["transactions"],
+        operationId: "submitSameChainTransaction",
         summary: "Tell of the transaction of a same-chain request",
         body: singleTransactionRequest,
         response: {

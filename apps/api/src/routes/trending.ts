@@ -10,6 +10,7 @@ export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteService
     {
       schema: {
         tags: ["currencies"],
+        operationId: "listTrendingCurrencies",
         summary: "Currencies that most requests of the last day and week were about",
         description:
           "Counted are requests of this instance whose money came, of verified currencies; filled up with what is featured. Some minutes old.",

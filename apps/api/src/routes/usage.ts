@@ -22,6 +22,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       config: { access: { kind: "key", scope: "read" } },
       schema: {
         tags: ["keys"],
+        operationId: "getUsage",
         summary: "What an API key has been used for; appears within seconds",
         querystring: usageQuery,
         response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },

@@ -32,6 +32,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "createWebhook",
         summary: "Have the changes of the key's requests posted to a URL; the secret is shown this once",
         body: createWebhookRequest,
         response: { 200: issuedWebhookAnswer, ...failures },
@@ -49,6 +50,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "listWebhooks",
         summary: "The webhooks of the key",
         response: { 200: webhooksAnswer, ...errors(401, 403, 429, 500, 503) },
       },
@@ -62,6 +64,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "rotateWebhookSecret",
         summary: "Another secret; the old one signs beside it for graceSeconds more",
         params: webhookParams,
         body: rotateWebhookRequest,
@@ -81,6 +84,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "deleteWebhook",
         summary: "Take a webhook away; what waits for it is given up",
         params: webhookParams,
         response: { 200: z.object({ message: z.string() }), ...failures },
@@ -98,6 +102,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "listWebhookDeliveries",
         summary: "What was and is to be delivered, newest first",
         params: webhookParams,
         querystring: deliveriesQuery,
@@ -123,6 +128,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "getWebhookDelivery",
         summary: "One delivery with all its attempts",
         params: webhookDeliveryParams,
         response: { 200: webhookDeliveryLogAnswer, ...failures },
@@ -151,6 +157,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       config,
       schema: {
         tags,
+        operationId: "replayWebhookDelivery",
         summary: "Deliver once more, with all retries",
         params: webhookDeliveryParams,
         response: { 200: webhookDeliveryAnswer, ...failures },

@@ -13,6 +13,7 @@ export function depositoryDepositsRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "attestDepositoryDeposits",
         summary: "Deposits of a transaction into a depository",
         body: depositAttestationRequest,
         response: { 200: depositAttestationAnswer, ...attestationErrors },

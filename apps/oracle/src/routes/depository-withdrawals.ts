@@ -13,6 +13,7 @@ export function depositoryWithdrawalsRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "attestDepositoryWithdrawals",
         summary: "Whether a withdrawal from a depository was executed or never can be",
         body: withdrawalAttestationRequest,
         response: { 200: withdrawalAttestationAnswer, ...attestationErrors },

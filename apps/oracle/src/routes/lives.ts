@@ -7,7 +7,14 @@ const ALIVE = JSON.stringify({ status: "ok" });
 export function livesRoute(app: TypedServer): void {
   app.get(
     "/lives/v1",
-    { schema: { tags: ["oracle"], summary: "The process runs", response: { 200: livesAnswer } } },
+    {
+      schema: {
+        tags: ["oracle"],
+        operationId: "getLives",
+        summary: "The process runs",
+        response: { 200: livesAnswer },
+      },
+    },
     async (_request, reply) => sendJson(reply, ALIVE),
   );
 }

@@ -13,6 +13,7 @@ export function nonceMappingRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "signNonceMapping",
         summary: "What a wallet's nonce is for, by its own signature",
         body: nonceMappingRequest,
         response: { 200: nonceMappingAnswer, ...attestationErrors },

@@ -9,6 +9,7 @@ export function shadowReportRoute(app: TypedServer, services: Pick<RouteServices
     {
       schema: {
         tags: ["oracle"],
+        operationId: "getShadowReport",
         summary: "How often this oracle says what is answered with its peers",
         response: { 200: shadowReport, 401: oracleError, 429: oracleError },
       },

@@ -13,6 +13,7 @@ export function solverFillsRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "attestSolverFills",
         summary: "That a solver paid what an order asks for",
         body: fillAttestationRequest,
         response: { 200: fillAttestationAnswer, ...attestationErrors },

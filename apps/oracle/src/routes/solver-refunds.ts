@@ -13,6 +13,7 @@ export function solverRefundsRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "attestSolverRefunds",
         summary: "That a solver gave an order's deposits back",
         body: refundAttestationRequest,
         response: { 200: refundAttestationAnswer, ...attestationErrors },

@@ -13,6 +13,7 @@ export function withdrawalInitiatedRoute(
     {
       schema: {
         tags: ["attestations"],
+        operationId: "attestWithdrawalInitiated",
         summary: "That the balance of a withdrawal is set aside",
         body: withdrawalInitiatedRequest,
         response: { 200: withdrawalInitiatedAnswer, ...attestationErrors },

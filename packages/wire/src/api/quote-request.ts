@@ -56,7 +56,10 @@ export const quoteRequest = z
           ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"],
           because("must be EXACT_INPUT, EXPECTED_OUTPUT or EXACT_OUTPUT"),
         )
-        .default("EXACT_INPUT"),
+        .default("EXACT_INPUT")
+        .describe(
+          "`EXACT_INPUT`: `amount` is paid, and what it buys arrives. `EXACT_OUTPUT`: `amount` arrives to the unit, or the deposit is refunded. `EXPECTED_OUTPUT`: `amount` is expected to arrive, and less by at most the slippage tolerance is accepted.",
+        ),
       recipient: address.optional().describe("Receiver on the destination chain; default: `user`."),
       refundTo: address.optional().describe("Receiver of a refund on the origin chain; default: `user`."),
       txs: z
@@ -80,7 +83,7 @@ export const quoteRequest = z
       referrer: text(512)
         .optional()
         .describe("Attribution. `debug-force-refund` makes the request end in a refund."),
-      referrerAddress: text(128).optional(),
+      referrerAddress: text(128).optional().describe("Without effect; accepted for older clients."),
       refundOnOrigin: flag.optional().describe("Without effect; refunds always go to the origin chain."),
       recoveryAddress: address
         .optional()
@@ -107,7 +110,9 @@ export const quoteRequest = z
         .refine((version) => String(version).length <= 32, "must have at most 32 characters")
         .optional()
         .describe("`v2` is what every quote uses."),
-      includeProtocolData: flag.optional(),
+      includeProtocolData: flag
+        .optional()
+        .describe("The answer's `protocol` holds the order and the solver's signatures of it."),
       usePermit: flag
         .optional()
         .describe(
@@ -121,14 +126,14 @@ export const quoteRequest = z
         .describe(
           "Services of others: `true` asks them beside this instance's own pools, `false` never; otherwise they are asked where no pool has an answer.",
         ),
-      useFallbacks: flag.optional(),
+      useFallbacks: flag.optional().describe("Without effect; accepted for older clients."),
       overridePriceImpact: flag
         .optional()
         .describe("Quotes too whose swaps cost more than this instance lets pass unasked."),
       disableOriginSwaps: flag
         .optional()
         .describe("Nothing is swapped in the user's own transaction; wrapping and unwrapping is no swap."),
-      disableSwapProviderPreference: flag.optional(),
+      disableSwapProviderPreference: flag.optional().describe("Without effect; accepted for older clients."),
       slippageTolerance: bps.describe("bps, 0 to 10000; absent = chosen by the service."),
       latePaymentSlippageTolerance: bps.describe(
         "bps, 0 to 10000. Without effect: a late deposit is served by the same promise as one in time.",

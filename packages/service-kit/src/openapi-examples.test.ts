@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { withExamples } from "./openapi-examples.ts";
+
+const document = {
+  paths: {
+    "/a": {
+      get: {
+        parameters: [
+          { name: "chainId", required: true, schema: { type: "integer" } },
+          { name: "user", schema: { type: "string" } },
+          { name: "other", required: true, schema: { type: "string" } },
+        ],
+      },
+    },
+  },
+  components: { schemas: { Body: { type: "object" } } },
+};
+
+test("schemas and required parameters get their examples; optional ones stay empty, so that nobody sends them unasked", () => {
+  const { paths, components } = withExamples(document, {
+    schemas: { Body: { amount: "1" } },
+    parameters: { chainId: 7, user: "somebody" },
+  });
+  expect(components.schemas.Body).toEqual({ type: "object", example: { amount: "1" } });
+  expect(paths["/a"].get.parameters.map((parameter) => ({ ...parameter, schema: undefined }))).toEqual([
+    { name: "chainId", required: true, example: 7 },
+    { name: "user" },
+    { name: "other", required: true },
+  ]);
+});
+
+test("an example of a schema that the document does not have is an error", () => {
+  expect(() => withExamples(document, { schemas: { Bodi: {} }, parameters: {} })).toThrow("Bodi");
+});

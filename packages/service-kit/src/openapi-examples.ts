@@ -1,0 +1,39 @@
+import type { OpenapiDocument } from "./openapi-components.ts";
+
+/** Example values that readers, and tools such as the interactive page, can send as they are. */
+export interface OpenapiExamples {
+  /** By the name of a schema in `components`. */
+  readonly schemas: Readonly<Record<string, unknown>>;
+  /** By the name of a parameter, wherever it is required: the interactive page would send optional ones, too. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** @throws Error for an example of a schema that the document does not have */
+export function withExamples<D extends OpenapiDocument>(
+  document: D,
+  examples: OpenapiExamples | undefined,
+): D {
+  if (examples === undefined) return document;
+  const schemas = { ...document.components?.schemas };
+  for (const [name, example] of Object.entries(examples.schemas)) {
+    const schema = schemas[name];
+    if (typeof schema !== "object" || schema === null) throw new Error(`no schema ${name} for its example`);
+    schemas[name] = { ...schema, example };
+  }
+  return {
+    ...document,
+    paths: withParameterExamples(document.paths ?? {}, examples.parameters),
+    components: { ...document.components, schemas },
+  };
+}
+
+function withParameterExamples<T>(paths: T, examples: OpenapiExamples["parameters"]): T {
+  return JSON.parse(JSON.stringify(paths), (key, inner: unknown) => {
+    if (key !== "parameters" || !Array.isArray(inner)) return inner;
+    return inner.map((parameter: { readonly name: string; readonly required?: boolean }) =>
+      parameter.required === true && Object.hasOwn(examples, parameter.name)
+        ? { ...parameter, example: examples[parameter.name] }
+        : parameter,
+    );
+  }) as T;
+}

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import * as wire from "../index.ts";
+import { openapiExamples } from "./openapi-examples.ts";
+
+const schemas = new Map(
+  Object.values(wire)
+    .filter((exported): exported is z.ZodType => exported instanceof z.ZodType)
+    .map((schema) => [schema.meta()?.id, schema]),
+);
+
+test.each(Object.entries(openapiExamples.schemas))(
+  "the example of %s has all fields that its schema requires, and no others",
+  (name, example) => {
+    const schema = schemas.get(name);
+    if (schema === undefined) throw new Error(`no schema is exported with the id ${name}`);
+    expect(schema.parse(example)).toMatchObject(example);
+  },
+);
