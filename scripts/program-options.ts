@@ -6,12 +6,12 @@ export function programOptions<Options>(usage: string, read: (args: readonly str
   const args = process.argv.slice(2);
   if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(`${usage}\n`);
-    process.exit(0);
+    return process.exit(0);
   }
   try {
     return read(args);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${usage}\n`);
-    process.exit(2);
+    return process.exit(2);
   }
 }

@@ -4,8 +4,8 @@ import * as wire from "../index.ts";
 import { openapiExamples } from "./openapi-examples.ts";
 
 const schemas = new Map(
-  Object.values(wire)
-    .filter((exported): exported is z.ZodType => exported instanceof z.ZodType)
+  Object.values<unknown>(wire)
+    .filter((exported) => exported instanceof z.ZodType)
     .map((schema) => [schema.meta()?.id, schema]),
 );
 
