@@ -59,6 +59,28 @@ test("the pooler of these tests serves ordinary transactions", async () => {
   }
 });
 
+test("connects through a pooler that refuses startup parameters, with the same timeouts", async () => {
+  const pooler = await startTransactionPooler(database.url, 1);
+  const pool = createPool(pooler.url, { max: 1, statementTimeoutMs: 1_234, applicationName: "test" });
+  try {
+    const { rows } = await pool.query("select current_setting('statement_timeout') as timeout");
+    expect(rows).toEqual([{ timeout: "1234ms" }]);
+  } finally {
+    await pool.end();
+    await pooler.close();
+  }
+});
+
+test("a pooler refuses clients with startup parameters that it does not know", async () => {
+  const pooler = await startTransactionPooler(database.url, 1);
+  const client = new pg.Client({ connectionString: pooler.url, options: "-c tcp_keepalives_idle=10" });
+  try {
+    await expect(client.connect()).rejects.toThrow("unsupported startup parameter: options");
+  } finally {
+    await pooler.close();
+  }
+});
+
 test("sets TCP keepalives and tcp_user_timeout on the sessions of the pool", async () => {
   const pool = createPool(database.url, { max: 1, statementTimeoutMs: 1_000, applicationName: "test" });
   const { rows } = await pool.query(

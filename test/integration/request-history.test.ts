@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   agreeAppFees,
   appFeesUsd,
@@ -772,6 +773,32 @@ test("finds a request by its deposit transaction, and not by its fill transactio
   const reads = postgresReads(sqlOn(world.pool));
   expect(await reads.requestOfDeposit(filled.depositTx)).toBe(filled.terms.requestId);
   expect(await reads.requestOfDeposit(filled.fillTx)).toBeUndefined();
+});
+
+test("finds no request by a transaction that deposited for two", async () => {
+  const reads = postgresReads(sqlOn(world.pool));
+  const [one, two] = [await world.paid(), await world.paid()];
+  expect(await reads.requestOfDeposit(one.depositTx)).toBe(one.terms.requestId);
+  await world.pool.query("update request_transactions set tx_hash = $1 where tx_hash = $2", [
+    one.depositTx,
+    two.depositTx,
+  ]);
+  expect(await reads.requestOfDeposit(one.depositTx)).toBeUndefined();
+});
+
+test("asks about a thousand unknown ids with a few statements", async () => {
+  const { query } = sqlOn(world.pool);
+  const asked: string[] = [];
+  const reads = postgresReads({
+    query: async (statement, values) => {
+      asked.push(statement.name);
+      return await query(statement, values);
+    },
+  });
+  const ids = Array.from({ length: 1_000 }, () => `0x${randomBytes(32).toString("hex")}` as const);
+  const answers = await Promise.all(ids.map(async (id) => await reads.requestOfDeposit(id)));
+  expect(new Set(answers)).toEqual(new Set([undefined]));
+  expect(asked.length).toBeLessThan(5);
 });
 
 test("answers a search with a key while forty searches without a key are slow", async () => {

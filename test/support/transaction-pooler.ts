@@ -1,13 +1,16 @@
 import { createServer, Socket, type AddressInfo } from "node:net";
 import pg from "pg";
 
-/** A pooler in transaction mode: a client has a session of the server for the length of one transaction. */
+/**
+ * A pooler in transaction mode: a client has a session of the server for the length of one transaction. As PgBouncer does, it refuses
+ * clients whose startup parameters it does not know.
+ */
 export interface TransactionPooler {
   readonly url: string;
   close(): Promise<void>;
 }
 
-const [READY, AUTHENTICATION] = ["Z", "R"].map((type) => type.charCodeAt(0));
+const [READY, AUTHENTICATION, ERROR] = ["Z", "R", "E"].map((type) => type.charCodeAt(0));
 const [QUERY, SYNC, TERMINATE] = ["Q", "S", "X"].map((type) => type.charCodeAt(0));
 const IDLE = "I".charCodeAt(0);
 
@@ -69,6 +72,11 @@ export async function startTransactionPooler(
       bytes = Buffer.concat([bytes, more]);
       if (bytes.length < 4 || bytes.length < bytes.readInt32BE(0)) return;
       hasStarted = true;
+      const unknown = startupParameters(bytes).find((name) => !KNOWN_PARAMETERS.has(name));
+      if (unknown !== undefined) {
+        client.end(fatal(`unsupported startup parameter: ${unknown}`));
+        return;
+      }
       client.write(Buffer.from([AUTHENTICATION ?? 0, 0, 0, 0, 8, 0, 0, 0, 0, READY ?? 0, 0, 0, 0, 5, IDLE]));
     });
   });
@@ -85,6 +93,34 @@ export async function startTransactionPooler(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** https://www.pgbouncer.org/config.html#ignore_startup_parameters */
+const KNOWN_PARAMETERS = new Set([
+  "user",
+  "database",
+  "application_name",
+  "client_encoding",
+  "datestyle",
+  "timezone",
+  "standard_conforming_strings",
+]);
+
+/** Names in a StartupMessage: a length, a version, then names and values that end with a zero byte each. */
+function startupParameters(message: Buffer): string[] {
+  return message
+    .toString("utf8", 8, message.readInt32BE(0))
+    .split("\0")
+    .filter((text, at) => at % 2 === 0 && text !== "")
+    .map((name) => name.toLowerCase());
+}
+
+/** An ErrorResponse with severity, code and message. */
+function fatal(message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C08P01\0M${message}\0\0`);
+  const head = Buffer.from([ERROR ?? 0, 0, 0, 0, 0]);
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
 }
 
 /** The socket of a session that is ready. What nobody waits for, such as an announcement, is dropped. */

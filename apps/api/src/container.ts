@@ -97,7 +97,7 @@ import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
 import { walletNonces } from "./usecases/rails/wallet-nonces.ts";
 import { keptStatuses } from "./usecases/kept-statuses.ts";
-import { requestStatus } from "./usecases/request-status.ts";
+import { requestStatus, statusByIdOrDeposit } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
@@ -278,10 +278,13 @@ export async function createContainer(
         executePermit,
         authorizeNonce: (said) => authorizeNonce(services, said),
         requestFastFill: (wish) => requestFastFill(services, wish),
-        requestStatus: keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), {
-          limit: STATUSES_KEPT,
-          heardWithinMs: HEARD_WITHIN_MS,
-        }),
+        requestStatus: statusByIdOrDeposit(
+          keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), {
+            limit: STATUSES_KEPT,
+            heardWithinMs: HEARD_WITHIN_MS,
+          }),
+          services.reads,
+        ),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report, caller) =>
           sharedIndexing(

@@ -35,7 +35,10 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   ping(): Promise<void>;
   /** All questions of one tick go into one query. */
   status(requestId: RequestId): Promise<StatusRecord | undefined>;
-  /** The request that a transaction deposited for; undefined when there is none, or more than one. */
+  /**
+   * The request that a transaction deposited for; undefined when there is none, or more than one. All questions of one tick go
+   * into one query.
+   */
   requestOfDeposit(txHash: TxHash): Promise<RequestId | undefined>;
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;

@@ -1,3 +1,4 @@
+import { ServiceError } from "@causeway/domain";
 import type { FastifyRequest } from "fastify";
 
 /** Field names that some clients use for the chains of a quote. */
@@ -6,7 +7,11 @@ const aliases = [
   ["toChainId", "destinationChainId"],
 ] as const;
 
-/** Renames aliased chain fields of a quote request. Use as `preValidation` of a route. */
+/**
+ * Renames aliased chain fields of a quote request. Use as `preValidation` of a route.
+ *
+ * @throws ServiceError when a field and its alias name different chains
+ */
 export function acceptChainAliases(
   { body }: Pick<FastifyRequest, "body">,
   _reply: unknown,
@@ -14,11 +19,20 @@ export function acceptChainAliases(
 ): void {
   if (typeof body === "object" && body !== null) {
     const fields = body as Record<string, unknown>;
-    for (const [alias, name] of aliases)
-      if (fields[name] === undefined && fields[alias] !== undefined) {
-        fields[name] = fields[alias];
-        delete fields[alias];
-      }
+    for (const [alias, name] of aliases) {
+      const value = fields[alias];
+      if (value === undefined) continue;
+      if (fields[name] !== undefined && fields[name] !== value)
+        throw new ServiceError(
+          "INVALID_REQUEST",
+          `${name} and ${alias} must be the same chain: send one of them`,
+          {
+            field: alias,
+          },
+        );
+      fields[name] = value;
+      delete fields[alias];
+    }
   }
   done();
 }

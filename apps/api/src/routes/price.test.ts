@@ -25,6 +25,21 @@ test("a price has what a quote costs and yields, and nothing that could be paid 
   expect(aliased.statusCode).toBe(200);
 });
 
+test("refuses a quote whose chain and alias differ", async () => {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/quote/v2",
+    payload: { ...aQuoteBody, toChainId: aQuoteBody.destinationChainId + 1 },
+  });
+  expect([answer.statusCode, answer.json()]).toMatchObject([
+    400,
+    {
+      message: "destinationChainId and toChainId must be the same chain: send one of them",
+      errorData: { field: "toChainId" },
+    },
+  ]);
+});
+
 test("a price is refused as a quote is", async () => {
   const bad = await app.inject({
     method: "POST",

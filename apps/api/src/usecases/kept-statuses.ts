@@ -52,8 +52,7 @@ export function keptStatuses(
     reading.set(requestId, asked);
     try {
       const view = await asked;
-      // Changes of the request are announced under its own id.
-      if (view?.requestId === requestId && reading.get(requestId) === asked) keep(requestId, view);
+      if (view !== undefined && reading.get(requestId) === asked) keep(requestId, view);
       return view;
     } finally {
       if (reading.get(requestId) === asked) reading.delete(requestId);

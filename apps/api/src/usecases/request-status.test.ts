@@ -2,7 +2,7 @@ import { requestStates, spellTransaction } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { StatusRecord } from "../ports/records.ts";
-import { requestStatus, statusView } from "./request-status.ts";
+import { requestStatus, statusByIdOrDeposit, statusView } from "./request-status.ts";
 import { createChainDirectory } from "../adapters/chains/directory.ts";
 import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
@@ -50,18 +50,18 @@ test("hashes, chains and times are told as they are stored", async () => {
 });
 
 test("an id that nobody knows has no status", async () => {
-  const reads = { status: async () => undefined, requestOfDeposit: async () => undefined } as never;
+  const reads = { status: async () => undefined } as never;
   expect(await requestStatus({ reads, chains: noChains, clock }, "0x02")).toBeUndefined();
 });
 
 test("returns the request of a deposit hash, under the request's id", async () => {
-  const reads = {
-    status: async (id: string) => (id === "0x01" ? record : undefined),
-    requestOfDeposit: async (txHash: string) => (txHash === "0xaa" ? "0x01" : undefined),
-  } as never;
-  expect(await requestStatus({ reads, chains: noChains, clock }, "0xaa")).toMatchObject({
-    requestId: "0x01",
+  const view = statusView(record, NOW_MS);
+  const status = statusByIdOrDeposit(async (id) => (id === "0x01" ? view : undefined), {
+    requestOfDeposit: async (txHash) => (txHash === "0xaa" ? "0x01" : undefined),
   });
+  expect(await status("0xaa")).toBe(view);
+  expect(await status("0x01")).toBe(view);
+  expect(await status("0xbb")).toBeUndefined();
 });
 
 test("reasons are N/A until there is one", () => {

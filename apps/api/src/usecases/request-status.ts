@@ -1,5 +1,6 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
+import type { MaybePromise } from "../ports/liquidity.ts";
 import type { Reads } from "../ports/reads.ts";
 import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
@@ -7,16 +8,13 @@ import type { Services } from "../ports/services.ts";
 import type { Spelling } from "../ports/spelling.ts";
 import { hexSpelling, spelledAll, spellingOf } from "./spelling.ts";
 
-/**
- * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. Who only has the hash of a deposit is told of its request,
- * with that request's id.
- */
+/** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
   services: Pick<Services, "reads" | "chains" | "clock">,
   asked: RequestId,
 ): Promise<StatusView | undefined> {
   const { reads, chains, clock } = services;
-  const record = (await reads.status(asked)) ?? (await statusOfDeposit(reads, asked));
+  const record = await reads.status(asked);
   if (record === undefined) return undefined;
   const spelling = spellingOf(chains);
   const nowMs = clock.nowMs();
@@ -28,12 +26,28 @@ export async function requestStatus(
     : standInView(record, { ...successor, requestId: record.supersededBy }, nowMs, spelling);
 }
 
-async function statusOfDeposit(
-  reads: Pick<Reads, "status" | "requestOfDeposit">,
-  txHash: TxHash,
-): Promise<StatusRecord | undefined> {
-  const requestId = await reads.requestOfDeposit(txHash);
-  return requestId && (await reads.status(requestId));
+/**
+ * Accepts a deposit's transaction hash in place of a request id; the answer carries the request's own id.
+ *
+ * @param ask the status of a request id
+ */
+export function statusByIdOrDeposit(
+  ask: (requestId: RequestId) => MaybePromise<StatusView | undefined>,
+  { requestOfDeposit }: Pick<Reads, "requestOfDeposit">,
+): (asked: RequestId | TxHash) => MaybePromise<StatusView | undefined> {
+  const orByDeposit = async (
+    asked: TxHash,
+    read: Promise<StatusView | undefined>,
+  ): Promise<StatusView | undefined> => {
+    const view = await read;
+    if (view !== undefined) return view;
+    const requestId = await requestOfDeposit(asked);
+    return requestId && (await ask(requestId));
+  };
+  return (asked) => {
+    const view = ask(asked);
+    return view instanceof Promise ? orByDeposit(asked, view) : view;
+  };
 }
 
 /** The view of a superseded request: its successor's, under its own id. What comes to the address from then on is not its own. */

@@ -33,7 +33,7 @@ test.each([
   ["refunding", "pending", "depository", "wait_for_refund"],
   ["refunded", "refund", "refunded", "none"],
   ["failed", "failure", "depository", "contact_operator"],
-  ["expired", "failure", "user", "none"],
+  ["expired", "failure", "user", "quote_again"],
 ] as const)("a request that is %s shows %s, the money at %s, next %s", (name, status, at, next) => {
   const state = { name, kind: "bridge", final: false, depositId: "1" } as const;
   expect([publicStatus(state), fundsAt(state), nextAction(state)]).toEqual([status, at, next]);

@@ -105,7 +105,7 @@ export function fundsAt(
 
 /**
  * What comes next.
- * @param isOverdue the time to pay is over. A payment that was made in time may still be found; one that is made now goes back
+ * @param isOverdue the payment deadline has passed; a payment made before it may still be found
  */
 export function nextAction(
   state: Pick<RequestState, "name" | "kind">,
@@ -132,7 +132,7 @@ export function nextAction(
       // A call that failed left nothing behind that anybody could give back.
       return state.kind === "call" ? "none" : "contact_operator";
     case "expired":
-      return atAddress === "none" ? "none" : actionAtAddress[atAddress];
+      return atAddress === "none" ? "quote_again" : actionAtAddress[atAddress];
     case "filled":
     case "refunded":
       return "none";

@@ -6,7 +6,9 @@ const ignored = z.union([z.string(), z.array(z.string())]).optional();
 
 /** Query of the three status paths. */
 export const statusQuery = z.object({
-  requestId: hash32.describe("The request id of the quote, or the hash of its deposit."),
+  requestId: hash32.describe(
+    "The request id of the quote, or the EVM transaction hash of a deposit; not found when the transaction made deposits for several requests.",
+  ),
   referrer: ignored.describe("Who asks; informative."),
 });
 
@@ -39,7 +41,7 @@ export const statusAnswer = z
     nextAction: z
       .enum(nextActions)
       .describe(
-        "What happens next and who does it. `quote_again`: the time to pay is over; a payment sent in time still counts, one that is sent now is refunded.",
+        "What happens next and who does it. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still found.",
       ),
     supersededByRequestId: answerHash32
       .optional()

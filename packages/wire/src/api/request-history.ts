@@ -98,7 +98,7 @@ const requestsFields = z.object({
     "Adds its id and referrer to requests of the secret key that asks.",
   ),
   includeOrderData: flag.describe(
-    "Accepted without effect: `GET /requests/{requestId}/signature` has the order.",
+    "Ignored: the answer of the quote has the order, as `protocol.v2.orderData`.",
   ),
   privateChainsToInclude: word.describe("Accepted without effect: every chain of this service is listed."),
 });

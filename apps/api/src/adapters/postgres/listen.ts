@@ -1,5 +1,5 @@
 import pg from "pg";
-import { NOTICE_LOST_HOSTS } from "./pool.ts";
+import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.ts";
 
 /** Pause before a lost connection is made again. */
 const AGAIN_MS = 500;
@@ -26,7 +26,6 @@ export function listen(
       const client = new pg.Client({
         connectionString: databaseUrl,
         application_name: `${channel} listener`,
-        options: NOTICE_LOST_HOSTS,
         keepAlive: true,
         keepAliveInitialDelayMillis: 10_000,
       });
@@ -41,6 +40,7 @@ export function listen(
       client.on("notification", ({ payload }) => onNotice(payload ?? ""));
       try {
         await client.connect();
+        await configureSession(client, NOTICE_LOST_HOSTS);
         await client.query(`listen ${channel}`);
         onNotice(undefined);
         await ended;

@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
+import { configureSession } from "./session-settings.ts";
 
 export interface LockTiming {
   /** Pause between two heartbeats, ms. Each one also asks for the locks that are wanted. */
@@ -20,10 +21,6 @@ export interface LockSession {
   end(): void;
 }
 
-/**
- * `idle_session_timeout` covers what TCP cannot see: a process that is stopped still acknowledges packets. The keepalives end the session of a host that is gone sooner than Linux would.
- */
-const CONFIGURE = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as settings (name, value)`;
 /** A statement that waits for a lock would keep its snapshot, and vacuum could remove nothing newer in the whole database. */
 const TAKE = `select name from unnest($1::text[]) as name where pg_try_advisory_lock(hashtextextended('causeway:' || name, 0))`;
 const RELEASE = `select pg_advisory_unlock(hashtextextended('causeway:' || $1, 0))`;
@@ -84,15 +81,19 @@ export async function openLockSession(
   try {
     renew(performance.now());
     await client.connect();
-    const seconds = String(Math.ceil(leaseMs / 2_000));
-    const settings = {
-      idle_session_timeout: String(sessionIdleMs),
-      tcp_keepalives_idle: seconds,
-      tcp_keepalives_interval: seconds,
-      tcp_keepalives_count: "2",
-      tcp_user_timeout: String(sessionIdleMs),
-    };
-    await query(CONFIGURE, [Object.keys(settings), Object.values(settings)]);
+    const seconds = Math.ceil(leaseMs / 2_000);
+    await configureSession(
+      { query },
+      {
+        // Covers what TCP cannot see: a process that is stopped still acknowledges packets.
+        idle_session_timeout: sessionIdleMs,
+        // These end the session of a host that is gone sooner than Linux would.
+        tcp_keepalives_idle: seconds,
+        tcp_keepalives_interval: seconds,
+        tcp_keepalives_count: 2,
+        tcp_user_timeout: sessionIdleMs,
+      },
+    );
   } catch (error) {
     lose("the connection for the leader locks was not made", error);
     throw error;

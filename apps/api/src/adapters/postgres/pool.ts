@@ -1,4 +1,5 @@
 import pg from "pg";
+import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.ts";
 
 /** Something that runs one named statement: the pool, or the connection of a transaction. */
 export interface Sql {
@@ -18,13 +19,6 @@ export function statement(name: string, text: string): Statement {
   return { name, text };
 }
 
-/**
- * How the server notices that the host of a session is gone: otherwise the session keeps its locks and its snapshot, which vacuum waits for,
- * for as long as Linux tries to reach it (up to two hours). Without effect on Unix sockets, and on a host that answers but does not read.
- */
-export const NOTICE_LOST_HOSTS =
-  "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000";
-
 /** How much longer than the server the client waits for the end of a statement. */
 const ANSWER_GRACE_MS = 5_000;
 const INT8 = 20;
@@ -43,13 +37,16 @@ export function createPool(
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: 10_000,
-    // A statement that takes this long is stuck; its work is retried from what is committed.
-    statement_timeout: options.statementTimeoutMs,
     // Over a cut network the server's refusal never arrives: without this, the caller would wait for good.
     query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
-    // A process that is frozen in a transaction must not keep its row locks from the next leader.
-    idle_in_transaction_session_timeout: 10_000,
-    options: NOTICE_LOST_HOSTS,
+    onConnect: async (client) =>
+      await configureSession(client, {
+        ...NOTICE_LOST_HOSTS,
+        // A statement that takes this long is stuck; its work is retried from what is committed.
+        statement_timeout: options.statementTimeoutMs,
+        // A process that is frozen in a transaction must not keep its row locks from the next leader.
+        idle_in_transaction_session_timeout: 10_000,
+      }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types,

@@ -25,6 +25,7 @@ import {
 import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
 import { fillBurnReads } from "./fill-burns.ts";
 import { sendReads } from "./send-reads.ts";
+import { tickBatcher } from "./tick-batcher.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 import { NEWEST_BLOCKS, waitingReads } from "./waiting-requests.ts";
 
@@ -163,9 +164,11 @@ const endedExecutions = statement(
      and (r.state in ('expired', 'refunded', 'failed') or (r.state = 'filled' and r.final))
    order by e.created_at_ms limit $1`,
 );
-const requestOfDeposit = statement(
-  "read_request_of_deposit",
-  "select request_id from request_transactions where tx_hash = $1 and kind = 'deposit' limit 2",
+const requestsOfDeposits = statement(
+  "read_requests_of_deposits",
+  `select tx_hash, min(request_id) as request_id from request_transactions
+   where tx_hash = any($1::text[]) and kind = 'deposit'
+   group by tx_hash having min(request_id) = max(request_id)`,
 );
 const routeTimings = statement(
   "read_route_timings",
@@ -355,10 +358,16 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const rows = await sql.query<{ name: PrunableTable; since_ms: number | null }>(oldestPrunable, []);
       return rows.map((row) => ({ table: row.name, sinceMs: row.since_ms ?? undefined }));
     },
-    async requestOfDeposit(txHash) {
-      const [only, ...others] = await sql.query<{ request_id: string }>(requestOfDeposit, [txHash]);
-      return only === undefined || others.length > 0 ? undefined : (only.request_id as RequestId);
-    },
+    requestOfDeposit: tickBatcher(
+      async (txHashes: readonly TxHash[]) => {
+        const rows = await sql.query<{ tx_hash: TxHash; request_id: RequestId }>(requestsOfDeposits, [
+          txHashes,
+        ]);
+        const found = new Map(rows.map((row) => [row.tx_hash, row.request_id]));
+        return txHashes.map((txHash) => found.get(txHash));
+      },
+      { inFlight: 2, maxBatch: 500 },
+    ),
     async routeTimings() {
       const rows = await sql.query<{
         origin_chain_id: number;

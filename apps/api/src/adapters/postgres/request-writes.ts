@@ -66,7 +66,7 @@ const AWAITED = `(select true from status_events e join webhook_endpoints w on w
 
 /**
  * Deletes the requests that `due` selects in the order of `ended`, unless anything refers to them: a deposit, a payment, or a deposit address that anything came to or that
- * was given out to a secret API key (a publishable key is everybody's). Those are kept, because their story may be asked for, and never looked at again.
+ * was given out to a secret API key (publishable keys are public). Those are kept, because users may look them up, and are never judged again.
  */
 const pruneOf = (name: string, due: string, ended: string): Statement =>
   statement(
