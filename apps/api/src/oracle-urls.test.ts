@@ -9,6 +9,7 @@ test("each entry is a URL and, behind the first bar, its key; both ends may be b
     ["https://one.example", "key|with|bars"],
     ["http://127.0.0.1:3100/base", undefined],
   ]);
+  expect(read("http://oracle-1:3001|key")).toEqual([["http://oracle-1:3001", "key"]]);
 });
 
 test.for([
@@ -17,7 +18,7 @@ test.for([
   ["ftp://one.example|k", "ORACLE_URLS entry 1 must begin with an http or https URL"],
   [
     "http://one.example|hidden",
-    "ORACLE_URLS entry 1 must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses",
+    "ORACLE_URLS entry 1 must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
   ],
   [
     "https://user:hidden@one.example|k",

@@ -1,4 +1,4 @@
-import { EXPOSED, isExposed } from "@causeway/attest";
+import { PLAINTEXT_URL, sendsKeyInClear } from "@causeway/attest";
 import { ConfigError, Secret } from "@causeway/config";
 
 /** Where an oracle is asked. */
@@ -36,7 +36,7 @@ function readEntry(entry: string): OracleUrl | string {
   const key = bar < 0 ? "" : entry.slice(bar + 1).trim();
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
     return "must begin with an http or https URL";
-  if (isExposed(url)) return EXPOSED;
+  if (sendsKeyInClear(url)) return PLAINTEXT_URL;
   if (url.username !== "" || url.password !== "")
     return "has a credential in its URL: it belongs behind the |";
   if (url.search !== "" || url.hash !== "") return "must have neither query nor fragment";

@@ -61,7 +61,7 @@ export const peerSettings = {
   peers: secret({
     name: "PEERS",
     describe:
-      "Other oracles, `<base URL>|<key>` joined with `;`. `https` only, except at localhost and at loopback and private IP addresses. The key is the one that this peer gave you, or `pass-through`: the caller's own.",
+      "Other oracles, `<base URL>|<key>` joined with `;`. `https` only, except at private addresses: loopback and private IP addresses, names without a dot, and names that end in `.internal` or `.local`. The key is the one that this peer gave you, or `pass-through`: the caller's own.",
     optional: true,
   }),
   peerTimeoutMs: millis({

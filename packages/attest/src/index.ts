@@ -30,7 +30,7 @@ export { answerOf, standing } from "./aggregate/standing.ts";
 export type { SignerPolicy, SignerSettings } from "./aggregate/signer-policy.ts";
 export { readSignerPolicy } from "./aggregate/signer-policy.ts";
 export type { PeerEndpoint, PeerList } from "./peers/peer-list.ts";
-export { EXPOSED, isExposed, readPeerList } from "./peers/peer-list.ts";
+export { PLAINTEXT_URL, readPeerList, sendsKeyInClear } from "./peers/peer-list.ts";
 export type { AskOptions, Peer } from "./peers/peer.ts";
 export { connectPeer } from "./peers/peer.ts";
 export type { PeerReport, PeerWarning } from "./peers/peer-warning.ts";

@@ -73,11 +73,14 @@ test("plain http is accepted for private addresses only, and the problem shows n
     "192.168.1.1",
     "[::1]:80",
     "[fd12::1]",
+    "oracle-b",
+    "oracle.internal",
+    "oracle-b.oracles.svc.cluster.local:3001",
   ])
     expect([host, readPeerList(`http://${host}|key`).problems]).toEqual([host, []]);
   for (const host of [
     "peer.example",
-    "oracle-b",
+    "local.example",
     "8.8.8.8",
     "172.32.0.1",
     "169.254.169.254",
@@ -90,7 +93,7 @@ test("plain http is accepted for private addresses only, and the problem shows n
     expect([host, readPeerList(`http://${host}|secret`).problems]).toEqual([
       host,
       [
-        "PEERS entry 1 must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses",
+        "PEERS entry 1 must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
       ],
     ]);
     expect(readPeerList(`https://${host}|secret`).problems).toEqual([]);

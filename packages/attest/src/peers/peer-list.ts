@@ -60,7 +60,7 @@ function readPeer(entry: string): PeerEndpoint | string {
   const url = URL.canParse(entry.slice(0, bar).trim()) ? new URL(entry.slice(0, bar).trim()) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
     return "must begin with an absolute http or https URL";
-  if (isExposed(url)) return EXPOSED;
+  if (sendsKeyInClear(url)) return PLAINTEXT_URL;
   if (url.username !== "" || url.password !== "")
     return "has a credential in its URL: it belongs behind the |";
   if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
@@ -74,18 +74,23 @@ function readPeer(entry: string): PeerEndpoint | string {
   };
 }
 
-/** Why {@link isExposed} URLs are refused. */
-export const EXPOSED =
-  "must use https: http sends the key in clear and is only accepted for localhost and for loopback and private IP addresses";
+/** Why URLs that send the key in clear are refused. */
+export const PLAINTEXT_URL =
+  "must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)";
 
 /** Whether what is sent to the URL can be read on the way. */
-export function isExposed({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {
+export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {
   return protocol === "http:" && !isPrivateHost(hostname);
 }
 
-/** Names other than `localhost` are not looked up: what one points to can change after the start. */
+/**
+ * Names are not looked up: what one points to can change after the start. Names without a dot (containers of one network) and those
+ * below `internal` and `local` (Kubernetes services) have no public meaning.
+ */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   const family = isIP(host);
-  return family === 0 ? host === "localhost" : privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
+  return family === 0
+    ? /^[^.]+$|\.(?:internal|local)$/.test(host)
+    : privateAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
 }

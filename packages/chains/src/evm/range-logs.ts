@@ -22,16 +22,19 @@ export interface LogNode {
   readonly onUnasked: (count: number) => void;
 }
 
-/** Whether the node takes block hashes in filters of logs (EIP-234). */
+/** Whether the node accepts `blockHash` in `eth_getLogs` (EIP-234): how often in a row, and when, it refused what it then answered as a range. */
 export interface HashFilters {
-  refusedAtMs: number | undefined;
+  refusals: number;
+  refusedAtMs: number;
 }
 
-/** A refusal may be a passing one of a proxy: it is asked again after this time. */
-const ASK_HASHES_AGAIN_MS = 600_000;
+/** So many refusals in a row are the node's, not a passing fault: logs of a range say less about which block they belong to. */
+const REFUSALS_TO_BELIEVE = 3;
+/** After this time, hashes are tried again. */
+const TRY_HASHES_AGAIN_MS = 600_000;
 
 export function createLogNode(onUnasked: LogNode["onUnasked"] = () => undefined): LogNode {
-  return { size: createLogRangeSize(), hashes: { refusedAtMs: undefined }, onUnasked };
+  return { size: createLogRangeSize(), hashes: { refusals: 0, refusedAtMs: 0 }, onUnasked };
 }
 
 /** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
@@ -43,7 +46,7 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
  * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
  *
  * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
- * lags is found out; so are few where the node refuses hashes. A range that the node refuses is asked for in parts.
+ * lags is found out. Small ranges too, if the node refuses block hashes. A range that the node refuses is asked for in parts.
  *
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
@@ -78,17 +81,20 @@ async function fetchLogs(
   if (range.to - range.from >= MAX_BLOCKS_BY_HASH || !hasAllHashes(range) || areRefused(hashes))
     return await fetchInParts(transport, question, range, size);
   try {
-    return await fetchByHash(transport, question, range);
+    const logs = await fetchByHash(transport, question, range);
+    hashes.refusals = 0;
+    return logs;
   } catch (error) {
     if (!mayPassInParts(error)) throw error;
     const logs = await fetchInParts(transport, question, range, size);
+    hashes.refusals++;
     hashes.refusedAtMs = performance.now();
     return logs;
   }
 }
 
-function areRefused({ refusedAtMs }: HashFilters): boolean {
-  return refusedAtMs !== undefined && performance.now() - refusedAtMs < ASK_HASHES_AGAIN_MS;
+function areRefused({ refusals, refusedAtMs }: HashFilters): boolean {
+  return refusals >= REFUSALS_TO_BELIEVE && performance.now() - refusedAtMs < TRY_HASHES_AGAIN_MS;
 }
 
 async function fetchInParts(
@@ -244,7 +250,7 @@ function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefi
 
 /**
  * The logs that were asked for. One of other blocks shows that the answer is to another question; one that only the filter excludes is dropped:
- * a node that compares too little gives more than was asked, but nothing less.
+ * some nodes ignore part of the filter and return extra logs.
  */
 function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): LogFact[] {
   const method = "eth_getLogs";

@@ -1,24 +1,25 @@
-/** Served requests that earn one retry, and how many retries are kept at most. */
-const COST = 3;
-const MAX_RETRIES = 10;
+/** How many served calls earn the retry of one. */
+const CALLS_PER_RETRY = 3;
+/** How many retries can be saved up, in calls. */
+const MAX_SAVED_RETRIES = 10;
 
-/** Bounds the retries to an endpoint by the requests it serves, so that an outage does not multiply requests. */
+/** Bounds the retries to an endpoint by the calls it serves, so that an outage does not multiply calls. */
 export interface RetryBudget {
-  /** The endpoint served a request. */
-  served(): void;
-  /** Whether a failed request may be sent again, which is then counted. */
-  take(): boolean;
+  /** The endpoint served a request with this many calls. */
+  served(calls: number): void;
+  /** Whether a failed request with this many calls may be sent again; if so, they are counted. */
+  take(calls: number): boolean;
 }
 
 export function createRetryBudget(): RetryBudget {
   let earned = 0;
   return {
-    served: () => {
-      earned = Math.min(MAX_RETRIES * COST, earned + 1);
+    served: (calls) => {
+      earned = Math.min(MAX_SAVED_RETRIES * CALLS_PER_RETRY, earned + calls);
     },
-    take: () => {
-      if (earned < COST) return false;
-      earned -= COST;
+    take: (calls) => {
+      if (earned < calls * CALLS_PER_RETRY) return false;
+      earned -= calls * CALLS_PER_RETRY;
       return true;
     },
   };

@@ -1,7 +1,10 @@
 import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
 
-/** `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. */
-export type CallOutcome = "ok" | "refused" | "fault";
+/**
+ * `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. `retried` is no outcome yet: the call
+ * failed and was sent again.
+ */
+export type CallOutcome = "ok" | "refused" | "fault" | "retried";
 
 /** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
 export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;

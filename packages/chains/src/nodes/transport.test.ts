@@ -584,24 +584,28 @@ test("retries a read once after a 502", async () => {
   expect(node.requests).toHaveLength(13);
 });
 
-test.each(["eth_sendRawTransaction", "sendTransaction", "sendrawtransaction"])(
-  "never retries %s, alone or in a batch",
-  async (broadcast) => {
-    let isAway = false;
-    const { node, rpc } = await over(
-      startLyingNode((calls, response) => {
-        if (isAway) response.writeHead(502).end("bad gateway");
-        else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
-      }),
-    );
-    for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
-    isAway = true;
-    await expect(rpc.request(broadcast, ["0x01"])).rejects.toMatchObject({ kind: "http" });
-    const together = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
-    expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    expect(node.requests).toHaveLength(11);
-  },
-);
+test.each([
+  "eth_sendRawTransaction",
+  "eth_sendRawTransactionConditional",
+  "eth_sendPrivateTransaction",
+  "sendTransaction",
+  "sendrawtransaction",
+  "submitpackage",
+])("never retries %s, alone or in a batch", async (broadcast) => {
+  let isAway = false;
+  const { node, rpc } = await over(
+    startLyingNode((calls, response) => {
+      if (isAway) response.writeHead(502).end("bad gateway");
+      else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
+    }),
+  );
+  for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
+  isAway = true;
+  await expect(rpc.request(broadcast, ["0x01"])).rejects.toMatchObject({ kind: "http" });
+  const together = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
+  expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(node.requests).toHaveLength(11);
+});
 
 test("limits retries to a third of the requests that were served before an outage", async () => {
   let isAway = false;
@@ -613,6 +617,32 @@ test("limits retries to a third of the requests that were served before an outag
   isAway = true;
   for (let n = 0; n < 20; n++) await expect(rpc.request("echo", [n])).rejects.toBeInstanceOf(RpcFault);
   expect(node.requests).toHaveLength(9 + 20 + 3);
+});
+
+test("counts every call of a batch against the retries, and reports each retried call", async () => {
+  let isAway = false;
+  const outcomes: string[] = [];
+  const { node, rpc } = await over(
+    startLyingNode((calls, response) => {
+      if (isAway) response.writeHead(502).end("bad gateway");
+      else if (calls.length === 1) json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
+      else
+        json(
+          response,
+          calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: 1 })),
+        );
+    }),
+    { onCall: (_method, outcome) => outcomes.push(outcome) },
+  );
+  for (let n = 0; n < 15; n++) await rpc.request("echo", [n]);
+  isAway = true;
+  const batch = async (calls: number) =>
+    await Promise.allSettled(Array.from({ length: calls }, async () => await rpc.request("echo", [])));
+  await batch(6);
+  expect(node.requests).toHaveLength(15 + 1);
+  await batch(5);
+  expect(node.requests).toHaveLength(15 + 1 + 2);
+  expect(outcomes.filter((outcome) => outcome === "retried")).toHaveLength(5);
 });
 
 test("keeps the deadline of a retried request, and aborts it on close", async () => {

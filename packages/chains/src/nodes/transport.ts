@@ -52,12 +52,8 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_simulateV1",
 ]);
 
-/** Retried only by the payment engine, which first checks whether they were mined. */
-const BROADCASTS: ReadonlySet<string> = new Set([
-  "eth_sendRawTransaction",
-  "sendTransaction",
-  "sendrawtransaction",
-]);
+/** Broadcasts, of any chain family: retried only by the payment engine, which first checks whether they were mined. */
+const BROADCAST = /send|submit/i;
 
 const NOT_TOGETHER =
   "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
@@ -77,7 +73,7 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until the pause is over: calls
  * wait for a short pause and fail at once during a long one.
  *
- * Reads that fail with HTTP 502 or above, without a wish for a pause, are retried once, within the {@link createRetryBudget}.
+ * Reads that fail with HTTP 502 or above, and do not ask for a pause, are retried once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -140,7 +136,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (together.length < calls.length) send(calls.filter((call) => !goesAlong(call)));
   };
 
-  /** @param firstSentAtMs of a request that is sent once more: its deadline does not begin again */
+  /** @param firstSentAtMs when the request was first sent; a retry keeps the original deadline */
   const post = (calls: readonly Call[], mayPart = true, firstSentAtMs?: number): void => {
     const open = calls.some((call) => call.settled) ? calls.filter((call) => !call.settled) : calls;
     const [first] = open;
@@ -167,12 +163,13 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     underWay.add(quit);
   };
 
-  const maySendAgain = (open: readonly Call[], sentAtMs: number): boolean => {
+  const canRetry = (open: readonly Call[], sentAtMs: number): boolean => {
     const tookMs = performance.now() - sentAtMs;
-    return open.every(({ method, deadlineMs }) => !BROADCASTS.has(method) && tookMs < deadlineMs / 2);
+    return open.every(({ method, deadlineMs }) => !BROADCAST.test(method) && tookMs < deadlineMs / 2);
   };
 
-  const sendAgain = (open: readonly Call[], mayPart: boolean, sentAtMs: number): void => {
+  const retry = (open: readonly Call[], mayPart: boolean, sentAtMs: number): void => {
+    for (const { method } of open) onCall?.(method, "retried", performance.now() - sentAtMs);
     const giveUp = (): void => {
       clearTimeout(timer);
       underWay.delete(giveUp);
@@ -204,9 +201,9 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs);
     else if (end.status < 500) {
       pause.served(sentAtMs);
-      retries.served();
-    } else if (end.status >= 502 && !isRetry && maySendAgain(open, sentAtMs) && retries.take()) {
-      sendAgain(open, mayPart, sentAtMs);
+      if (end.status < 300) retries.served(open.length);
+    } else if (end.status >= 502 && !isRetry && canRetry(open, sentAtMs) && retries.take(open.length)) {
+      retry(open, mayPart, sentAtMs);
       return;
     }
     if (answer.kind === "tooLarge") {

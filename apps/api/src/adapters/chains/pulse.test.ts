@@ -154,7 +154,7 @@ test("a failed reading is told, and the facts before it serve until they are too
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));
 });
 
-test("a node that stops telling effects is found out within a minute, and asked no more than once a minute", async () => {
+test("probes tracing support once a minute, and notices when it is lost", async () => {
   let view: EffectsView = "traced";
   let asked = 0;
   const { pulse, readings, head, wait } = aPulse(
@@ -174,6 +174,32 @@ test("a node that stops telling effects is found out within a minute, and asked 
   wait(1);
   expect(await read(3n)).toBe("unseen");
   expect(asked).toBe(2);
+});
+
+test("reads gas prices and balances while a probe of tracing support hangs", async () => {
+  const probes: { readonly answer: (view: EffectsView) => void; readonly fail: (error: Error) => void }[] =
+    [];
+  const { pulse, readings, head, wait, faults } = aPulse(
+    60_000,
+    async () => await new Promise((answer, fail) => void probes.push({ answer, fail })),
+  );
+  head(1n);
+  await readings[0]!.answer(1n, 1n);
+  probes[0]!.answer("traced");
+  await settled();
+  for (let number = 2n; number <= 6n; number++) {
+    wait(60_000);
+    head(number);
+    await readings.at(-1)!.answer(number, 1n);
+  }
+  expect([readings.length, probes.length]).toEqual([6, 2]);
+  expect(pulse.gasPrices().baseFeePerGas).toBe(6n);
+  probes[1]!.fail(new Error("no answer"));
+  await settled();
+  expect([faults.length, pulse.effectsView?.()]).toEqual([1, "traced"]);
+  head(7n);
+  await readings.at(-1)!.answer(7n, 1n);
+  expect(probes, "a minute passes before the next probe").toHaveLength(2);
 });
 
 test("a chain without new blocks is read all the same", async () => {

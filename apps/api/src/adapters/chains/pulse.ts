@@ -72,14 +72,28 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
-  let effects: { readonly view: EffectsView; readonly readAtMs: number } | undefined;
+  let effectsView: EffectsView | undefined;
+  let probedAtMs = -Infinity;
+  let probing: Promise<void> | undefined;
 
-  async function readEffects(): Promise<void> {
-    if (options.readEffectsView === undefined) return;
-    if (effects !== undefined && monotonic.nowMs() - effects.readAtMs < EFFECTS_EVERY_MS) return;
-    const view = await options.readEffectsView();
-    if (view !== effects?.view) options.onEffectsView?.(view);
-    effects = { view, readAtMs: monotonic.nowMs() };
+  /** Probes tracing support when it is due; a node that does not answer the probe holds nothing else up. */
+  function probeEffects(): void {
+    const { readEffectsView } = options;
+    if (readEffectsView === undefined || probing !== undefined) return;
+    if (monotonic.nowMs() - probedAtMs < EFFECTS_EVERY_MS) return;
+    const probe = async (): Promise<void> => {
+      try {
+        const view = await readEffectsView();
+        if (view !== effectsView) options.onEffectsView?.(view);
+        effectsView = view;
+      } catch (error) {
+        if (!closed) onFault(error);
+      } finally {
+        probedAtMs = monotonic.nowMs();
+        probing = undefined;
+      }
+    };
+    probing = probe();
   }
 
   async function nativeOf(account: Address): Promise<ReturnType<ChainPulse["gasBalance"]>> {
@@ -100,10 +114,10 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       blockNumber,
       gasBalances: new Map(gasBalances),
     };
-    // The facts above do not depend on it.
-    await readEffects().catch((error: unknown) => {
-      if (!closed) onFault(error);
-    });
+    const isFirstProbe = probedAtMs === -Infinity;
+    probeEffects();
+    // At start it is waited for, so that the first quotes are right about fills that need traces.
+    if (isFirstProbe) await probing;
   }
 
   function refresh(): Promise<void> {
@@ -160,7 +174,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       return has;
     },
     lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
-    effectsView: () => effects?.view,
+    effectsView: () => effectsView,
     latencyMs: () => options.latencyMs?.(),
     refresh,
     close: () => {
