@@ -8,6 +8,10 @@ import { startSystem, type System } from "./system.ts";
 import { terminalStyle } from "./terminal.ts";
 import { whereEverythingIs } from "./where-everything-is.ts";
 
+/** What the local system sets itself: another value would lead it to another system, which must not see the published keys of this one. */
+const OWN_SETTING =
+  /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|RPC_URL|WS_URL)(?:_FILE)?$/;
+
 const usage = `usage: npm start [-- options]
   --once          end after the bridge; the exit code is 0 if the money arrived and was settled
   --tour          with chains of other families too (Solana, Bitcoin, a perpetuals exchange), and money taken through all of them
@@ -86,11 +90,12 @@ function readArguments(): Arguments {
   };
 }
 
-/** @throws Error when the text is not `NAME=VALUE` */
+/** @throws Error when the text is not `NAME=VALUE`, or names what the local system sets itself */
 function setting(text: string): [name: string, value: string] {
   const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new Error(`--set expects NAME=VALUE, with a name from docs/CONFIG.md; got ${text}`);
+  if (OWN_SETTING.test(name)) throw new Error(`--set cannot change ${name}: the local system sets it itself`);
   return [name, value];
 }
 
