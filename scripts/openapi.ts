@@ -99,6 +99,7 @@ const oracleServices: OracleRouteServices = {
   signNonceMapping: unused,
   listChains: unused,
   shadowReport: unused,
+  reportStatus: unused,
 };
 
 await write(

@@ -1,4 +1,6 @@
-import { expect } from "vitest";
+import type { VmType } from "@causeway/domain";
+import type { OracleStatus } from "@causeway/wire";
+import { expect, vi } from "vitest";
 import { fieldsOf, withoutField, type Fault } from "../integration/families/faulty-front.ts";
 import type { Answer } from "../integration/oracle-http/world.ts";
 import { freshId, type Judge } from "./family-judge.ts";
@@ -6,9 +8,39 @@ import { row, type Row } from "./family-row.ts";
 import { payloadOf } from "./family-steps.ts";
 
 const MOST_CUTS = 100;
+const EXCHANGES: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
 
 /** Whatever fails, nothing else is signed than what honest nodes say. */
 export const nodeRows: readonly Row[] = [
+  row(
+    "",
+    "the status tells how far the chain is final, and that a node which fails is unreachable",
+    async (judge) => {
+      const { chain, first, world } = judge;
+      const reported = async (): Promise<OracleStatus["chains"][number] | undefined> =>
+        (await first.status()).chains.find(({ id }) => id === chain.name);
+      const before = await reported();
+      if (EXCHANGES.includes(chain.vmType)) {
+        // Only asked about transactions.
+        expect(before).toMatchObject({ status: "unknown" });
+        expect(before).not.toHaveProperty("finalBlock");
+        return;
+      }
+      const { height = 0 } = before?.finalBlock ?? {};
+      await judge.deposit(freshId());
+      await world.finalize();
+      await vi.waitUntil(async () => ((await reported())?.finalBlock?.height ?? 0) > height, {
+        timeout: 10_000,
+        interval: 100,
+      });
+      await first.readAt(world.urls.map(() => "http://127.0.0.1:9/jsonrpc"));
+      try {
+        expect(await reported()).toMatchObject({ status: "unreachable" });
+      } finally {
+        await first.readAt(world.urls);
+      }
+    },
+  ),
   ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
     row("33, 8.5 e", `a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
       const made = await judge.deposit(freshId());

@@ -4,9 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { repositoryRoot, runBridgeDemo, startSystem, type System } from "@causeway/localnet";
+import { depositoryAbi } from "@causeway/contracts";
+import { createWalletClient, encodeFunctionData, http } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
+/** Of local-a, as the page names it. */
+const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
 const portBase = 27_500;
 let system: System;
 let folder: string;
@@ -27,6 +32,15 @@ beforeAll(async () => {
     print: () => undefined,
     deadlineMs: 30_000,
   });
+  // Not every log of the depository is a deposit.
+  const chain = system.endpoints.chains.find(({ id }) => id === 72100117);
+  if (chain === undefined) throw new Error("the system has no chain local-a");
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(user.privateKey),
+    transport: http(chain.rpcUrl),
+  });
+  const handover = encodeFunctionData({ abi: depositoryAbi, functionName: "requestOwnershipHandover" });
+  await wallet.sendTransaction({ chain: null, to: DEPOSITORY, data: handover });
   await blocksPass(3);
 });
 
@@ -69,6 +83,7 @@ test("the page for operators leads from nothing to a quorum, a shadow and a key 
     signers,
     "alone, a quorum, one of two left, three times asking the shadow, asking its peer, with a key in KMS",
   ).toEqual([1, 2, 1, 2, 2, 2, 1, 1]);
+  expect(stdout).toMatch(/"multisig": \{\s*"isSigner": false,\s*"threshold": 1\s*\}/);
   expect(stdout).toContain('"shadow":true');
   expect(stdout).toContain(
     '"attestations":3,"local":{"ok":3,"alone":0,"failed":0,"mismatch":0,"pending":0},"agreement":1,' +

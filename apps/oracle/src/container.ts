@@ -6,6 +6,7 @@ import {
   isReadable,
   RpcFault,
 } from "@causeway/chains";
+import type { ObserveCall } from "@causeway/chains";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
 import { createNonceMappings } from "./adapters/hub/nonce-mappings.ts";
@@ -35,7 +36,15 @@ export async function createContainer(
   lifecycle.add("signer", () => signer.close?.());
   const events = countedEvents(log, metrics.registry);
   const timed = timedEvidence(metrics.registry);
-  const callsOf = timedCalls(metrics.registry);
+  const timedCallsOf = timedCalls(metrics.registry);
+  const lastAnswers = new Map<string, number>();
+  const callsOf = (chain: string): ObserveCall => {
+    const note = timedCallsOf(chain);
+    return (method, outcome, tookMs) => {
+      if (outcome !== "fault") lastAnswers.set(chain, Date.now());
+      note(method, outcome, tookMs);
+    };
+  };
   for (const chain of chains)
     if (!isReadable(chain.vmType))
       log.warn({
@@ -57,7 +66,8 @@ export async function createContainer(
   const attested = new Map(
     chains.map((chain): readonly [string, AttestedChain] => {
       const source = sources.get(chain.name);
-      return [chain.name, { chain, evidence: source && timed(source) }];
+      const lastAnswerMs = () => lastAnswers.get(chain.name);
+      return [chain.name, { chain, evidence: source && timed(source), lastAnswerMs }];
     }),
   );
 
@@ -83,13 +93,17 @@ export async function createContainer(
     sealer: createSealer(timedSigner(signer, metrics.registry), hub, events.signed),
     executionDigest: executionDigestOf(hub),
   };
-  return routeServices(services, {
-    peers,
-    policy,
-    localDeadlineMs: config.requestDeadlineMs,
-    peerTimeoutMs: config.peerTimeoutMs,
-    events,
-    ledger,
-    enter: boundCalls(config.callBounds),
-  });
+  return routeServices(
+    services,
+    {
+      peers,
+      policy,
+      localDeadlineMs: config.requestDeadlineMs,
+      peerTimeoutMs: config.peerTimeoutMs,
+      events,
+      ledger,
+      enter: boundCalls(config.callBounds),
+    },
+    { shadow: config.shadow, nowMs: () => Date.now() },
+  );
 }

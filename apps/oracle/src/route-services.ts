@@ -7,11 +7,16 @@ import { attestWithdrawal } from "./usecases/attest-withdrawal.ts";
 import { confirmWithdrawal } from "./usecases/confirm-withdrawal.ts";
 import { initiateWithdrawal } from "./usecases/initiate-withdrawal.ts";
 import { chainList } from "./usecases/list-chains.ts";
+import { type StatusFacts, statusReport } from "./usecases/report-status.ts";
 import { signNonceMapping } from "./usecases/sign-nonce-mapping.ts";
 import { type Aggregation, withPeers } from "./usecases/with-peers.ts";
 
 /** The use cases behind the routes, with their services given. */
-export function routeServices(services: AttestationServices, aggregation: Aggregation): RouteServices {
+export function routeServices(
+  services: AttestationServices,
+  aggregation: Aggregation,
+  status: StatusFacts,
+): RouteServices {
   const own = aggregation.policy.localSigner;
   const listed = chainList(services.chains);
   return {
@@ -24,5 +29,6 @@ export function routeServices(services: AttestationServices, aggregation: Aggreg
     signNonceMapping: withPeers("nonce-mapping", signNonceMapping(services), aggregation),
     listChains: () => listed,
     shadowReport: () => aggregation.ledger.report(),
+    reportStatus: statusReport(services, aggregation, status),
   };
 }

@@ -13,7 +13,17 @@ export interface EvidenceSource {
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
   /** Whether an encoded withdrawal payload was carried out, or can never be. `transactionId` is a hint for families that cannot look it up. */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
+  /** The newest final block. Absent: a family that is only asked about transactions (exchanges). */
+  readonly newestFinal?: (() => Promise<FinalHead | undefined>) | undefined;
   close(): Promise<void>;
+}
+
+/** How far a chain is final. */
+export interface FinalHead {
+  /** Number of the block; slot. */
+  readonly height: bigint;
+  /** Unix seconds, by the block; undefined when the node does not tell it with the height. */
+  readonly timestamp: bigint | undefined;
 }
 
 export type Evidence<T> =

@@ -43,3 +43,4 @@ export * from "./oracle/errors.ts";
 export * from "./oracle/chains.ts";
 export * from "./oracle/lives.ts";
 export * from "./oracle/shadow-report.ts";
+export * from "./oracle/status.ts";

@@ -7,6 +7,7 @@ import { createShadowLedger } from "../../../apps/oracle/src/usecases/shadow-led
 import { connectPeer, type Signer } from "@causeway/attest";
 import { evidenceSources, type EvidenceSource, type NonceMappings } from "@causeway/chains";
 import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import type { OracleStatus } from "@causeway/wire";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FamilyWorld, MappingBook } from "../../contracts/family-world.ts";
 import { aChain, aHub, FakeChain, oracleSigner, type Answer, type AnswerBody } from "../oracle-http/world.ts";
@@ -41,6 +42,7 @@ export interface FamilyOracle {
   /** Asks the family's chain at other nodes from now on. */
   readAt(urls: readonly string[]): Promise<void>;
   post(route: string, body: unknown): Promise<Answer>;
+  status(): Promise<OracleStatus>;
   close(): Promise<void>;
 }
 
@@ -130,6 +132,7 @@ async function startOracle(
     },
     payments: async (...question) => await source.payments(...question),
     withdrawal: async (...question) => await source.withdrawal(...question),
+    newestFinal: source.newestFinal && (async () => await source.newestFinal?.()),
     close: async () => await source.close(),
   };
   const chains = new Map<string, AttestedChain>([
@@ -137,6 +140,7 @@ async function startOracle(
     [home.chain.name, { chain: home.chain, evidence: home }],
   ]);
   let signatures = 0;
+  let reports = 0;
   const peers = peerUrls.map((baseUrl) => connectPeer({ baseUrl, credential: undefined }));
   const services = routeServices(
     {
@@ -145,6 +149,8 @@ async function startOracle(
       hubReader: {
         balanceOf: async (holder, tokenId) => balances.get(`${holder}:${tokenId}`) ?? 0n,
         recordedWithdrawal: async (address) => recorded.get(address),
+        newestFinal: async () => ({ height: 1n, timestamp: 0n }),
+        multisig: async () => ({ isSigner: true, threshold: 1 }),
       },
       sealer: createSealer(signer, aHub, () => void signatures++),
       executionDigest: executionDigestOf(aHub),
@@ -167,6 +173,8 @@ async function startOracle(
       },
       ledger: createShadowLedger(false, 0),
     },
+    // Every report is a new one.
+    { shadow: false, nowMs: () => Date.now() + 60_000 * ++reports },
   );
   const app = await buildServer(
     { ...services, log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") },
@@ -188,6 +196,10 @@ async function startOracle(
       const before = source;
       source = await open(at);
       await before.close();
+    },
+    async status() {
+      const answer = await fetch(`${url}/status/v1`);
+      return (await answer.json()) as OracleStatus;
     },
     async post(route, body) {
       const response = await fetch(`${url}/attestations/${route}/v1`, {

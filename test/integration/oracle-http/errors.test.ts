@@ -154,6 +154,7 @@ test("with keys set, everything but lives and the documentation needs one of the
   for (const path of [
     "/chains/v1",
     "/shadow/v1/report",
+    "/status/v1",
     "/metrics",
     "/livesX",
     "/lives/v2",

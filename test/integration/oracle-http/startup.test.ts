@@ -114,7 +114,7 @@ test("every problem is told at once, one line each, and no secret among them", a
     "PEERS entry 4 must use https",
     "PEER_REQUEST_TIMEOUT_MS must be an integer",
     "SHADOW must be `true` or `false`",
-    "hubAddress: must be a 20-byte address",
+    "hubAddress (HUB_ADDRESS): must be a 20-byte address",
     "no chain is enabled",
   ])
     expect(told).toContain(problem);

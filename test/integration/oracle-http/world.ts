@@ -13,6 +13,7 @@ import type {
   DepositEvidence,
   Evidence,
   EvidenceSource,
+  FinalHead,
   PaymentAnswer,
   PaymentQuestion,
   TransactionDeposits,
@@ -38,6 +39,7 @@ export class FakeChain implements EvidenceSource {
   readonly depositsOf = new Map<string, Evidence<TransactionDeposits>>();
   readonly paymentsOf = new Map<string, (question: PaymentQuestion) => Evidence<PaymentAnswer>>();
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
+  head: FinalHead | undefined = { height: 42n, timestamp: 990n };
   /** How often the chain was asked anything. */
   asked = 0;
   /** Set to make every question fail, or wait. */
@@ -60,6 +62,11 @@ export class FakeChain implements EvidenceSource {
   async withdrawal(payload: Hex): Promise<Evidence<WithdrawalAnswer>> {
     await this.question();
     return this.withdrawals.get(payload) ?? { kind: "absent" };
+  }
+
+  async newestFinal(): Promise<FinalHead | undefined> {
+    await this.question();
+    return this.head;
   }
 
   async close(): Promise<void> {}
@@ -240,6 +247,8 @@ export async function startWorld(options: WorldOptions = {}) {
   const balances = new Map<string, bigint>();
   const recorded = new Map<Address, Hex32>();
   const hubReads = { count: 0, delayMs: 0 };
+  const hubHead = { read: async (): Promise<FinalHead> => ({ height: 7n, timestamp: 1_000n }) };
+  const clock = { nowMs: 1_004_900 };
   const warnings: PeerWarning[] = [];
   const signatures = { count: 0 };
   const outcomes: Parameters<OracleEvents["attested"]>[0][] = [];
@@ -263,6 +272,11 @@ export async function startWorld(options: WorldOptions = {}) {
           return balances.get(`${holder}:${tokenId}`) ?? 0n;
         },
         recordedWithdrawal: async (address) => recorded.get(address),
+        newestFinal: async () => await hubHead.read(),
+        multisig: async (address) => ({
+          isSigner: address === oracleSigner(0).address || address === oracleSigner(1).address,
+          threshold: 2,
+        }),
       },
       sealer: createSealer(signer, hub, events.signed),
       executionDigest: executionDigestOf(hub),
@@ -276,6 +290,7 @@ export async function startWorld(options: WorldOptions = {}) {
       enter: boundCalls({ perCaller: 64, total: 512, ...options.callBounds }),
       ledger: createShadowLedger(options.shadow ?? false, 0),
     },
+    { shadow: options.shadow ?? false, nowMs: () => clock.nowMs },
   );
   const app = await buildServer(
     { ...services, log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") },
@@ -304,6 +319,8 @@ export async function startWorld(options: WorldOptions = {}) {
     balances,
     recorded,
     hubReads,
+    hubHead,
+    clock,
     warnings,
     outcomes,
     signatures,

@@ -43,6 +43,7 @@ export function timedEvidence(registry: Registry): (source: EvidenceSource) => E
         await timed("payments", performance.now(), source.payments(id, question)),
       withdrawal: async (payload, id) =>
         await timed("withdrawal", performance.now(), source.withdrawal(payload, id)),
+      newestFinal: source.newestFinal && (async () => await source.newestFinal?.()),
       close: async () => await source.close(),
     };
   };

@@ -6,6 +6,7 @@ import type {
   NonceMappingAnswer,
   NonceMappingRequest,
   OracleChainsAnswer,
+  OracleStatus,
   Quorum,
   RefundAttestationAnswer,
   RefundAttestationRequest,
@@ -47,4 +48,5 @@ export interface RouteServices {
   readonly signNonceMapping: Attest<NonceMappingRequest, NonceMappingAnswer>;
   readonly listChains: () => OracleChainsAnswer;
   readonly shadowReport: () => ShadowReport;
+  readonly reportStatus: () => Promise<OracleStatus>;
 }

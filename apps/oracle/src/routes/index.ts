@@ -8,6 +8,7 @@ import { nonceMappingRoute } from "./nonce-mapping.ts";
 import { shadowReportRoute } from "./shadow-report.ts";
 import { solverFillsRoute } from "./solver-fills.ts";
 import { solverRefundsRoute } from "./solver-refunds.ts";
+import { statusRoute } from "./status.ts";
 import { type RouteOptions, typed } from "./typed.ts";
 import { withdrawalInitiatedRoute } from "./withdrawal-initiated.ts";
 import { withdrawalInitiationRoute } from "./withdrawal-initiation.ts";
@@ -24,6 +25,7 @@ const routes = [
   withdrawalInitiatedRoute,
   nonceMappingRoute,
   shadowReportRoute,
+  statusRoute,
 ] as const;
 
 export function addRoutes(app: FastifyInstance, services: RouteServices, options: RouteOptions): void {

@@ -145,6 +145,11 @@ export function evidenceOfNode(
       };
     },
 
+    newestFinal: async () => {
+      const { height } = await reads.newest();
+      return { height: BigInt(Math.max(0, height - facts.confirmations + 1)), timestamp: undefined };
+    },
+
     close: async () => await transport.close(),
   };
 }

@@ -157,6 +157,12 @@ export function evidenceOfEndpoint(
       return proof.kind === "final" ? executed(by) : proof;
     },
 
+    newestFinal: async () => {
+      const found = await reads.block();
+      if (found.kind !== "final") return undefined;
+      return { height: found.value.number, timestamp: found.value.timestamp };
+    },
+
     close: async () => await transport.close(),
   };
 }

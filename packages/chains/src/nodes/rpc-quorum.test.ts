@@ -70,6 +70,27 @@ test("what enough endpoints say is said, at once, whoever is dead or silent", as
   expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
 });
 
+test("a chain is as far final as enough endpoints say; too few answers are a fault", async () => {
+  const at = (height: bigint | RpcFault): EvidenceSource => ({
+    ...source(silent),
+    newestFinal: async () => {
+      if (height instanceof RpcFault) throw height;
+      return { height, timestamp: height * 2n };
+    },
+  });
+  // One that runs ahead, or dead, says nothing of how far the chain is.
+  expect(await asked(2, at(7n), at(900n), at(6n)).source.newestFinal?.()).toEqual({
+    height: 7n,
+    timestamp: 14n,
+  });
+  expect(await asked(2, at(7n), at(dead), at(6n)).source.newestFinal?.()).toEqual({
+    height: 6n,
+    timestamp: 12n,
+  });
+  await expect(asked(2, at(dead), at(dead), at(6n)).source.newestFinal?.()).rejects.toBe(dead);
+  expect(asked(2, source(silent), source(silent)).source.newestFinal).toBeUndefined();
+});
+
 test("what only an endpoint cannot show contradicts nobody, and is the answer when no other shows it", async () => {
   const blind: Deposits = { kind: "refuted", reason: "not all logs are told", ofEndpoint: true };
   const { source: one, told } = asked(2, blind, seen(1n), seen(1n));

@@ -1,5 +1,5 @@
 import type { AttestationChain } from "@causeway/domain";
-import type { Evidence, EvidenceSource } from "../evidence.ts";
+import type { Evidence, EvidenceSource, FinalHead } from "../evidence.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
 /** Endpoints contradicted each other about something that each of them holds for settled. */
@@ -76,10 +76,28 @@ export function quorumEvidence(
       await ask("payments", (source) => source.payments(transactionId, question)),
     withdrawal: async (payload, transactionId) =>
       await ask("withdrawal", (source) => source.withdrawal(payload, transactionId)),
+    newestFinal: sources.every(({ newestFinal }) => newestFinal !== undefined)
+      ? async () => await sharedHead(sources, agreeing)
+      : undefined,
     close: async () => {
       await Promise.all(sources.map((source) => source.close()));
     },
   };
+}
+
+/** The height that enough endpoints have reached. @throws the first fault when too few answer */
+async function sharedHead(
+  sources: readonly EvidenceSource[],
+  agreeing: number,
+): Promise<FinalHead | undefined> {
+  const answers = await Promise.allSettled(sources.map(async (source) => await source.newestFinal?.()));
+  const heads = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
+  const fault = answers.find((answer) => answer.status === "rejected");
+  if (heads.length < agreeing) throw fault?.reason;
+  const reached = heads
+    .filter((head) => head !== undefined)
+    .toSorted((a, b) => (a.height < b.height ? 1 : a.height > b.height ? -1 : 0));
+  return reached[agreeing - 1];
 }
 
 type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown };

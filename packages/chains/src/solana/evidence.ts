@@ -124,6 +124,8 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
       };
     },
 
+    newestFinal: async () => ({ height: await rpc.finalSlot(), timestamp: undefined }),
+
     close: async () => await rpc.close(),
   };
 }

@@ -8,7 +8,7 @@ import { readWithdrawal } from "../evm/withdrawals.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
-import type { SolidTransaction } from "./agreement.ts";
+import { secondsOf, type SolidTransaction } from "./agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn } from "./payments.ts";
 import { createTronRpc, type TronRpc } from "./rpc.ts";
@@ -92,6 +92,11 @@ function evidenceOfEndpoint(
     withdrawal: async (payload, transactionId) => {
       if (depository === undefined) return noDepository(chain);
       return await withdrawalOf(rpc, tron, [depository, ...former], payload, transactionId);
+    },
+
+    newestFinal: async () => {
+      const block = await rpc.newestSolid();
+      return { height: block.number, timestamp: secondsOf(block) };
     },
 
     close: async () => await rpc.close(),

@@ -23,6 +23,8 @@ export interface TronRpc {
   transaction(hash: Hex): Promise<Evidence<SolidTransaction>>;
   /** Whether a depository had used a request in a solid state, and in which. */
   requestState(depository: Address, id: Hex32): Promise<RequestState>;
+  /** The newest solid block. */
+  newestSolid(): Promise<TronBlock>;
   /** A call of the endpoint's JSON-RPC. @throws NodeRefusal when it answered with an error */
   request(method: string, params: readonly unknown[]): Promise<unknown>;
   close(): Promise<void>;
@@ -128,6 +130,10 @@ export function createTronRpc(
       if (secondsOf(block) !== state.timestamp || head.number < block.number)
         throw inconsistent("triggerconstantcontract", "the state is not that of the solid block");
       return state;
+    },
+    newestSolid: async () => {
+      await verify();
+      return await solidBlock();
     },
     request: async (method, params) => {
       await verify();

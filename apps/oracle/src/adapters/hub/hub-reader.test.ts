@@ -1,6 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import type { AskedCall, RpcTransport } from "@causeway/chains";
 import type { AttestationHub, Hex } from "@causeway/domain";
+import { toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
 import { createHubReader, WrongHub } from "./hub-reader.ts";
 
@@ -79,6 +80,28 @@ const ledger: Readonly<Record<string, Hex>> = {
   [account("e2")]: word(BigInt(account("e1"))),
   [account("e4")]: word(7n),
 };
+
+test("the multisig says at the final block whether it counts an account, and its threshold", async () => {
+  const multisig = account("e3");
+  const [isSigner, threshold] = [toFunctionSelector("isSigner(address)"), toFunctionSelector("threshold()")];
+  const node = aNode(ledger);
+  const asked: Hex[] = [];
+  const transport: RpcTransport = {
+    ...node.transport,
+    request: async (method, params) => {
+      const { to, data } = params[0] as { to: Hex; data: Hex };
+      if (method !== "eth_call" || to !== multisig) return await node.transport.request(method, params);
+      asked.push(data);
+      if (data.startsWith(threshold)) return word(3n);
+      return word(data.startsWith(isSigner) && data.endsWith("a1".repeat(20)) ? 1n : 0n);
+    },
+  };
+  const reader = createHubReader({ ...hub, oracleMultisigAddress: multisig }, transport);
+  expect(await reader.multisig(account("a1"))).toEqual({ isSigner: true, threshold: 3 });
+  expect(await reader.multisig(account("a2"))).toEqual({ isSigner: false, threshold: 3 });
+  expect(asked).toHaveLength(4);
+  expect(await reader.newestFinal()).toEqual({ height: 7n, timestamp: 14n });
+});
 
 test("balances and records are read at the final block, by its hash", async () => {
   const node = aNode(ledger);

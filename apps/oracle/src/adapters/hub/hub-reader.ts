@@ -1,6 +1,6 @@
 import { finalBlockReads, RpcFault } from "@causeway/chains";
-import type { RpcTransport } from "@causeway/chains";
-import { allocatorAbi, hubAbi, oracleAbi } from "@causeway/contracts";
+import type { BlockRef, RpcTransport } from "@causeway/chains";
+import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import type { HubReader } from "../../ports/hub-reader.ts";
@@ -32,14 +32,18 @@ export function createHubReader(
   });
   let ledger: Promise<Address> | undefined;
 
+  async function finalBlock(method: string): Promise<BlockRef> {
+    const found = await final.block();
+    if (found.kind === "final") return found.value;
+    throw new RpcFault({ kind: "inconsistent", method, reason: "the hub has no final block yet" });
+  }
+
   async function call(to: Address, data: Hex): Promise<Hex> {
     const method = "eth_call";
-    const found = await final.block();
-    if (found.kind !== "final")
-      throw new RpcFault({ kind: "inconsistent", method, reason: "the hub has no final block yet" });
-    const block = { blockHash: found.value.hash, requireCanonical: true };
+    const found = await finalBlock(method);
+    const block = { blockHash: found.hash, requireCanonical: true };
     const answer = await transport.request(method, [{ to, data }, block]);
-    await final.confirm(found.value);
+    await final.confirm(found);
     if (typeof answer !== "string" || !/^0x[0-9a-f]{64}$/i.test(answer))
       throw new RpcFault({ kind: "garbage", method, reason: "the hub's contract gave no word of 32 bytes" });
     return answer.toLowerCase() as Hex;
@@ -69,6 +73,21 @@ export function createHubReader(
     async balanceOf(account, tokenId) {
       const data = encodeFunctionData({ abi: hubAbi, functionName: "balanceOf", args: [account, tokenId] });
       return BigInt(await call(await ledgerAddress(), data));
+    },
+    async newestFinal() {
+      const { number, timestamp } = await finalBlock("eth_getBlockByNumber");
+      return { height: number, timestamp };
+    },
+    async multisig(account) {
+      const { oracleMultisigAddress: multisig } = hub;
+      if (multisig === undefined)
+        throw new TypeError("invariant violated: a hub without a multisig was asked for it");
+      const abi = oracleMultisigAbi;
+      const [isSigner, threshold] = await Promise.all([
+        call(multisig, encodeFunctionData({ abi, functionName: "isSigner", args: [account] })),
+        call(multisig, encodeFunctionData({ abi, functionName: "threshold" })),
+      ]);
+      return { isSigner: BigInt(isSigner) === 1n, threshold: Number(threshold) };
     },
     async recordedWithdrawal(withdrawalAddress) {
       if (hub.allocatorAddress === undefined) throw new TypeError("a hub without an allocator");

@@ -1,0 +1,111 @@
+import { RpcFault } from "@causeway/chains";
+import type { FinalHead } from "@causeway/chains";
+import type { OracleStatus } from "@causeway/wire";
+import type { AttestationServices } from "../ports/attestation-services.ts";
+import type { AttestedChain } from "../ports/attested-chains.ts";
+import type { Aggregation } from "./with-peers.ts";
+import { within } from "./within.ts";
+
+/** A report serves all callers for this long: asking often costs the nodes nothing. */
+const KEPT_MS = 10_000;
+/** A node that takes longer is called unreachable. */
+const ANSWERED_WITHIN_MS = 3_000;
+
+export interface StatusFacts {
+  readonly shadow: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: () => number;
+}
+
+type Asked<T> = { readonly value: T } | { readonly problem: string };
+
+/** Asks every chain and the hub, all at once, and never more than once in some seconds. What does not answer is part of the report. */
+export function statusReport(
+  { chains, hub, hubReader }: Pick<AttestationServices, "chains" | "hub" | "hubReader">,
+  { policy }: Pick<Aggregation, "policy">,
+  { shadow, nowMs }: StatusFacts,
+): () => Promise<OracleStatus> {
+  let kept:
+    { readonly report: Promise<Omit<OracleStatus, "checkedSecondsAgo">>; readonly atMs: number } | undefined;
+
+  const blockOf = (head: FinalHead | undefined): OracleStatus["hub"]["finalBlock"] =>
+    head && {
+      height: Number(head.height),
+      ...(head.timestamp !== undefined && {
+        ageSeconds: secondsSince(Number(head.timestamp) * 1_000, nowMs()),
+      }),
+    };
+
+  async function hubStatus(): Promise<OracleStatus["hub"]> {
+    const isKnown = hub.oracleMultisigAddress !== undefined;
+    const [head, multisig] = await Promise.all([
+      ask(async () => await hubReader.newestFinal()),
+      isKnown ? ask(async () => await hubReader.multisig(policy.localSigner)) : undefined,
+    ]);
+    return {
+      id: hub.name,
+      chainId: hub.chainId,
+      ...reachOf(head),
+      finalBlock: "value" in head ? blockOf(head.value) : undefined,
+      multisig: multisig !== undefined && "value" in multisig ? multisig.value : null,
+    };
+  }
+
+  async function chainStatus({
+    chain: { name, vmType },
+    evidence,
+    lastAnswerMs,
+  }: AttestedChain): Promise<OracleStatus["chains"][number]> {
+    const head = evidence?.newestFinal && (await ask(async () => await evidence.newestFinal?.()));
+    const answeredAtMs = lastAnswerMs?.();
+    return {
+      id: name,
+      vmType,
+      ...(head === undefined
+        ? {
+            status:
+              evidence === undefined ? "unsupported" : answeredAtMs === undefined ? "unknown" : "reachable",
+          }
+        : { ...reachOf(head), finalBlock: "value" in head ? blockOf(head.value) : undefined }),
+      lastAnswerSecondsAgo: answeredAtMs === undefined ? null : secondsSince(answeredAtMs, nowMs()),
+    };
+  }
+
+  async function look(): Promise<Omit<OracleStatus, "checkedSecondsAgo">> {
+    const [ofHub, ...ofChains] = await Promise.all([
+      hubStatus(),
+      ...[...chains.values()].map(async (one) => await chainStatus(one)),
+    ]);
+    return {
+      signer: policy.localSigner,
+      shadow,
+      quorum: { threshold: policy.threshold, signers: policy.signers?.size ?? null },
+      hub: ofHub,
+      chains: ofChains,
+    };
+  }
+
+  return async () => {
+    const now = nowMs();
+    if (kept === undefined || now - kept.atMs >= KEPT_MS) kept = { report: look(), atMs: now };
+    const { report, atMs } = kept;
+    return { ...(await report), checkedSecondsAgo: secondsSince(atMs, now) };
+  };
+}
+
+async function ask<T>(question: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { value: await within(ANSWERED_WITHIN_MS, question) };
+  } catch (error) {
+    // Not its message: that is for the log, and callers are strangers.
+    return { problem: error instanceof RpcFault ? error.kind : "timeout" };
+  }
+}
+
+function reachOf(asked: Asked<unknown>): Pick<OracleStatus["hub"], "status" | "problem"> {
+  return "value" in asked ? { status: "reachable" } : { status: "unreachable", problem: asked.problem };
+}
+
+function secondsSince(thenMs: number, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - thenMs) / 1_000));
+}
