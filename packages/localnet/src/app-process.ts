@@ -1,3 +1,4 @@
+import { onlyOn } from "./free-port.ts";
 import { join } from "node:path";
 import { repositoryRoot, workspaceNode } from "./paths.ts";
 import {
@@ -55,7 +56,7 @@ export function programCommand(entry: string): { command: string; args: string[]
 /**
  * Starts an API, worker or oracle process and returns once it is ready.
  *
- * @throws ProcessStartFailed
+ * @throws PortInUse, ProcessStartFailed
  */
 export async function startAppProcess(options: AppProcessOptions): Promise<SystemProcess> {
   const { readyPath = "/health/ready" } = options;
@@ -71,7 +72,7 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
   let isMeantToEnd = false;
   const start = async (): Promise<RunningProcess> => {
     isMeantToEnd = false;
-    const started = await startProcess(spec);
+    const started = await onlyOn(Number(new URL(options.url).port), async () => await startProcess(spec));
     void started.exited.then(async (exit) => {
       if (isMeantToEnd) return;
       const logTail = await readLogTail(options.logFile);

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:net";
 import { expect, test } from "vitest";
 import { freePort, isPortFree, onPort, PortInUse } from "./free-port.ts";
+import { ProcessStartFailed } from "./process.ts";
 
 async function listenOn(port: number): Promise<Server> {
   const server = createServer();
@@ -25,4 +26,29 @@ test("a port that somebody listens on is not given, and asked for by number it i
   } finally {
     server.close();
   }
+});
+
+test("a port that is taken while its process starts is told like one that was taken before", async () => {
+  const port = await freePort();
+  const failed = (logTail: string) =>
+    new ProcessStartFailed({ processName: "api-1", reason: "exit code 1", logTail });
+  // Something has it, or had it: the process says so.
+  const taken = onPort(port, async () => {
+    const server = await listenOn(port);
+    setTimeout(() => server.close(), 200);
+    throw failed("");
+  });
+  await expect(taken).rejects.toEqual(new PortInUse(port));
+  for (const line of [
+    "Error: listen EADDRINUSE: address already in use 127.0.0.1:18500",
+    '{"event":"startFailed","problem":"port 18500 of 127.0.0.1 is used by another process: stop that process"}',
+    "Error: Address already in use (os error 98)",
+  ]) {
+    const other = await freePort();
+    await expect(onPort(other, async () => await Promise.reject(failed(line)))).rejects.toEqual(
+      new PortInUse(other),
+    );
+  }
+  const away = failed("connect ECONNREFUSED");
+  await expect(onPort(await freePort(), async () => await Promise.reject(away))).rejects.toBe(away);
 });

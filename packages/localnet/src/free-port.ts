@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { ProcessStartFailed } from "./process.ts";
 
 /** Below the ports of whole systems (`portBase`) and those that the kernel picks for outgoing connections, above the usual fixed ones. */
 const range = { from: 10_000, to: 18_000 };
@@ -12,6 +13,9 @@ const slices = (range.to - range.from) / sliceSize;
 const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
 
 let given = randomInt(sliceSize);
+
+/** How programs say it: Node.js, our processes, nodes in Rust, Postgres and Redis. */
+const TAKEN = /EADDRINUSE|address (?:already )?in use|is used by another process/i;
 
 /** Something already listens on a port that was asked for. */
 export class PortInUse extends Error {
@@ -47,17 +51,32 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
+ * Runs what listens on `port`, which was free before.
+ * @throws PortInUse when it failed because something else has taken the port meanwhile, e.g. an outgoing connection
+ */
+export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    // What had it may be gone again.
+    const says = error instanceof ProcessStartFailed && TAKEN.test(error.logTail);
+    if (says || !(await isPortFree(port))) throw new PortInUse(port, { cause: error });
+    throw error;
+  }
+}
+
+/**
  * Runs `start` on the wanted port, or on a free one.
  *
  * Between finding a port free and the child binding it another process may take it, so with a port of our own choice a
  * failed start is tried again on another one.
  *
- * @throws PortInUse when the wanted port is taken.
+ * @throws PortInUse when the wanted port is taken, also when that happens during the start.
  */
 export async function onPort<T>(wanted: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   if (wanted !== undefined) {
     if (!(await isPortFree(wanted))) throw new PortInUse(wanted);
-    return await start(wanted);
+    return await onlyOn(wanted, async () => await start(wanted));
   }
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
 import { livingSystems } from "./endpoints.ts";
+import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { PortInUse } from "./free-port.ts";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { startSystem, type System } from "./system.ts";
@@ -140,6 +141,8 @@ async function show(system: System, withTour: boolean): Promise<boolean> {
 }
 
 async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
+  const warning = await ephemeralWarning(args.portBase, await readEphemeralRange());
+  if (warning !== undefined) say(warning);
   say(
     args.tour
       ? "starting Postgres, Redis, two EVM chains and the hub, Solana, Bitcoin and a perpetuals exchange"
@@ -194,7 +197,7 @@ async function explain(error: unknown, portBase: number): Promise<string> {
     other === undefined
       ? ""
       : ` Another local system uses it (process ${other.pid}, from port ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop what listens there, or start this one elsewhere: npm start -- --port-base ${portBase + 100}`;
+  return `Cannot start: ${error.message}.${who} Stop what listens there, or start this one elsewhere: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
 }
 
 function oracleCount(text: string): Arguments["oracles"] {

@@ -60,6 +60,17 @@ test("a child that never gets ready is ended and reported", async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
+test("what an earlier run wrote into the same log is not told of this one", async () => {
+  const logFile = join(folder, "twice.log");
+  const logTails: string[] = [];
+  for (const script of ["echo EADDRINUSE; exit 1", "echo out of memory; exit 1"]) {
+    const start = startProcess(shell(script, { logFile, isReady: async () => false }));
+    const error = await start.catch((thrown: unknown) => thrown);
+    if (error instanceof ProcessStartFailed) logTails.push(error.logTail);
+  }
+  expect(logTails).toEqual(["EADDRINUSE", "out of memory"]);
+});
+
 test("a program that does not exist fails instead of hanging", async () => {
   const start = startProcess(shell("", { command: join(folder, "missing") }));
   await expect(start).rejects.toThrow("ENOENT");

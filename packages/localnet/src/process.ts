@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guardAgainstOrphan } from "./orphan-guard.ts";
@@ -66,13 +66,13 @@ export class ProcessStartFailed extends Error {
   }
 }
 
-/** The last `maxBytes` of a log file; empty when there is none. */
-export async function readLogTail(logFile: string, maxBytes = 4_000): Promise<string> {
+/** The last `maxBytes` of a log file, without what stands before `from`; empty when there is none. */
+export async function readLogTail(logFile: string, maxBytes = 4_000, from = 0): Promise<string> {
   const file = await open(logFile, "r").catch(() => undefined);
   if (file === undefined) return "";
   try {
     const { size } = await file.stat();
-    const start = Math.max(0, size - maxBytes);
+    const start = Math.max(Math.min(from, size), size - maxBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
     return buffer.subarray(0, bytesRead).toString("utf8").trimEnd();
   } finally {
@@ -90,12 +90,14 @@ export async function readLogTail(logFile: string, maxBytes = 4_000): Promise<st
  */
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   spec.signal?.throwIfAborted();
+  // What an earlier run wrote into the same file says nothing about this one.
+  const { size: begunAt } = await stat(spec.logFile).catch(() => ({ size: 0 }));
   const child = launch(spec);
   const deadline = AbortSignal.timeout(spec.readyWithinMs ?? PATIENCE_MS);
   const signal = spec.signal === undefined ? deadline : AbortSignal.any([spec.signal, deadline]);
   const failed = async (reason: string, cause?: unknown): Promise<ProcessStartFailed> => {
     await child.stop();
-    const logTail = await readLogTail(spec.logFile);
+    const logTail = await readLogTail(spec.logFile, undefined, begunAt);
     return new ProcessStartFailed({ processName: spec.name, reason, logTail }, { cause });
   };
 

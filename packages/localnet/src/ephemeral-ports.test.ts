@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
+import { isPortFree } from "./free-port.ts";
+import { defaultPortBase } from "./local-chains.ts";
+
+const usual = { from: 32_768, to: 60_999 };
+
+test("warns of a port base inside the range of outgoing connections, and names one outside that is free", async () => {
+  const warning = await ephemeralWarning(45_500, usual);
+  expect(warning).toMatch(
+    /^ports 45500 to 45525: this machine uses 32768 to 60999 for outgoing connections, .* Safer: --port-base \d+$/,
+  );
+  const better = Number(/\d+$/.exec(warning ?? "")?.[0]);
+  expect(better).toBeLessThan(usual.from);
+  expect(await isPortFree(better)).toBe(true);
+});
+
+test("a base counts by all ports of its system, and one outside the range needs no warning", async () => {
+  expect(await ephemeralWarning(usual.from - 25, usual)).toBeDefined();
+  expect(await ephemeralWarning(usual.from - 26, usual)).toBeUndefined();
+  expect(await ephemeralWarning(usual.to, usual)).toBeDefined();
+  expect(await ephemeralWarning(usual.to + 1, usual)).toBeUndefined();
+  expect(await ephemeralWarning(45_500, undefined)).toBeUndefined();
+});
+
+test("does not recommend a base that is taken, nor any where the range leaves none", async () => {
+  const server = createServer();
+  if (await isPortFree(defaultPortBase)) server.listen(defaultPortBase, "127.0.0.1");
+  try {
+    expect(await ephemeralWarning(45_500, usual)).not.toContain(`--port-base ${defaultPortBase}`);
+  } finally {
+    server.close();
+  }
+  expect(await ephemeralWarning(45_500, { from: 1_024, to: 65_535 })).not.toContain("--port-base");
+});
+
+test("where a system is to start instead is the next hundred, or outside the range of outgoing connections", async () => {
+  expect(await otherBase(18_500, usual)).toBe(18_600);
+  expect(await otherBase(45_500, undefined)).toBe(45_600);
+  expect(await otherBase(45_500, usual)).toBeLessThan(usual.from);
+  expect(await otherBase(32_700, usual)).toBeLessThan(usual.from);
+});
+
+test("reads the range as Linux writes it, and nothing where there is no such file", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "ephemeral-"));
+  const file = join(folder, "range");
+  await writeFile(file, "32768\t60999\n");
+  expect(await readEphemeralRange(file)).toEqual(usual);
+  expect(await readEphemeralRange(join(folder, "none"))).toBeUndefined();
+  await rm(folder, { recursive: true });
+});
