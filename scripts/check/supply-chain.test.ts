@@ -26,7 +26,8 @@ test("the bootstrap script refuses to go on when the pinned Node was not install
     const pnpm = join(folder, "scripts/pnpm/node_modules/pnpm/bin");
     for (const made of [pnpm, join(folder, "apps"), join(folder, "packages"), join(folder, "bin")])
       await mkdir(made, { recursive: true });
-    await cp(join(root, "scripts/bootstrap.mjs"), join(folder, "scripts/bootstrap.mjs"));
+    for (const file of ["scripts/bootstrap.mjs", "packages/contracts/scripts/compiled-inputs.mjs"])
+      await cp(join(root, file), join(folder, file));
     // As pnpm does when the hash of an optional package is not that of the lockfile: it succeeds without it.
     await writeFile(join(pnpm, "pnpm.cjs"), "");
     await writeFile(join(folder, "bin/npm"), "#!/bin/sh\n");

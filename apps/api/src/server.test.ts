@@ -208,6 +208,15 @@ test("a route that hangs answers 503 at its deadline, and its late answer does n
   await slow.close();
 });
 
+test("a quote answers 503 after five seconds, although other routes may take longer", async () => {
+  const { app: slow } = await aServer({ createQuote: async () => await new Promise(() => undefined) });
+  const startedAtMs = performance.now();
+  const answer = await slow.inject({ method: "POST", url: "/quote/v2", payload: aQuoteBody });
+  expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "REQUEST_TIMED_OUT"]);
+  expect(performance.now() - startedAtMs).toBeGreaterThan(4_900);
+  await slow.close();
+}, 30_000);
+
 test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
   const { app: checked, lines } = await aServer({
     createQuote: async (_input, tell) => tell({ ...anAnswer, requestId: "1" }),

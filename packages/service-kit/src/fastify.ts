@@ -22,6 +22,8 @@ declare module "fastify" {
     readonly fieldErrorCodes?: FieldErrorCodes;
     /** Errors of this route in a form of its own, made of the usual answer. */
     readonly errorAnswer?: (usual: ErrorAnswer) => OwnErrorAnswer;
+    /** This route answers sooner than `handlerTimeoutMs`, ms. */
+    readonly answerWithinMs?: number;
   }
 }
 

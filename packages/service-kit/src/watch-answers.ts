@@ -6,19 +6,24 @@ const LOOKS_PER_DEADLINE = 20;
 
 /**
  * Follows each request of the routes added later from its head to the end of its answer: tells how long it took, and answers 503 `REQUEST_TIMED_OUT` for a
- * route that has not answered within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one timer for the whole server:
- * the framework's own hooks, timers and AbortControllers would cost a fast route up to a fifth of its time.
+ * route that has not answered within its `answerWithinMs`, or within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one
+ * timer for all routes with the same limit: the framework's own hooks, timers and AbortControllers would cost a fast route up to a fifth of its time.
  */
 export function watchAnswers(
   app: FastifyInstance,
   deadlineMs: number,
   timesOf: (method: string, route: string) => NoteAnswer,
 ): void {
-  // In order of arrival, so a look ends at the first request that still has time.
-  const waiting = new Map<FastifyReply, number>();
+  const watches = new Map<number, Watch>();
+  const watchOf = (limitMs: number): Watch => {
+    const watch = watches.get(limitMs) ?? createWatch(limitMs);
+    watches.set(limitMs, watch);
+    return watch;
+  };
   app.addHook("onRoute", (route) => {
     // A hook per route knows its route; asking the request for it would build an object per answer.
     const note = timesOf([route.method].flat().join(","), route.url);
+    const { waiting } = watchOf(Math.min(route.config?.answerWithinMs ?? deadlineMs, deadlineMs));
     route.onRequest = [
       (_request, reply, done) => {
         const { raw } = reply;
@@ -34,14 +39,27 @@ export function watchAnswers(
       ...[route.onRequest ?? []].flat(),
     ];
   });
+  app.addHook("onClose", () => {
+    for (const { timer } of watches.values()) clearInterval(timer);
+  });
+}
+
+interface Watch {
+  /** When each request began that is not answered yet. In order of arrival, so a look ends at the first one that still has time. */
+  readonly waiting: Map<FastifyReply, number>;
+  readonly timer: NodeJS.Timeout;
+}
+
+function createWatch(limitMs: number): Watch {
+  const waiting: Watch["waiting"] = new Map();
   const timer = setInterval(() => {
-    const latestStart = performance.now() - deadlineMs;
+    const latestStart = performance.now() - limitMs;
     for (const [reply, startedAtMs] of waiting) {
       if (startedAtMs > latestStart) break;
       waiting.delete(reply);
       if (!reply.sent)
         reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
     }
-  }, deadlineMs / LOOKS_PER_DEADLINE).unref();
-  app.addHook("onClose", () => clearInterval(timer));
+  }, limitMs / LOOKS_PER_DEADLINE).unref();
+  return { waiting, timer };
 }

@@ -50,7 +50,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Where tokens can be exchanged. Pools kept in memory answer synchronously while no block has come since they were read; both functions never fall when the amount grows.
- * @throws ServiceError SWAP_QUOTE_FAILED when a source could not be asked and no other has an answer
+ * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE when a source did not answer and no other has an answer
  */
 export interface LiquiditySource {
   /** Names that this chain's quotes may name. */

@@ -2,6 +2,7 @@ import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire"
 import type { RouteServices } from "../ports/route-services.ts";
 import { acceptChainAliases } from "./chain-aliases.ts";
 import { deprecated } from "./deprecated.ts";
+import { QUOTE_ANSWER_MS } from "./quote.ts";
 import { boundCalls } from "./quoted-calls.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -17,6 +18,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
         fieldErrorCodes: quoteFieldErrorCodes,
         access: { kind: "anybody", scope: "quote" },
         limited: "quote",
+        answerWithinMs: QUOTE_ANSWER_MS,
       },
       schema: {
         tags: ["quote"],

@@ -372,13 +372,14 @@ const cases: readonly Case[] = [
     data: field("destinationCurrency"),
   },
   {
-    code: "SWAP_QUOTE_FAILED",
-    when: "a source could not be asked",
+    code: "RPC_HTTP_ERROR",
+    when: "a node does not answer about pools",
     ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000" },
     world: {
       pools: market(),
-      poolsAre: { fails: () => new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read") },
+      poolsAre: { fails: () => new ServiceError("RPC_HTTP_ERROR", "Pools could not be read") },
     },
+    status: 503,
     message: "Pools could not be read",
   },
   {

@@ -11,6 +11,9 @@ import { quoteJson } from "./quote-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts";
 
+/** Longest time to wait for chains and prices, ms: a user who waits longer for a quote has gone away. */
+export const QUOTE_ANSWER_MS = 5_000;
+
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
 export function quoteRoutes(
   app: TypedServer,
@@ -28,6 +31,7 @@ export function quoteRoutes(
           fieldErrorCodes: quoteFieldErrorCodes,
           access: { kind: "anybody", scope: "quote" },
           limited: "quote",
+          answerWithinMs: QUOTE_ANSWER_MS,
         },
         preValidation: acceptChainAliases,
         validatorCompiler: plainFirst(plainQuoteBody),

@@ -28,7 +28,7 @@ export type ExchangeInBudget =
 /**
  * The exchange by which a fill gets what it pays, when its budget bears it.
  * @param recipient who gets what is bought
- * @throws ServiceError SWAP_QUOTE_FAILED: nobody could be asked
+ * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: no source answered
  */
 export async function exchangeInBudget(
   services: Pick<Services, "quotePolicy"> & { readonly liquidity?: Services["liquidity"] | undefined },

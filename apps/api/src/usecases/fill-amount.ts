@@ -53,7 +53,7 @@ export type AmountDue =
 /**
  * What a request's recipient is to get now: what its deposit is worth by the promise of the quote, or what was promised when an app vouched.
  * @param toContract the recipient is a contract that is paid in native coin
- * @throws ServiceError PRICE_FETCH_FAILED, SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
  */
 export async function amountToPay(
   services: Needs,
@@ -152,7 +152,7 @@ type PricedTerms = Pick<
 /**
  * The live facts of a request's route, as its quote was priced: from the deposit to what the solver pays with, the gas of the exchange that such a deposit needs included.
  * @param toContract the recipient is a contract that is paid in native coin
- * @throws ServiceError PRICE_FETCH_FAILED, SWAP_QUOTE_FAILED, RPC_HTTP_ERROR
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE
  */
 export async function pricingOfFill(
   services: Pick<Services, "chains" | "prices" | "quotePolicy" | "liquidity">,

@@ -33,7 +33,7 @@ export interface FillExchange {
 const MAX_HOPS = 3;
 
 /**
- * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError SWAP_QUOTE_FAILED when nobody could be asked.
+ * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError RPC_HTTP_ERROR or SERVICE_UNAVAILABLE when no source answered.
  * @param liquidity undefined: this instance exchanges nothing, and only wraps
  */
 export function exchangeInFill(

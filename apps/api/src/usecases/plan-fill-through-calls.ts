@@ -60,7 +60,7 @@ const MOST_GAS = 10_000_000n;
 
 /**
  * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the solver is judged by all that it does, and bounded on the chain itself.
- * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
  */
 export async function planFillThroughCalls(
   services: FillPlanServices,

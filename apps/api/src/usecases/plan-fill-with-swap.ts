@@ -31,7 +31,7 @@ export interface TriedFill {
  * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest state. What it spends is bounded on the chain itself.
  * @param question.maxGas without the exchange, whose gas is added to it
  * @param topup native coin that the recipient gets beside it, wei; undefined: none
- * @throws RpcFault; ServiceError SWAP_QUOTE_FAILED, RPC_HTTP_ERROR: nothing is known, ask again
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
  */
 export async function planFillWithSwap(
   services: OwnKeys &

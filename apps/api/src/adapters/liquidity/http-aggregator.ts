@@ -164,7 +164,7 @@ function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean 
 }
 
 function away(cause: unknown): ServiceError {
-  return new ServiceError("SWAP_QUOTE_FAILED", "A service of exchanges did not answer", { cause });
+  return new ServiceError("SERVICE_UNAVAILABLE", "The swap service did not answer; try again", { cause });
 }
 
 /**

@@ -67,7 +67,10 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
     const snapshot = chain.pools.at(pairs);
     return snapshot instanceof Promise
       ? snapshot.then(from, (cause: unknown) => {
-          throw new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read", { cause });
+          throw new ServiceError("RPC_HTTP_ERROR", "The swap pools could not be read; try again", {
+            data: { chainId: chain.chainId },
+            cause,
+          });
         })
       : from(snapshot);
   }

@@ -72,7 +72,7 @@ test("pools that nobody has asked for are read first", async () => {
       exactIn: async ({ tokenIn, tokenOut }) => {
         expect([tokenIn, tokenOut]).toEqual([FOREIGN, usdcOn(ORIGIN)]);
         await Promise.resolve();
-        if (read.fails) throw new ServiceError("SWAP_QUOTE_FAILED", "away");
+        if (read.fails) throw new ServiceError("RPC_HTTP_ERROR", "away");
         read.pools = true;
         return undefined;
       },

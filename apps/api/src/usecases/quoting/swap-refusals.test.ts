@@ -111,11 +111,11 @@ test("a pool far off the known prices is too dear however deep it is", async () 
 });
 
 test("a source that cannot be asked is not taken for one without an answer", async () => {
-  const fault = new ServiceError("SWAP_QUOTE_FAILED", "Pools could not be read");
+  const fault = new ServiceError("RPC_HTTP_ERROR", "Pools could not be read");
   const poolsAre = { fails: () => fault };
   const told = {
-    status: 400,
-    code: "SWAP_QUOTE_FAILED",
+    status: 503,
+    code: "RPC_HTTP_ERROR",
     message: "Pools could not be read",
     data: undefined,
   };

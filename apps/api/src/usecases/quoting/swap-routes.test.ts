@@ -587,7 +587,7 @@ test("what has to be waited for is asked together, and a fault of one leaves the
       most = Math.max(most, ++waiting);
       await new Promise((resolve) => setTimeout(resolve, 1));
       waiting--;
-      if (question.tokenOut === wethOn(ORIGIN)) throw new ServiceError("SWAP_QUOTE_FAILED", "gone");
+      if (question.tokenOut === wethOn(ORIGIN)) throw new ServiceError("RPC_HTTP_ERROR", "gone");
       return await pools.exactIn(question, amount);
     },
   };
