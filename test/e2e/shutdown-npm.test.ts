@@ -56,7 +56,17 @@ async function leftOf(tree: readonly Process[]): Promise<readonly Process[]> {
 }
 
 async function startNpm() {
-  const npm = spawn("npm", ["start", "--", "--oracles", "1", "--port-base", String(portBase)], {
+  const options = [
+    "--oracles",
+    "1",
+    "--port-base",
+    String(portBase),
+    "--set",
+    "RATE_LIMITS=on",
+    "--set",
+    "RATE_LIMT=1",
+  ];
+  const npm = spawn("npm", ["start", "--", ...options], {
     cwd: repositoryRoot,
     env: userEnvironment(),
     stdio: ["ignore", "pipe", "pipe"],
@@ -78,6 +88,9 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     try {
       // npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an oracle at least.
       expect(tree.length, output()).toBeGreaterThan(10);
+      const { headers } = await fetch(`http://127.0.0.1:${portBase}/chains`);
+      expect(headers.get("ratelimit-limit"), "RATE_LIMITS=on was not set").toBe("120");
+      expect(output()).toContain("--set RATE_LIMT is set, but there is no such setting");
       process.kill(pid, signal);
       await expect.poll(async () => await leftOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
       expect(output()).toContain("nothing of it runs any more");

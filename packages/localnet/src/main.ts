@@ -1,4 +1,5 @@
 // Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until Ctrl-C.
+import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
 import { livingSystems } from "./endpoints.ts";
@@ -111,6 +112,8 @@ async function run(args: Arguments): Promise<number> {
   let system: System | undefined;
   try {
     system = await boot(args, stopAsked);
+    for (const warning of await settingWarnings(system.apis[0]?.logFile, Object.keys(args.settings)))
+      print(style.failed(`--set ${warning}`));
     const stopped = untilAborted(stopAsked.signal);
     const usualMs = args.tour ? USUAL_MS.tour : USUAL_MS.bridge;
     const shown = withHint(show(system, args.tour), usualMs, "still under way");
@@ -130,6 +133,17 @@ async function run(args: Arguments): Promise<number> {
       say("stopped; nothing of it runs any more");
     }
   }
+}
+
+/** What the API has logged about these variables: a misspelled one has no effect. */
+async function settingWarnings(logFile = "", names: readonly string[]): Promise<readonly string[]> {
+  if (names.length === 0) return [];
+  // The last piece is empty, or a line that is still being written.
+  const lines = (await readFile(logFile, "utf8")).split("\n").slice(0, -1);
+  return lines
+    .filter((line) => line.startsWith("{"))
+    .map((line) => (JSON.parse(line) as { readonly warning?: string }).warning ?? "")
+    .filter((warning) => names.some((name) => warning.startsWith(`${name} `)));
 }
 
 /** One bridge, and the tour when it was asked for. */
