@@ -18,7 +18,8 @@ import { apiKeyJson, keyWish, newKeyWish } from "./routes/api-key-json.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
-                              makes an API key and shows its secret, this once
+                              makes an API key and shows its secret, this once. Without the rule {"maxCallValueUsd":"100"} it sponsors no call
+                              that carries native token
   operator keys list          all API keys, revoked ones too
   operator keys change <id>   with the options of create: what is named is replaced
   operator keys rules <id> [--rules <JSON or @file>]   shows what may be paid from the app balance, or replaces it

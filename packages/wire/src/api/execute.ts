@@ -47,7 +47,7 @@ export const executeRequest = z
             to: contract.describe("Contract or account to call."),
             data: hexData.describe("Call data."),
             value: wei.describe(
-              "Native token that the call carries, wei. The sponsor's balance pays its worth plus service fee and spread.",
+              "Native token that the call carries, wei. The sponsor's balance pays its worth plus service fee and spread. Refused above the API key's rule `maxCallValueUsd`, which is 0 unless the operator set it.",
             ),
             authorizationList,
           },

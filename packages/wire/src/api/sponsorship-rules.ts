@@ -52,7 +52,7 @@ export const sponsorshipRules = z
       maxCallValueUsd: usd
         .optional()
         .describe(
-          "Most native token that one call may carry from the sponsor, fees not included; default 0.",
+          "Most native token, in USD, that one call may carry from the sponsor, fees not included. Default 0: only calls without native token are sponsored.",
         ),
       maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
       maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
