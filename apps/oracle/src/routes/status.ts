@@ -9,6 +9,7 @@ export function statusRoute(app: TypedServer, services: Pick<RouteServices, "rep
     {
       schema: {
         tags: ["oracle"],
+        operationId: "getStatus",
         summary: "Whether the hub counts this oracle, and what it can see",
         response: { 200: oracleStatus, 401: oracleError, 429: oracleError },
       },
