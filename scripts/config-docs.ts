@@ -141,8 +141,17 @@ ${environments.map(chainTable).join("\n\n")}
 
 Test networks list a token only where its issuer or the chain itself provides one. There is no canonical USDT on Sepolia,
 Base Sepolia, Arbitrum Sepolia, OP Sepolia and Amoy, and no canonical WETH on BNB testnet: none is listed there. USDT on
-Arbitrum and Polygon is the contract that its issuer has renamed USD₮0. USDC and USDT on BNB Smart Chain are the pegged
+Arbitrum and Polygon is the contract that its issuer has renamed USD₮0: its symbol here is \`USDT0\`, in ASCII, so that filters of
+user interfaces find it, and its name is the issuer's. USDT on OP Mainnet and Base is the bridged token; on OP Mainnet its issuer's
+USDT0 is another contract (\`0x01bFF41798a0BcF287b996046Ca68b395DbC1071\`), and you list whichever your inventory is in. USDC and USDT on BNB Smart Chain are the pegged
 tokens with 18 decimals; on BNB testnet they are the tokens of the chain's own faucet.
+
+What changes from outside, and is yours to check before real money is on it: public RPC URLs (shown to clients; several are rate
+limited, so name your own in production), and block times. BNB Smart Chain makes a block every 0.45 seconds since its Fermi
+upgrade: its confirmations and \`finalityBlocks\` are counts for that pace. USDC on HyperEVM is without \`supportsPermit\`: it is not
+proven there, and without the flag users approve by a transaction. On Base, Arbitrum and OP Mainnet, \`finalityBlocks\` (20 minutes)
+says when the service calls a payment \`final\`, and \`additionalData.finalizationBlocks\` (5 minutes) when oracles attest: the second is
+a choice below the node's \`finalized\` tag, with its reason in the file, and an oracle may leave it out and wait for the tag.
 
 Every currency of the two files for real networks has a \`maxFillAmount\`: about 50,000 USD on mainnets and 1,000 USD on test
 networks, so that one request cannot take a whole inventory. It is an amount of the currency and does not follow the price

@@ -362,6 +362,26 @@ test.each([
   },
 );
 
+test("every currency of the local system has a picture, which no other server has to serve", () => {
+  const { chains, rails } = loadChains({ environment: "local", configsDir, env: bothNodes });
+  for (const { name, native, tokens } of [...chains, ...rails])
+    for (const { symbol, logoUri } of [native, ...tokens])
+      expect(logoUri, `${name} ${symbol}`).toMatch(/^data:image\/svg\+xml,/);
+});
+
+test("public nodes, symbols and block times of real networks are as the makers of the networks publish them", () => {
+  const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
+  const all = ["mainnets.prod", "testnets.prod"].flatMap((name) => loadWithEveryVariable(name).chains);
+  for (const { id, name, publicRpcUrl } of all)
+    if (id === 137 || id === 80_002) expect(publicRpcUrl, name).toBe(known.get(id)?.rpcUrls.default.http[0]);
+  for (const { name, native, tokens } of all)
+    for (const { symbol } of [native, ...tokens])
+      expect(symbol, `${name}: user interfaces filter by ASCII`).toMatch(/^[\x20-\x7e]+$/);
+  // Tiers are counts of blocks, meant as times: 0.45 s since the chain's Fermi upgrade.
+  for (const { name, blockTimeSeconds } of all.filter(({ id }) => id === 56 || id === 97))
+    expect(blockTimeSeconds, name).toBe(0.45);
+});
+
 test("every mainnet with pools exchanges native money and what it lists, through the make of router that stands there", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
   // The exchange's own EVM chain is bridged to and from; nothing is exchanged on it.

@@ -31,7 +31,9 @@ export const chain = z
     displayName: z.string(),
     httpRpcUrl: z.string().describe("Public JSON-RPC endpoint for clients."),
     wsRpcUrl: z.string().describe("Public websocket endpoint for clients; empty when there is none."),
-    explorerUrl: z.string(),
+    explorerUrl: z
+      .string()
+      .describe("Base URL of the block explorer; empty where there is none, as on local chains."),
     explorerName: z.string(),
     explorerPaths: z
       .object({
