@@ -264,6 +264,7 @@ function connect(chain: Chain, world: World, spenders: Address[]): ConnectedChai
       solverBalance: (currency) => ({ amount: held(currency), blockNumber: 1n }),
       gasBalance: () => ({ amount: 0n, blockNumber: 0n }),
       lagging: () => false,
+      headAgeMs: () => 0,
     },
   };
 }

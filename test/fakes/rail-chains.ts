@@ -154,6 +154,7 @@ export function aConnectedRail(vmType: RailVm, story: RailStory = {}): Connected
       solverBalance: balanceOf,
       paymentCost: () => story.paymentCost ?? costs[vmType],
       lagging: () => story.lagging ?? false,
+      headAgeMs: () => 0,
     },
     ...(story.users !== undefined && { users: story.users }),
   };

@@ -121,6 +121,24 @@ test("a commit wakes the relay at once: no job waits for the next look at the cl
   expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
 });
 
+test("the depth of each queue is told by state; without an answer of Redis it is refused, not waited for", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  const { catalog } = aCatalog();
+  const started = await relay(catalog, redis.url);
+  await add(jobs(0, 3));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(await started.depths()).toEqual(
+    expect.arrayContaining([
+      { queue: "fill", state: "wait", jobs: 3 },
+      { queue: "refund", state: "wait", jobs: 0 },
+    ]),
+  );
+  await redis.stop();
+  const askedAtMs = performance.now();
+  await expect(started.depths()).rejects.toThrow();
+  expect(performance.now() - askedAtMs).toBeLessThan(5_000);
+});
+
 test("a job that was published twice is run once while the queue remembers it", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();

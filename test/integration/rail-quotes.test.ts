@@ -141,7 +141,12 @@ async function connect(chain: RailChain, attestation: AttestationChain): Promise
   };
   const [rail, users] = [await createRail(options), await createRailUsers(options)];
   if (users === undefined) throw new Error(`${chain.name} has users`);
-  const holding = { solverBalance: () => 10n ** 15n, paymentCost: () => 1_000n, lagging: () => false };
+  const holding = {
+    solverBalance: () => 10n ** 15n,
+    paymentCost: () => 1_000n,
+    lagging: () => false,
+    headAgeMs: () => 0,
+  };
   connected.push({ chain, rail, users, pulse: holding });
 }
 

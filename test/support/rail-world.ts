@@ -125,6 +125,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       solverBalance: (currency: Hex) => network.balance(currency),
       paymentCost: () => network.cost,
       lagging: () => network.isDown,
+      headAgeMs: () => 0,
     };
     return { chain, rail, pulse };
   });

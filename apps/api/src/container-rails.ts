@@ -3,6 +3,7 @@ import { createRail } from "@causeway/chains";
 import type { Hex, Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
+import type { ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
 import { createRailUsers } from "./adapters/chains/rail-users.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
@@ -26,7 +27,7 @@ export async function connectRails(
   services: Pick<Services, "clock" | "events">,
   lifecycle: Lifecycle,
   nonceMappings?: NonceMappings,
-  { answersClients = false, create = createRail }: RailProcess = {},
+  { answersClients = false, create = createRail, observeEndpoint }: RailProcess = {},
 ): Promise<ConnectedRail<OpenRail>[]> {
   return await Promise.all(
     config.rails.map((one) =>
@@ -36,6 +37,7 @@ export async function connectRails(
         nonceMappings,
         create,
         answersClients,
+        observeEndpoint,
       }),
     ),
   );
@@ -45,9 +47,12 @@ export interface RailProcess {
   /** Whether this process answers clients. */
   readonly answersClients?: boolean;
   readonly create?: typeof createRail;
+  readonly observeEndpoint?: ObserveEndpoint | undefined;
 }
 
-interface Surroundings extends Pick<Services, "clock" | "events">, Required<RailProcess> {
+interface Surroundings
+  extends Pick<Services, "clock" | "events">, Required<Omit<RailProcess, "observeEndpoint">> {
+  readonly observeEndpoint: ObserveEndpoint | undefined;
   readonly lifecycle: Lifecycle;
   readonly nonceMappings: NonceMappings | undefined;
 }
@@ -55,7 +60,7 @@ interface Surroundings extends Pick<Services, "clock" | "events">, Required<Rail
 async function connect(
   { chain, attestation }: RailConfig,
   solver: Hex,
-  { clock, events, lifecycle, nonceMappings, create, answersClients }: Surroundings,
+  { clock, events, lifecycle, nonceMappings, create, answersClients, observeEndpoint }: Surroundings,
 ): Promise<ConnectedRail<OpenRail>> {
   const facts = { chain: chain.name };
   const options: RailOptions = {
@@ -64,6 +69,9 @@ async function connect(
     solver,
     nonceMappings,
     answersClients,
+    ...(observeEndpoint !== undefined && {
+      observeEndpoint: (url: string) => observeEndpoint(chain.name, url),
+    }),
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
   };

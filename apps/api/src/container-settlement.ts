@@ -1,6 +1,7 @@
 import { acceptingOnly } from "./adapters/hub/accepting-only.ts";
 import { connectHub } from "./adapters/hub/evm-hub.ts";
 import { createHttpOracle } from "./adapters/oracles/http-oracle.ts";
+import type { ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
 import type { SettlementConfig } from "./config.ts";
 import type { SettlementReads } from "./ports/settlement.ts";
 import type { SettlementServices } from "./ports/settlement-services.ts";
@@ -10,8 +11,11 @@ export function settlementServices(
   services: Pick<SettlementServices, "clock" | "events" | "signer" | "formerSigners" | "uow" | "chains">,
   settlement: SettlementReads,
   config: SettlementConfig,
+  observe?: ObserveEndpoint,
 ): SettlementServices {
-  const hub = connectHub(config.hub, services.clock, config.multisig);
+  const hub = connectHub(config.hub, services.clock, config.multisig, {
+    ...(observe !== undefined && { onCall: observe(config.hub.name, config.hub.rpcUrl) }),
+  });
   return {
     ...services,
     hub: acceptingOnly(hub, config.signers),

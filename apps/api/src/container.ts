@@ -23,6 +23,8 @@ import { groupedQuoteInserts } from "./adapters/postgres/quoted-requests.ts";
 import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.ts";
 import { databaseBytes, oldestSnapshot } from "./adapters/postgres/database-figures.ts";
 import { openPayments } from "./adapters/postgres/open-payments.ts";
+import { outboxDepth } from "./adapters/postgres/outbox-depth.ts";
+import { requestsUnderWay } from "./adapters/postgres/requests-under-way.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { watchServer } from "./adapters/postgres/server-watch.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
@@ -39,6 +41,12 @@ import { leadershipGauges } from "./adapters/telemetry/leadership-gauges.ts";
 import { databaseGauges } from "./adapters/telemetry/database-gauges.ts";
 import { pruneGauge } from "./adapters/telemetry/prune-gauge.ts";
 import { scanGauges } from "./adapters/telemetry/scan-gauges.ts";
+import { chainHeadGauge } from "./adapters/telemetry/chain-head-gauge.ts";
+import { heldGauge } from "./adapters/telemetry/held-gauge.ts";
+import { queueGauges } from "./adapters/telemetry/queue-gauges.ts";
+import { quoteCounts } from "./adapters/telemetry/quote-counts.ts";
+import { requestGauges } from "./adapters/telemetry/request-gauges.ts";
+import { rpcCallTimes, type ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
 import { settlementGauges } from "./adapters/telemetry/settlement-gauges.ts";
 import { solverGauges } from "./adapters/telemetry/solver-gauges.ts";
 import type { ApiConfig } from "./config.ts";
@@ -97,11 +105,14 @@ import { createRequestSignature } from "./usecases/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
 import { walletNonces } from "./usecases/rails/wallet-nonces.ts";
 import { keptStatuses } from "./usecases/kept-statuses.ts";
+import { depositoryBalances, hubBalances } from "./usecases/settlement/held-elsewhere.ts";
 import { requestStatus, statusByIdOrDeposit } from "./usecases/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;
 const PRUNE_EVERY_MS = 60_000;
+/** Nothing waits for these balances, and each costs calls to every chain. */
+const HELD_EVERY_MS = 60_000;
 const REDIS_MEMORY_EVERY_MS = 15_000;
 /** About two kilobytes each. */
 const STATUSES_KEPT = 50_000;
@@ -141,6 +152,7 @@ export async function createContainer(
   lifecycle: Lifecycle,
 ): Promise<Container> {
   const events = loggedEvents(log, metrics.registry);
+  const observe = rpcCallTimes(metrics.registry);
   const clock = { nowMs: () => Date.now() };
   const databaseUrl = config.database.url.reveal();
   const limits = await withDatabaseProblems(databaseUrl, async () => await checkSessions(databaseUrl));
@@ -163,7 +175,7 @@ export async function createContainer(
   const senders = { solver: signer.address, gasPayers };
   const connected = await Promise.all(
     config.chains.map((chain) =>
-      connect(chain, senders, { clock, events, lifecycle, hub: config.settlement?.hub }),
+      connect(chain, senders, { clock, events, lifecycle, hub: config.settlement?.hub, observe }),
     ),
   );
   await Promise.all(
@@ -172,6 +184,7 @@ export async function createContainer(
   const saidNonces = nonces(config, { clock, sql, lifecycle });
   const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub, {
     ...(answersClients !== undefined && { answersClients }),
+    observeEndpoint: observe,
   });
   const book = createPriceBook({
     source: priceSource(config, clock, (error) => events.fault("price_fault", error, {})),
@@ -227,6 +240,8 @@ export async function createContainer(
     appBalance: config.appBalance,
   };
 
+  chainHeadGauge(metrics.registry, services.chains);
+
   await checkUsedContracts(services, usedContracts(sql), config.chains);
 
   return {
@@ -266,13 +281,14 @@ export async function createContainer(
         lifecycle,
         registry: metrics.registry,
       });
+      const countQuote = quoteCounts(metrics.registry);
       const turnOf = createReportTurns(services.uow);
       const searches = startSearches(config, lifecycle);
       const sharedIndexing = sharedAnswers<{ message: string }>(INDEXING);
       return {
         listChains: createChainList({ chains: services.chains, solverAddress: signer.address }),
         swapSources: (chainId) => swapSources(services, chainId),
-        createQuote: (input, tell, keyId, key) => quoteAs(quoting, input, tell, keyId, key),
+        createQuote: (input, tell, keyId, key) => countQuote(quoteAs(quoting, input, tell, keyId, key)),
         priceIntent: (input, keyId, key) => priceIntent(quoting, input, keyId, key),
         executeCalls: (caller, input, lease) => executeCalls(executing, caller, input, lease),
         executePermit,
@@ -363,7 +379,22 @@ export async function createContainer(
       ]);
       balanceGauges(metrics.registry, services.balances, config.appBalance.currencies, clock);
       if (config.settlement) {
-        const settling = settlementServices(paying, settlementReads(sql), config.settlement);
+        const settling = settlementServices(paying, settlementReads(sql), config.settlement, observe);
+        const showHub = heldGauge(metrics.registry, {
+          name: "causeway_hub_balance",
+          help: "What the solver owns on the hub by the chain and currency of the deposits, whole units; read once a minute",
+        });
+        const solverOnHub = { address: signer.address, chainName: config.solver.chainName };
+        lifecycle.add(
+          "hub balances",
+          every(
+            HELD_EVERY_MS,
+            // Settlement reports a hub that does not answer.
+            async () =>
+              await hubBalances(services.chains, settling.hub, solverOnHub).then(showHub, () => undefined),
+            services,
+          ),
+        );
         lifecycle.add("hub", () => settling.hub.close());
         const publishing = saidNonces?.publishing(settling, metrics.registry);
         const settler = settlePayments(
@@ -396,6 +427,20 @@ export async function createContainer(
           services,
         ),
       );
+      const showDepositories = heldGauge(metrics.registry, {
+        name: "causeway_depository_balance",
+        help: "What the depository of an EVM chain holds, whole units; read once a minute",
+      });
+      lifecycle.add(
+        "depository balances",
+        every(
+          HELD_EVERY_MS,
+          async () => showDepositories(await depositoryBalances(services.chains)),
+          services,
+        ),
+      );
+      requestGauges(metrics.registry, () => requestsUnderWay(sql), clock);
+      queueGauges(metrics.registry, { outbox: () => outboxDepth(sql), queues: () => relay.depths() }, clock);
       pruneGauge(metrics.registry, services.reads, clock, KEPT_MS);
       lifecycle.add(
         "pruning",
@@ -426,7 +471,9 @@ async function connect(
     events,
     lifecycle,
     hub,
+    observe,
   }: Pick<Services, "clock" | "events"> & {
+    readonly observe: ObserveEndpoint;
     readonly lifecycle: Lifecycle;
     readonly hub: AttestationHub | undefined;
   },
@@ -436,8 +483,14 @@ async function connect(
     if (isSlow) events.alarm("node_slow", { ...facts, medianMs });
     else events.happened("node_recovered", { ...facts, medianMs });
   });
+  const time = observe(chain.name, chain.rpcUrl);
   const connection = connectEvmChain(chain, {
-    rpc: { onCall: latency.observe },
+    rpc: {
+      onCall: (...call) => {
+        latency.observe(...call);
+        time(...call);
+      },
+    },
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
     ...(hub !== undefined && { attestation: hub }),

@@ -1,4 +1,5 @@
 import type { AttestationChain, Hex, RailChain } from "@causeway/domain";
+import type { ObserveCall } from "./nodes/rpc-call.ts";
 import type { NonceMappings } from "./nonce-mappings.ts";
 import type { OpenRail } from "./rail.ts";
 
@@ -13,6 +14,8 @@ export interface RailOptions {
   readonly nonceMappings?: NonceMappings | undefined;
   /** Whether this process answers clients (the API). Each kind of process has shares of its own of an endpoint's rate limit. */
   readonly answersClients?: boolean;
+  /** Observes calls to the endpoint at this URL. */
+  readonly observeEndpoint?: (url: string) => ObserveCall;
   /** ms since epoch. */
   now(): number;
   /** Told of every fault that nobody waits for. */
@@ -20,3 +23,11 @@ export interface RailOptions {
 }
 
 export type CreateRail = (options: RailOptions) => OpenRail | Promise<OpenRail>;
+
+/** The option of a connection that observes its calls. */
+export function observed(
+  { observeEndpoint }: Pick<RailOptions, "observeEndpoint">,
+  url: string,
+): { readonly onCall?: ObserveCall } {
+  return observeEndpoint === undefined ? {} : { onCall: observeEndpoint(url) };
+}

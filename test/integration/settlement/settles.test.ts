@@ -3,6 +3,8 @@ import { createChainReader, createRpcTransport } from "@causeway/chains";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import type { HeldAmount } from "../../../apps/api/src/ports/held-amount.ts";
+import { depositoryBalances, hubBalances } from "../../../apps/api/src/usecases/settlement/held-elsewhere.ts";
 import { attestedChain, startFakeOracle } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -33,6 +35,34 @@ test("a fill that is final is attested, carried out on the hub, and the solver o
     [true, true],
     [true, true],
   ]);
+});
+
+test("what the solver owns on the hub and what the depositories hold is read by chain and currency", async () => {
+  const { chains, quotePolicy } = world.engine.services;
+  const { origin, usdc, solver } = world.engine;
+  const home = { address: solver.address, chainName: quotePolicy.solverChainName };
+  const agreed = await world.filled();
+  const before = await world.solverOnHub();
+  await world.untilSettled(agreed.requestId);
+  const onHub = await hubBalances(chains, world.services.hub, home);
+  const of = (amounts: readonly HeldAmount[]): bigint | undefined =>
+    amounts.find((one) => one.chain === origin.chain.name && one.currency.address === usdc)?.amount;
+  expect(of(onHub)).toBe(before + agreed.terms.origin.amount);
+  expect(of(await depositoryBalances(chains))).toBe(
+    await origin.balance(origin.chain.contracts.depository, usdc),
+  );
+});
+
+test("a fill tells how long it took from the deposit's first sight to its block", async () => {
+  const agreed = await world.filled();
+  const [fill] = world.engine.events
+    .of("fill_mined")
+    .filter(({ facts }) => facts["requestId"] === agreed.requestId);
+  expect(fill?.facts).toMatchObject({
+    originChain: world.engine.origin.chain.name,
+    destinationChain: world.engine.destination.chain.name,
+  });
+  expect(fill?.facts["tookMs"]).toBeGreaterThanOrEqual(0);
 });
 
 test("a refund of what was agreed is settled: the deposit is the solver's, who gave it back", async () => {

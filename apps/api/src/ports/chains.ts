@@ -17,6 +17,8 @@ export interface ChainPulse {
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
   /** True when no block came for much longer than the chain's block time. */
   lagging(): boolean;
+  /** Time since the newest head arrived, or since the start while none has, ms. */
+  headAgeMs(): number;
   /** How the node tells what a call would do; undefined or absent: it was not asked yet. */
   effectsView?(): EffectsView | undefined;
   /** Median time of the newest calls to the node, ms; undefined or absent: there were too few. */
@@ -37,6 +39,8 @@ export interface RailPulse {
   paymentCost(currency: Address): bigint;
   /** True when nothing was heard of it for much longer than its block time. */
   lagging(): boolean;
+  /** Time since its state was last read, or since the start while it was not, ms. */
+  headAgeMs(): number;
 }
 
 /** A chain without account nonces (Solana, Bitcoin, the perpetuals exchange), and how it is reached. */

@@ -22,6 +22,8 @@ export type EventName =
   | "fill_planned"
   | "fill_waits"
   | "fill_impossible"
+  /** A fill that waited for its deposit was included; `tookMs` since the deposit was seen. */
+  | "fill_mined"
   | "fill_burnt"
   | "refund_planned"
   | "sweep_planned"

@@ -14,7 +14,7 @@ import {
   RailShort,
   type RailTransaction,
 } from "../rail.ts";
-import type { RailOptions } from "../rail-options.ts";
+import { observed, type RailOptions } from "../rail-options.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
 import { selectCoins } from "./coin-selection.ts";
 import { judgeDeposit } from "./deposits.ts";
@@ -47,10 +47,10 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
   const facts = attestation.bitcoin;
   if (facts?.esploraUrl === undefined)
     throw new RangeError(`chain ${attestation.name}: payments need esploraCompatibleApiUrl`);
-  const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url }));
+  const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url, ...observed(options, url) }));
   const [transport] = transports;
   if (transport === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
-  const explorer = createExplorer(facts.esploraUrl);
+  const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
   const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
   const reads = createBitcoinReads(transport, facts);
   const { solver } = options;

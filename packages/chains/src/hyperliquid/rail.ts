@@ -8,7 +8,7 @@ import {
 } from "@causeway/domain";
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { ChainRail, OpenRail } from "../rail.ts";
-import type { RailOptions } from "../rail-options.ts";
+import { observed, type RailOptions } from "../rail-options.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { meaningOf } from "./nonce-meaning.ts";
@@ -48,6 +48,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
   const endpoint = createExchangeRpc({
     apiUrl: chain.rpcUrl,
     profile: hyperliquid.profile,
+    ...observed(options, chain.rpcUrl),
     ...(explorerUrl !== undefined && { explorerUrl }),
   });
   const { weightPerMinute } = hyperliquid;

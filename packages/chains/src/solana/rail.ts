@@ -2,7 +2,7 @@ import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@sola
 import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
 import { createRpcTransport } from "../nodes/transport.ts";
 import type { ChainRail, OpenRail } from "../rail.ts";
-import type { RailOptions } from "../rail-options.ts";
+import { observed, type RailOptions } from "../rail-options.ts";
 import { depositorySeats } from "./derived-addresses.ts";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./rail-arrivals.ts";
@@ -27,7 +27,11 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
     throw new RangeError(`chain ${chain.name}: oracles would look at another depository`);
   const seats = await depositorySeats(program);
   const solver = decodeAddress("solana-vm", options.solver);
-  const transport = createRpcTransport({ url: chain.rpcUrl, maxAnswerBytes: 8 * 1024 * 1024 });
+  const transport = createRpcTransport({
+    url: chain.rpcUrl,
+    maxAnswerBytes: 8 * 1024 * 1024,
+    ...observed(options, chain.rpcUrl),
+  });
   const rpc = createSolanaRpc(transport, attestation.solana?.genesisHash);
   const reads = createRailReads(transport);
 

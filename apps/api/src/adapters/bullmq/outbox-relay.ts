@@ -2,6 +2,7 @@ import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
+import type { QueueDepth } from "../telemetry/queue-gauges.ts";
 import type { Services } from "../../ports/services.ts";
 import type { JobName } from "../../ports/job-name.ts";
 import { inTransaction } from "../postgres/in-transaction.ts";
@@ -18,6 +19,8 @@ export interface OutboxRelay {
   /** Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits, so give it a deadline. */
   ping(): Promise<void>;
   memory(): Promise<RedisMemory>;
+  /** Jobs in Redis by queue and state. @throws when Redis does not answer in time */
+  depths(): Promise<readonly QueueDepth[]>;
   close(): Promise<void>;
 }
 
@@ -30,6 +33,8 @@ const RETRY = { type: "exponential", delay: 250 } as const;
 const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
 /** A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the same id. */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
+
+const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
 
 interface Row {
   id: number;
@@ -151,6 +156,18 @@ export async function startOutboxRelay(
     },
     async memory(): Promise<RedisMemory> {
       return redisMemoryOf(await connection.info("memory"));
+    },
+    async depths(): Promise<readonly QueueDepth[]> {
+      // A queue waits for its connection as long as it takes, and a reader of metrics does not.
+      await readyWithin(connection, 0);
+      const counted = [...queues].map(async ([queue, one]) => {
+        const counts = await one.getJobCounts(...QUEUE_STATES);
+        return Object.entries(counts).map(([state, jobs]) => ({ queue, state, jobs }));
+      });
+      const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
+      const depths = await Promise.race([Promise.all(counted), late]);
+      if (depths === undefined) throw new Error("Redis does not answer in time");
+      return depths.flat();
     },
     async close(): Promise<void> {
       stopped = true;

@@ -157,6 +157,8 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     });
   }
 
+  const headAgeMs = (): number => Math.max(0, clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs));
+
   return {
     head: () => heads.latest,
     gasPrices: () => fresh().gasPrices,
@@ -173,7 +175,8 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
         throw new RangeError(`the balance of ${account} is not watched on ${chain.name}`);
       return has;
     },
-    lagging: () => clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs) > lateMs,
+    lagging: () => headAgeMs() > lateMs,
+    headAgeMs,
     effectsView: () => effectsView,
     latencyMs: () => options.latencyMs?.(),
     refresh,

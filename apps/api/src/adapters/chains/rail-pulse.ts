@@ -93,10 +93,13 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
     return known;
   }
 
+  const headAgeMs = (): number => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
+
   return {
     solverBalance: (currency) => fresh("balances", currency),
     paymentCost: (currency) => fresh("costs", currency),
-    lagging: () => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs) > lateMs,
+    lagging: () => headAgeMs() > lateMs,
+    headAgeMs,
     refresh,
     close: () => {
       closed = true;

@@ -8,6 +8,7 @@ import {
   gasPricesFrom,
   readFeeHistory,
   viemTransport,
+  type ObserveCall,
 } from "@causeway/chains";
 import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import { MAX_TRANSACTION_GAS } from "@causeway/domain";
@@ -35,8 +36,13 @@ const NOMINAL_BLOCK_SECONDS = 1;
  * The hub behind its RPC endpoint, on connections of its own: a hub that hangs holds up no chain.
  * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain.
  */
-export function connectHub(hub: AttestationHub, clock: Clock, multisig: Address): HubChain {
-  const transport = createRpcTransport({ url: hub.rpcUrl, connections: 2 });
+export function connectHub(
+  hub: AttestationHub,
+  clock: Clock,
+  multisig: Address,
+  rpc: { readonly onCall?: ObserveCall } = {},
+): HubChain {
+  const transport = createRpcTransport({ ...rpc, url: hub.rpcUrl, connections: 2 });
   const client = createPublicClient({ transport: viemTransport(transport) });
   const writer = createChainWriter(transport);
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;

@@ -2,6 +2,7 @@ import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Logger } from "@causeway/service-kit";
 import type { EventName, Events, Facts } from "../../ports/events.ts";
+import { fillTimes } from "./fill-times.ts";
 import { fastFillMetrics } from "./fast-fill-metrics.ts";
 
 /** One log line and one count for each event. */
@@ -12,14 +13,16 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
     labelNames: ["event", "level"],
     registers: [registry],
   });
-  const measure = fastFillMetrics(registry);
+  const measureFastFill = fastFillMetrics(registry);
+  const measureFill = fillTimes(registry);
   const write = (level: "info" | "warn" | "error", event: EventName, facts: object): void => {
     counted.inc({ event, level });
     log[level]({ event, ...facts });
   };
   return {
     happened: (event, facts) => {
-      measure(event, facts);
+      measureFastFill(event, facts);
+      measureFill(event, facts);
       write("info", event, plain(facts));
     },
     alarm: (event, facts) => write("warn", event, plain(facts)),

@@ -187,6 +187,13 @@ async function measure(
   const origin = deposit && services.chains.profile(deposit.chainId);
   if (!origin) return;
   const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
-  const tookMs = atMs - deposit.seenAtMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
+  const sinceSeenMs = atMs - deposit.seenAtMs;
+  services.events.happened("fill_mined", {
+    requestId: slot.leg.requestId,
+    originChain: origin.name,
+    destinationChain: services.chains.profile(slot.chainId)?.name,
+    tookMs: sinceSeenMs,
+  });
+  const tookMs = sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
   await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
 }

@@ -1,0 +1,16 @@
+import { Registry } from "prom-client";
+import { expect, test } from "vitest";
+import type { ChainDirectory } from "../../ports/chains.ts";
+import { chainHeadGauge } from "./chain-head-gauge.ts";
+
+test("shows how old the newest block of every chain is, of whatever family", async () => {
+  const registry = new Registry();
+  let ageMs = 2_000;
+  const one = (name: string) => ({ chain: { name }, pulse: { headAgeMs: () => ageMs } });
+  chainHeadGauge(registry, { all: [one("base")], rails: [one("solana")] } as unknown as ChainDirectory);
+  expect(await registry.metrics()).toContain('causeway_chain_head_age_seconds{chain="base"} 2');
+  ageMs = 90_000;
+  const text = await registry.metrics();
+  expect(text).toContain('causeway_chain_head_age_seconds{chain="base"} 90');
+  expect(text).toContain('causeway_chain_head_age_seconds{chain="solana"} 90');
+});

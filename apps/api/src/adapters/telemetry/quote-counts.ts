@@ -1,0 +1,24 @@
+import { ServiceError } from "@causeway/domain";
+import { Counter } from "prom-client";
+import type { Registry } from "prom-client";
+
+/** Counts quotes by their outcome, and those refused by their error code. Returns what to wrap each quote in. */
+export function quoteCounts(registry: Registry): <T>(quote: Promise<T>) => Promise<T> {
+  const counted = new Counter({
+    name: "causeway_quotes_total",
+    help: "Quotes by outcome (ok, refused, fault) and error code; requests that fail validation are not counted",
+    labelNames: ["outcome", "code"],
+    registers: [registry],
+  });
+  return async (quote) => {
+    try {
+      const answer = await quote;
+      counted.inc({ outcome: "ok", code: "" });
+      return answer;
+    } catch (error) {
+      if (error instanceof ServiceError) counted.inc({ outcome: "refused", code: error.code });
+      else counted.inc({ outcome: "fault", code: "" });
+      throw error;
+    }
+  };
+}

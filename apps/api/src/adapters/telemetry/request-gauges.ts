@@ -1,0 +1,33 @@
+import { Gauge } from "prom-client";
+import type { Registry } from "prom-client";
+import type { Clock } from "../../ports/clock.ts";
+import type { StateUnderWay } from "../../ports/requests-under-way.ts";
+
+/** How many requests are under way in each state, and for how long the oldest: read when the metrics are. */
+export function requestGauges(
+  registry: Registry,
+  read: () => Promise<readonly StateUnderWay[]>,
+  clock: Clock,
+): void {
+  const shown = (name: string, help: string, value: (row: StateUnderWay) => number): void =>
+    void new Gauge({
+      name,
+      help,
+      labelNames: ["state"],
+      registers: [registry],
+      async collect(): Promise<void> {
+        // Unknown is not zero: the last known value stands.
+        for (const row of await read().catch(() => [])) this.set({ state: row.state }, value(row));
+      },
+    });
+  shown(
+    "causeway_requests_under_way",
+    "Requests that are paid for and not finished, by state; at most the 10000 least recently updated are counted",
+    ({ count }) => count,
+  );
+  shown(
+    "causeway_requests_oldest_seconds",
+    "How long the oldest of these requests has been in its state",
+    ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),
+  );
+}

@@ -1,0 +1,35 @@
+import type { ObserveCall } from "@causeway/chains";
+import { durations, type NoteDuration } from "@causeway/service-kit";
+import type { Registry } from "prom-client";
+
+const BOUNDS_MS = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
+
+/** Observes the calls of one chain to the endpoint at this URL. */
+export type ObserveEndpoint = (chain: string, url: string) => ObserveCall;
+
+/** Times every call to an endpoint, by chain, host and outcome. The rest of a URL often holds a provider's key. */
+export function rpcCallTimes(registry: Registry): ObserveEndpoint {
+  const seriesOf = durations(registry, {
+    name: "causeway_rpc_call_seconds",
+    help: "Time until a call to an endpoint of a chain ended: answered (ok), refused by the node (refused), or without a usable answer (fault)",
+    boundsMs: BOUNDS_MS,
+  });
+  // Several connections to one endpoint share its series.
+  const known = new Map<string, NoteDuration>();
+  return (chain, url) => {
+    const endpoint = hostOf(url);
+    return (_method, outcome, tookMs) => {
+      const key = `${chain} ${endpoint} ${outcome}`;
+      let note = known.get(key);
+      if (note === undefined) {
+        note = seriesOf({ chain, endpoint, outcome });
+        known.set(key, note);
+      }
+      note(tookMs);
+    };
+  };
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
+}

@@ -1,0 +1,8 @@
+import type { Currency } from "@causeway/domain";
+
+/** An amount of one currency of a chain, smallest units. */
+export interface HeldAmount {
+  readonly chain: string;
+  readonly currency: Currency;
+  readonly amount: bigint;
+}
