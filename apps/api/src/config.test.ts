@@ -176,6 +176,10 @@ test("an input that is wrong by itself is reported once, not again by what depen
   // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one variable.
   const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
   expect(problemsOf(wrongChain)).toHaveLength(2);
+  // Also when no other chain is left.
+  const only = { ...production, BASE_ROUTER_ADDRESS: "0x12" };
+  expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "nowhere", APP_BALANCE_CHAIN_ID: "5" })).toHaveLength(3);
+  expect(problemsOf({ ...only, SOLVER_CHAIN_NAME: "base", APP_BALANCE_CHAIN_ID: "8453" })).toHaveLength(1);
   const known = { SOLVER_CHAIN_NAME: "local-a", APP_BALANCE_CHAIN_ID: "72100117" };
   expect(problemsOf({ ...wrongChain, ...known })).toHaveLength(2);
 });

@@ -263,7 +263,7 @@ function readConfig(
   if (valid.swapAggregatorUrl !== undefined && valid.swapAggregatorName !== undefined && loaded)
     problems.push(...sourceNameProblems(valid.swapAggregatorName, loaded.chains));
   if (loaded) problems.push(...chainProblems(loaded, valid.solverChainName, fixedPrices));
-  if (loaded && loaded.chains.length > 0)
+  if (loaded && loaded.chains.length + loaded.faulty.length > 0)
     problems.push(
       ...appBalanceProblems(
         valid,
@@ -597,7 +597,7 @@ function chainProblems(
   homeName: string | undefined,
   fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
-  if (chains.length === 0) return faulty.length === 0 ? ["no chain is enabled", ...warnings] : [];
+  if (chains.length + faulty.length === 0) return ["no chain is enabled", ...warnings];
   const problems: string[] = [];
   if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
     problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
