@@ -23,8 +23,8 @@ export function moneySentence(story: RequestStory): string {
       return `The depository has the money: its deposit waits for ${confirmations(story)}.`;
     case "fillable":
       return state.depositId === undefined
-        ? "The user has the money: an app vouches for the deposit, and the fill is about to be sent."
-        : "The depository has the money: the deposit is confirmed and the fill is about to be sent.";
+        ? "The user has the money: an app vouches for the deposit, and the fill is sent as soon as the solver can pay it."
+        : "The depository has the money: the deposit is confirmed, and the fill is sent as soon as the solver can pay it. If the solver cannot, for example because it lacks the currency, the money goes back.";
     case "filling":
     case "submitted":
       return state.depositId === undefined
