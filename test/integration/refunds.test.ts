@@ -680,13 +680,6 @@ test("releasing a refund is refused, with the reason, where there is nothing to 
   await world.work();
   expect(await refusal(dust.requestId)).toMatch(/AMOUNT_TOO_LOW_TO_REFUND/);
 
-  const unknown = await agree();
-  const stray = await deposit(world.origin, world.user, unknown, { id: someHash() });
-  await world.origin.mine();
-  await world.watch(world.origin);
-  for (let block = 0; block < 4; block++) await world.round();
-  expect(await refusal(stray)).toMatch(/names no known order.* through the allocator/);
-
   const limited = await limitedTo(0n);
   const { found } = await depositedNative("0.04");
   await world.work(limited);

@@ -379,11 +379,17 @@ function readConfig(
 }
 
 function enginePolicy(
-  { unrepaidRefundsDailyUsd, burntFillsDailyUsd, ...engine }: SettingValues<typeof engineSettings>,
+  {
+    unrepaidRefundsDailyUsd,
+    burntFillsDailyUsd,
+    unattributedRefundAfterMs,
+    ...engine
+  }: SettingValues<typeof engineSettings>,
   settlement: SettlementConfig | undefined,
 ): EnginePolicy {
   return {
     ...engine,
+    unattributedRefundAfterMs: unattributedRefundAfterMs === 0 ? undefined : unattributedRefundAfterMs,
     maxUnpaidBurntUsd: parseUnits(burntFillsDailyUsd, 18),
     maxUnrepaidRefundsUsd: parseUnits(unrepaidRefundsDailyUsd, 18),
     fillLeadMs: settlement && settlement.hub.fillLeadSeconds * 1000,

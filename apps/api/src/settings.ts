@@ -598,6 +598,15 @@ export const engineSettings = {
       "Most gas of fills that reverted in a block which the solver pays itself within 24 hours, because their deposits do not cover it. Above it, fills that swap, make calls, pay native to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
     default: "100",
   }),
+  unattributedRefundAfterMs: integer(
+    0,
+    30 * 86_400_000,
+  )({
+    name: "UNATTRIBUTED_REFUND_AFTER_MS",
+    describe:
+      "A final deposit that names no order, or an order that this instance does not know, goes back to its depositor this long after it was seen, within `UNREPAID_REFUNDS_DAILY_USD`. 0: only `operator refund` returns it. Use 0 where other solvers take deposits into the same depository: their orders are unknown here.",
+    default: 3_600_000,
+  }),
   unrepaidRefundsDailyUsd: matching(
     "USD as a decimal number, e.g. 1000",
     /^\d{1,9}(\.\d{1,18})?$/,

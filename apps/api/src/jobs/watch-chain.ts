@@ -10,6 +10,7 @@ import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
 import { scanLag } from "../usecases/scan-lag.ts";
 import { recheckFinalBlocks } from "../usecases/recheck-final-blocks.ts";
+import { returnUnattributed } from "../usecases/return-unattributed.ts";
 import { TrailMoved, loadTrail, scanChain } from "../usecases/scan-chain.ts";
 import { trackLane } from "../usecases/track-lane.ts";
 import { trackSends } from "../usecases/track-sends.ts";
@@ -98,6 +99,7 @@ async function lead(
   const neighbour = oneAtATime(beside, onFault);
   const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
   let lastReport: SendRecord | undefined;
+  const unattributed = oneAtATime((tip) => returnUnattributed(services, connected, tip), onFault);
   const reports = oneAtATime(async () => {
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);
@@ -144,6 +146,8 @@ async function lead(
         if (nowMs >= openAtMs) {
           openAtMs = nowMs + reconcileIntervalMs;
           await openLane(services, connected);
+          const tip = trail.at(-1);
+          if (tip !== undefined) unattributed.look(tip.number);
         }
       } catch (error) {
         if (!(error instanceof TrailMoved))
@@ -171,7 +175,13 @@ async function lead(
   } finally {
     stop.removeEventListener("abort", onStop);
     unsubscribe();
-    await Promise.all([caretaker.idle(), neighbour.idle(), reports.idle(), recheck.idle()]);
+    await Promise.all([
+      caretaker.idle(),
+      neighbour.idle(),
+      reports.idle(),
+      recheck.idle(),
+      unattributed.idle(),
+    ]);
   }
 }
 

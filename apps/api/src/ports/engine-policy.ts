@@ -22,6 +22,8 @@ export interface EnginePolicy {
   readonly maxUnpaidBurntUsd: bigint;
   /** Refunds within 24 hours that settlement can never repay, USD with 18 decimals. */
   readonly maxUnrepaidRefundsUsd: bigint;
+  /** A deposit of no known request goes back so long after it was seen; undefined: never by itself. */
+  readonly unattributedRefundAfterMs?: number | undefined;
   /** An app pays for a fast fill whose deposit has not come so long after the order's deadline. */
   readonly fastFillGraceMs: number;
   /** Whole USD of gas that reverted fast fills of one app balance may burn in 24 hours before further ones are refused. */

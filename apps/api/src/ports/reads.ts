@@ -62,7 +62,7 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
     from: number,
     to: number,
   ): Promise<ReadonlyMap<number, NonceUser>>;
-  /** A transaction of these keys that pays the request or claim `id` on this chain, and whose rows are lost. */
+  /** A transaction of these keys that pays the request or claim `id`, or returns the deposits of transaction `id`, on this chain, and whose rows are lost. */
   lostPayment(chainId: number, id: string, senders: readonly Address[]): Promise<TxHash | undefined>;
   /** A claim that is offered or to be paid, for exactly this. */
   unpaidClaimOf(
@@ -86,6 +86,13 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   overdueFills(overdue: Overdue, limit: number): Promise<RequestId[]>;
   /** When the request entered its present state, ms since epoch. Further deposits do not change it, unlike `updatedAtMs`. */
   stateSinceMs(requestId: RequestId): Promise<number | undefined>;
+  /** Canonical deposits of no known request about which nothing is decided, seen up to a time and in blocks up to a height, the oldest first. */
+  unattributedDeposits(
+    chainId: number,
+    due: { readonly seenUpToMs: number; readonly upToBlock: bigint; readonly limit: number },
+  ): Promise<DepositRecord[]>;
+  /** Whether a transaction made deposits that belong to no request. */
+  hasUnaskedDeposits(chainId: number, txHash: TxHash): Promise<boolean>;
   overdueRefunds(overdue: Overdue, limit: number): Promise<DepositId[]>;
   /** What was promised when an app vouched for the request's deposit. */
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;

@@ -93,9 +93,6 @@ function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | u
     return "the sender may still say which order the deposit pays: wait until that time is over";
   if (currency === undefined)
     return `currency ${deposit.currency} is not configured on ${chain.name}: add it to the chain's tokens, restart, and release again`;
-  const isOnRail = chain.vmType !== "evm";
-  if (!isOnRail && (request === undefined || deposit.orderId === undefined))
-    return "the deposit names no known order, and the service pays such refunds on non-EVM chains only: return it to the depositor through the allocator";
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { paymentCall } from "@causeway/chains";
 import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
-import type { Address, OrderId, PricedUnit } from "@causeway/domain";
+import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Leg } from "../ports/leg.ts";
 import type { SlotPlan } from "../ports/records.ts";
@@ -15,7 +15,8 @@ export interface PaymentQuestion {
   readonly currency: Address;
   readonly amount: bigint;
   readonly recipient: Address;
-  readonly orderId: OrderId;
+  /** Ends the transaction's input: the order's id, or for the refund of a deposit of no request the hash of the depositing transaction. */
+  readonly orderId: OrderId | TxHash;
   readonly cancelAfterMs: number;
   /** The recipient is a contract: native goes through the router. */
   readonly toContract: boolean;
@@ -59,7 +60,7 @@ export async function isNativeToContract(
 }
 
 /**
- * Plans one payment whose transaction input ends with the order id, simulated on the newest state.
+ * Plans one payment, simulated on the newest state.
  * @throws RpcFault when the node does not answer: the chain has said nothing then.
  */
 export async function planPayment(

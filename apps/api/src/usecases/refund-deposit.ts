@@ -1,5 +1,5 @@
-import { gasCostWei, refundAmount } from "@causeway/domain";
-import type { DepositId, OrderId } from "@causeway/domain";
+import { gasCostWei, refundAmount, serviceContracts } from "@causeway/domain";
+import type { Address, Chain, DepositId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
@@ -11,6 +11,7 @@ import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from ".
 import { gasOf } from "./quote-pricing.ts";
 import {
   planRefundOf,
+  planUnasked,
   priceOfRefund,
   PRICE_WAIT_MS,
   refundCancelAfterMs,
@@ -23,7 +24,8 @@ import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { whyMaybePaid } from "./unexplained-nonces.ts";
+import { ownAccounts } from "./lane-signers.ts";
+import { whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
 
@@ -45,7 +47,7 @@ type Needs = Pick<
 >;
 
 /**
- * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if that is not the request's user). The solver pays from its own
+ * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if that is not the request's user, or there is no request). The solver pays from its own
  * inventory. Settlement repays a refund of the order's currency to the order's recipient like a fill, and no other; the others are limited per day.
  * Waits until the deposit has its confirmations: what vanishes need not be sent back.
  */
@@ -67,7 +69,6 @@ async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> 
   if (deposit.refundState !== "none" || !deposit.canonical) return DONE;
   const onRail = services.chains.rail(deposit.chainId);
   if (onRail !== undefined) return refundByRail(services, onRail, deposit);
-  if (deposit.requestId === undefined || deposit.orderId === undefined) return DONE;
   const connected = services.chains.get(deposit.chainId);
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
   // A block that was announced but not read may be of another branch, without the deposit.
@@ -75,17 +76,17 @@ async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> 
   if (read === undefined || read.number < deposit.confirmAtBlock)
     return { waitMs: connected.chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" };
 
+  if (deposit.requestId === undefined) return pay(services, connected, deposit, undefined);
   const request = await services.reads.request(deposit.requestId);
-  if (request === undefined) return DONE;
-  return pay(services, connected, deposit, request, deposit.orderId);
+  return request === undefined ? DONE : pay(services, connected, deposit, request);
 }
 
+/** @param request undefined: the deposit belongs to none and goes back to its depositor */
 async function pay(
   services: Needs,
   connected: ConnectedChain,
   deposit: DepositRecord,
-  request: RequestRecord,
-  orderId: OrderId,
+  request: RequestRecord | undefined,
 ): Promise<Progress> {
   const { chain, pulse } = connected;
   const currency = services.chains.currency(chain.id, deposit.currency);
@@ -100,33 +101,42 @@ async function pay(
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
   }
   const priced = { decimals: currency.decimals, priceUsd };
-  const recipient = refundRecipient(chain, request, deposit.depositor);
+  const recipient =
+    request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
+  if (request === undefined && isOurs(services, chain, recipient))
+    return giveUpRefund(
+      services,
+      deposit,
+      "MANUAL_REFUND_REQUIRED",
+      "its depositor is an account or contract of this service",
+    );
   const [toContract, maybePaid] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),
-    whyMaybePaid(services, chain.id, request?.terms),
+    request === undefined
+      ? whyMaybeReturned(services, connected, deposit.txHash)
+      : whyMaybePaid(services, chain.id, request.terms),
   ]);
   if (maybePaid !== undefined) return { waitMs: 5_000, why: maybePaid };
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
   // What the service brought there only to send it back pays for that: the service would otherwise, as often as somebody likes.
-  const broughtUnits = await gasOfBringing(services, request, deposit);
+  const broughtUnits = request === undefined ? 0n : await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
-  const burnt = await burntByFills(services, request, deposit, priced);
+  const burnt = request === undefined ? 0n : await burntByFills(services, request, deposit, priced);
   // Gas that has risen since it was brought does not eat all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
-  const refund = planRefundOf(services, chain, request, deposit, {
-    recipient,
-    rest,
-    router: toContract ? chain.contracts.router : undefined,
-    nowMs,
-  });
+  const router = toContract ? chain.contracts.router : undefined;
+  const refund =
+    request === undefined
+      ? planUnasked(rest, priced)
+      : planRefundOf(services, chain, request, deposit, { recipient, rest, router, nowMs });
   if (refund.kind === "tooLow")
     return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
   const { amount } = refund;
@@ -135,13 +145,13 @@ async function pay(
   if (excess !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", excess);
 
   const planned = await planPayment(services, connected, {
-    leg: { kind: "refund", depositId: deposit.id, requestId: request.terms.requestId },
+    leg: { kind: "refund", depositId: deposit.id, requestId: deposit.requestId },
     currency: deposit.currency,
     amount,
     recipient,
     toContract,
     maxGas: gasAllowance(connected, gasUnits, native),
-    orderId,
+    orderId: (request === undefined ? undefined : deposit.orderId) ?? deposit.txHash,
     cancelAfterMs: refundCancelAfterMs(chain, request, refund.unattestable === undefined, nowMs),
   });
   if (planned.kind === "tooDear")
@@ -158,7 +168,7 @@ async function pay(
   const slotId = await services.uow
     .run(async (tx) => {
       // Locks in one order everywhere: request, deposit, lane.
-      await tx.requests.lock(request.terms.requestId);
+      if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
       if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
         return undefined;
@@ -168,17 +178,19 @@ async function pay(
       if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
-      await tx.fillBurns.keep(request.terms.requestId, {
-        kept: kept.kind === "refund" ? kept.amount - amount : 0n,
-        burnt,
-      });
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
-      await tx.requests.note(request.terms.requestId, services.clock.nowMs(), "refundPlanned", {
-        depositId: deposit.id,
-        amount,
-        gasFee: kept.gasFee,
-        nonce: slot.nonce,
-      });
+      if (deposit.requestId !== undefined) {
+        await tx.fillBurns.keep(deposit.requestId, {
+          kept: kept.kind === "refund" ? kept.amount - amount : 0n,
+          burnt,
+        });
+        await tx.requests.note(deposit.requestId, services.clock.nowMs(), "refundPlanned", {
+          depositId: deposit.id,
+          amount,
+          gasFee: kept.gasFee,
+          nonce: slot.nonce,
+        });
+      }
       return slot.id;
     })
     .catch((error: unknown) => {
@@ -191,7 +203,7 @@ async function pay(
     return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
   if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
   services.events.happened("refund_planned", {
-    requestId: request.terms.requestId,
+    requestId: deposit.requestId,
     depositId: deposit.id,
     amount,
     chain: chain.name,
@@ -222,6 +234,18 @@ async function isRefundedAlready(
       reason: REFUNDED_BEFORE,
     });
   return true;
+}
+
+/** Whether money that is sent to this account would come back to the service, or be lost in one of its contracts. */
+function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
+  const former = services.formerSigners?.map(({ address }) => address) ?? [];
+  return [
+    ...serviceContracts(contracts),
+    contracts.multicall3,
+    ...tokens.map(({ address }) => address),
+    ...ownAccounts(services),
+    ...former,
+  ].includes(account);
 }
 
 /**

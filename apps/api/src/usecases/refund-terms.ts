@@ -1,5 +1,6 @@
 import {
   agreedUsd,
+  amountToUsdDown,
   familyOf,
   leastDeposit,
   planRefund,
@@ -7,7 +8,7 @@ import {
   ServiceError,
   weightedDifference,
 } from "@causeway/domain";
-import type { Address, Chain, Currency, Hex, RailChain, RefundPlan } from "@causeway/domain";
+import type { Address, Chain, Currency, Hex, PricedUnit, RailChain, RefundPlan } from "@causeway/domain";
 import { orderSignerOf } from "./order-signer.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
@@ -82,6 +83,19 @@ export function planRefundOf(
     paidBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
     router,
   });
+}
+
+/**
+ * Deposits of no request are refunded from this worth on, USD with 18 decimals: also where payments cost nothing, their number is limited,
+ * and dust would use it up.
+ */
+const LEAST_UNASKED_USD = 10n ** 16n;
+
+/** How much of a deposit of no request goes back: it has no order under which oracles could attest its refund. */
+export function planUnasked(rest: bigint, unit: PricedUnit): RefundPlan {
+  return rest > 0n && amountToUsdDown(rest, unit) >= LEAST_UNASKED_USD
+    ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
+    : { kind: "tooLow" };
 }
 
 function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTimeSeconds">): number {

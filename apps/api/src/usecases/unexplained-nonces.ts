@@ -1,6 +1,6 @@
 import { inconsistent, RpcFault } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
+import type { Address, Hex, Hex32, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { LaneState, Reads } from "../ports/reads.ts";
@@ -89,6 +89,19 @@ export async function whyMaybePaidOut(
   return await whyPaidBy(services, connected, claimId, formers);
 }
 
+/**
+ * Why a deposit of no request may have been returned by a transaction that the database does not know; undefined: it was not.
+ * @param depositTx the transaction that made it, whose hash ends the input of its refund
+ * @throws RpcFault
+ */
+export async function whyMaybeReturned(
+  services: PaidServices,
+  connected: OneChain,
+  depositTx: TxHash,
+): Promise<string | undefined> {
+  return await whyPaidBy(services, connected, depositTx, []);
+}
+
 /** @param formers configured former keys that may have paid, too */
 async function whyPaidBy(
   services: PaidServices,
@@ -156,7 +169,8 @@ async function isFormerUnexplained(
 }
 
 /**
- * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the calldata of fills, refunds and sweeps;
+ * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the calldata of fills, refunds and sweeps,
+ * and the hash of the depositing transaction ends that of refunds of no request;
  * an execution is known by its exact call, and the payout of a claim by what it pays to whom.
  * @returns undefined when it serves nothing known, or reverted
  * @throws RpcFault, also when the node does not know the transaction: it stands in a block
@@ -170,9 +184,10 @@ export async function paidBy(
   if (state.kind === "mined" && state.receipt.status === "reverted") return undefined;
   const { to, input, value } = state.transaction;
   if (input.length >= 66) {
-    const orderId: OrderId = `0x${input.slice(-64)}` as OrderId;
-    const byOrder = (await reads.requestsByOrders([orderId])).get(orderId);
+    const last: Hex = `0x${input.slice(-64)}`;
+    const byOrder = (await reads.requestsByOrders([last])).get(last);
     if (byOrder !== undefined) return byOrder.terms.requestId;
+    if (await reads.hasUnaskedDeposits(chain.id, last)) return last;
   }
   if (to === undefined) return undefined;
   const payout = payoutOf({ to, input, value });

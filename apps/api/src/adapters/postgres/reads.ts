@@ -126,6 +126,17 @@ const overdueRefunds = statement(
    where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 and ${lostRefund.isLost}
    order by refund_waits is not null, ${lostRefund.order}, id limit $2`,
 );
+const unattributedDeposits = statement(
+  "read_unattributed_deposits",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
+     and seen_at_ms <= $2 and block_number <= $3
+   order by seen_at_ms limit $4`,
+);
+const unaskedDeposits = statement(
+  "read_unasked_deposits",
+  "select exists (select from deposits where chain_id = $1 and tx_hash = $2 and request_id is null) as found",
+);
 const originTransactions = statement(
   "read_origin_transactions",
   "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
@@ -268,6 +279,13 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     async lostPayment(chainId, id, senders) {
       const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, id, senders]);
       return row?.tx_hash as TxHash | undefined;
+    },
+    async unattributedDeposits(chainId, { seenUpToMs, upToBlock, limit }) {
+      const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
+      return rows.map(depositOf);
+    },
+    async hasUnaskedDeposits(chainId, txHash) {
+      return (await sql.query<{ found: boolean }>(unaskedDeposits, [chainId, txHash]))[0]?.found === true;
     },
     async unpaidClaimOf(chainId, { currency, recipient, amount }) {
       const values = [chainId, currency, recipient, amount];

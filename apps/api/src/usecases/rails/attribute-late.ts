@@ -7,7 +7,7 @@ import type { UnmappedDeposit } from "../../ports/rails.ts";
 import type { Services } from "../../ports/services.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";
-import { refundJob } from "../transition.ts";
+import { refundUnasked } from "../return-unattributed.ts";
 import { isInTime } from "./record-arrivals.ts";
 
 type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
@@ -80,9 +80,7 @@ async function sendBack(
   const isOurs = await services.uow.run(async (tx) => {
     if ((await tx.rails.lockUnmapped(deposit.id)) === undefined) return false;
     await tx.rails.endWaiting(deposit.id);
-    await tx.deposits.setDisposition(deposit.id, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
-    const atMs = services.clock.nowMs();
-    await tx.outbox.add([refundJob(deposit.id, atMs)], atMs);
+    await refundUnasked(services, tx, deposit.id);
     return true;
   });
   if (isOurs)

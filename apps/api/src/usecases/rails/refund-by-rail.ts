@@ -1,5 +1,4 @@
-import { amountToUsdDown, refundAmount } from "@causeway/domain";
-import type { RefundPlan } from "@causeway/domain";
+import { refundAmount } from "@causeway/domain";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord } from "../../ports/records.ts";
@@ -8,6 +7,7 @@ import { burntByFills } from "../burnt-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
   planRefundOf,
+  planUnasked,
   PRICE_WAIT_MS,
   priceOfRefund,
   refundCancelAfterMs,
@@ -19,11 +19,6 @@ import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
 import { railBears, slotPlanOf } from "./rail-payment.ts";
 import { sendRailSlot } from "./send-rail-slot.ts";
-
-/**
- * What nobody has asked us for is sent back from this worth on, USD with 18 decimals: where payments cost nothing they are counted all the same, and strangers' specks would use them up.
- */
-const LEAST_UNASKED_USD = 10n ** 16n;
 
 type Needs = Pick<
   WorkerServices,
@@ -62,13 +57,9 @@ export async function refundByRail(
   const nowMs = services.clock.nowMs();
   const refund =
     request === undefined
-      ? unasked(rest)
+      ? planUnasked(rest, unit)
       : planRefundOf(services, chain, request, deposit, { recipient, rest, router: undefined, nowMs });
-  const isDust =
-    request === undefined &&
-    refund.kind === "pay" &&
-    amountToUsdDown(refund.amount, unit) < LEAST_UNASKED_USD;
-  if (refund.kind === "tooLow" || isDust)
+  if (refund.kind === "tooLow")
     return giveUpRefund(services, deposit, "AMOUNT_TOO_LOW_TO_REFUND", undefined, burnt);
   const { amount } = refund;
   const unrepaid = unrepaidOf(refund, unit);
@@ -131,11 +122,4 @@ export async function refundByRail(
   });
   await sendRailSlot(services, connected, slotId);
   return DONE;
-}
-
-/** Money that names no request has no order under which its refund could be attested. */
-function unasked(rest: bigint): RefundPlan {
-  return rest > 0n
-    ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
-    : { kind: "tooLow" };
 }

@@ -1,0 +1,67 @@
+import type { DepositId } from "@causeway/domain";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { DepositRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
+import { refundJob } from "./transition.ts";
+
+type Needs = Pick<Services, "clock" | "uow" | "reads" | "enginePolicy" | "prices" | "quotePolicy">;
+
+/** Each is one transaction. */
+const AT_ONCE = 50;
+
+/**
+ * Starts the refunds of final deposits that name no order, or an order that this instance does not know, once they have waited for
+ * `unattributedRefundAfterMs`. May run at any time in any number of processes: each deposit is judged under its own lock.
+ *
+ * @param tip newest block that was scanned
+ */
+export async function returnUnattributed(
+  services: Needs,
+  connected: ConnectedChain,
+  tip: bigint,
+): Promise<void> {
+  const { clock, reads, enginePolicy, uow } = services;
+  const { chain } = connected;
+  const waitMs = enginePolicy.unattributedRefundAfterMs;
+  if (waitMs === undefined) return;
+  const due = await reads.unattributedDeposits(chain.id, {
+    seenUpToMs: clock.nowMs() - waitMs,
+    upToBlock: tip - BigInt(chain.finalityBlocks) + 1n,
+    limit: AT_ONCE,
+  });
+  const isTooSmall = tooSmallOn(services, connected);
+  const dust = due.filter(isTooSmall);
+  if (dust.length > 0)
+    await uow.run(async (tx) => {
+      await tx.deposits.keepTooSmall(dust.map(({ id }) => ({ id, reason: "ORPHANED_DEPOSIT_REFUND" })));
+    });
+  for (const deposit of due) if (!dust.includes(deposit)) await startRefund(services, deposit);
+}
+
+async function startRefund(services: Needs, { id, orderId }: DepositRecord): Promise<void> {
+  await services.uow.run(async (tx) => {
+    // The order's request before the deposit, as everywhere. A backup that was restored may bring a request back.
+    const known = orderId === undefined ? 0 : (await tx.requests.lockByOrders([orderId])).size;
+    const deposit = await tx.deposits.lock(id);
+    const isDue =
+      known === 0 &&
+      deposit?.disposition === "unattributed" &&
+      deposit.requestId === undefined &&
+      deposit.canonical &&
+      deposit.refundState === "none";
+    if (isDue) await refundUnasked(services, tx, id);
+  });
+}
+
+/** Decides that a deposit which belongs to no request goes back to its depositor. Call with the deposit locked. */
+export async function refundUnasked(
+  { clock }: Pick<Services, "clock">,
+  tx: Pick<Tx, "deposits" | "outbox">,
+  depositId: DepositId,
+): Promise<void> {
+  const atMs = clock.nowMs();
+  await tx.deposits.setDisposition(depositId, "refund", "ORPHANED_DEPOSIT_REFUND", undefined);
+  await tx.outbox.add([refundJob(depositId, atMs)], atMs);
+}

@@ -1,0 +1,270 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
+import { parseEther } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { returnUnattributed } from "../../apps/api/src/usecases/return-unattributed.ts";
+import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
+import { deposit, type Deviation } from "../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
+import { loseRows } from "../support/lost-rows.ts";
+import { operatorRefund } from "../support/operator-refund.ts";
+import { someHash } from "../support/terms.ts";
+
+const HOUR_MS = 3_600_000;
+const AMOUNT = 100_000_000n;
+let world: EngineWorld;
+let agreed: Agreed;
+
+beforeAll(async () => {
+  world = await startEngineWorld({
+    chain: { finalityBlocks: 3 },
+    policy: { unattributedRefundAfterMs: HOUR_MS },
+  });
+  agreed = await world.quote();
+});
+afterAll(async () => await world.stop());
+beforeEach(async () => {
+  await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
+});
+
+interface Row {
+  readonly id: number;
+  readonly disposition: string;
+  readonly reason: string | null;
+  readonly refund_state: string;
+  readonly refund_fail_reason: string | null;
+  readonly refund_waits: string | null;
+  readonly unrepaid_usd: bigint | null;
+}
+
+async function rowOf(txHash: TxHash): Promise<Row> {
+  const { rows } = await world.pool.query<Row>("select * from deposits where tx_hash = $1", [txHash]);
+  const [row, ...others] = rows;
+  if (row === undefined || others.length > 0) throw new Error(`${rows.length} deposits of ${txHash}`);
+  return row;
+}
+
+/** A deposit for an order that nobody knows, in a block that was scanned. */
+async function stray(deviation: Deviation = {}): Promise<TxHash> {
+  const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return hash;
+}
+
+const start = async (by: WorkerServices = world.services): Promise<void> => {
+  const tip = await by.reads.cursor(world.origin.chain.id);
+  await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
+};
+
+/** What the worker does about a deposit that has waited long enough. */
+async function anHourLater(by: WorkerServices = world.services): Promise<void> {
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 5; round++) {
+    await world.round(by);
+    await start(by);
+    await world.work(by);
+  }
+}
+
+async function sentBack(hash: TxHash, holder: Address, currency: Address, before: bigint): Promise<bigint> {
+  const gained = (await world.origin.balance(holder, currency)) - before;
+  const payments = (await world.origin.sentBy(world.solver.address)).filter(
+    ({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)),
+  );
+  expect(payments).toHaveLength(1);
+  return gained;
+}
+
+for (const [what, id] of [
+  ["of an unknown order", someHash()],
+  ["of no order", `0x${"00".repeat(32)}`],
+] as const)
+  test(`a deposit ${what} goes back to its depositor after an hour, once, minus the gas`, async () => {
+    const depositor = world.anAddress();
+    const hash = await stray({ id, depositor });
+    world.clock.forward(HOUR_MS - 60_000);
+    for (let round = 0; round < 5; round++) await world.round();
+    await start();
+    await world.work();
+    expect(await rowOf(hash)).toMatchObject({ disposition: "unattributed", refund_state: "none" });
+
+    await anHourLater();
+    const gained = await sentBack(hash, depositor, world.usdc, 0n);
+    expect(gained).toBeGreaterThan((AMOUNT * 9n) / 10n);
+    expect(gained).toBeLessThan(AMOUNT);
+    expect(await rowOf(hash)).toMatchObject({
+      disposition: "refund",
+      reason: "ORPHANED_DEPOSIT_REFUND",
+      refund_state: "final",
+    });
+    expect((await rowOf(hash)).unrepaid_usd).toBe(gained * 10n ** 12n);
+    await anHourLater();
+    expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  });
+
+test("native currency goes back as well", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
+  await anHourLater();
+  expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
+});
+
+test("a deposit that is not final waits, whatever the clock says", async () => {
+  const hash = await stray({ depositor: world.anAddress() });
+  world.clock.forward(2 * HOUR_MS);
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("unattributed");
+  for (let block = 0; block < 2; block++) await world.round();
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("refund");
+  await anHourLater();
+});
+
+test("a deposit that a reorg drops before its refund is signed is not refunded", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  world.clock.forward(HOUR_MS);
+  for (let block = 0; block < 3; block++) await world.round();
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("refund");
+  await world.origin.reorg(4);
+  await world.watch(world.origin);
+  await world.work();
+  await anHourLater();
+  expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
+  expect((await rowOf(hash)).refund_state).toBe("none");
+});
+
+test("beyond the daily limit it waits visibly for the operator, who can release it", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const limited = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 50n * 10n ** 18n },
+  };
+  await anHourLater(limited);
+  const { id } = await rowOf(hash);
+  expect(await rowOf(hash)).toMatchObject({
+    refund_state: "impossible",
+    refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+    refund_waits: expect.stringMatching(/^the deposit names no order; .* exceed UNREPAID_REFUNDS_DAILY_USD/),
+  });
+  expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
+  expect(await operatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
+  for (let round = 0; round < 5; round++) await world.round(limited);
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
+});
+
+test("the operator can return it before the hour is over", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
+  for (let round = 0; round < 5; round++) await world.round();
+  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  await anHourLater();
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+});
+
+test("nothing is sent to placeholders, or to accounts and contracts of the service", async () => {
+  const { depository, router, multicall3 } = world.origin.chain.contracts;
+  const depositors: readonly Address[] = [
+    "0x000000000000000000000000000000000000dead",
+    world.solver.address,
+    depository,
+    router,
+    multicall3,
+    world.usdc,
+  ];
+  const hashes: TxHash[] = [];
+  for (const depositor of depositors) hashes.push(await stray({ depositor }));
+  await anHourLater();
+  for (const [at, hash] of hashes.entries())
+    expect(await rowOf(hash), depositors[at]).toMatchObject({
+      refund_state: "impossible",
+      refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+      refund_waits: expect.any(String) as string,
+    });
+});
+
+test("dust is set aside in one statement, without a payment or an alarm", async () => {
+  const hash = await stray({ amount: 1n });
+  const alarms = world.events.of("refund_impossible").length;
+  await anHourLater();
+  expect(await rowOf(hash)).toMatchObject({
+    refund_state: "impossible",
+    refund_fail_reason: "AMOUNT_TOO_LOW_TO_REFUND",
+  });
+  expect(world.events.of("refund_impossible")).toHaveLength(alarms);
+});
+
+test("two workers at once send it back once", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round();
+  await Promise.all([start(), start()]);
+  await Promise.all([world.work(), world.work()]);
+  await anHourLater();
+  await sentBack(hash, depositor, world.usdc, 0n);
+});
+
+test("wherever the worker dies, another one sends it back once", async () => {
+  const deaths = new Set<string>();
+  for (let dieAt = 0; ; dieAt++) {
+    const depositor = world.anAddress();
+    const hash = await stray({ depositor });
+    world.clock.forward(HOUR_MS);
+    for (let round = 0; round < 4; round++) await world.round();
+    const mortal = mortalServices(world.services, dieAt);
+    try {
+      await start(mortal);
+      await world.work(mortal);
+    } catch (error) {
+      if (!mortal.isDead() || !isDeath(error)) throw error;
+    }
+    await anHourLater();
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
+    if (!mortal.isDead()) break;
+    deaths.add(moment);
+  }
+  expect(deaths.size).toBeGreaterThan(3);
+}, 240_000);
+
+test("a refund whose rows a failover lost is found on the chain, and not made again", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  await anHourLater();
+  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  const { id } = await rowOf(hash);
+  const slot = await world.services.reads.slotOfLeg("refund", String(id));
+  if (slot === undefined) throw new Error("the refund has a slot");
+  const restore = await loseRows(world.pool, slot);
+  await world.pool.query(
+    "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
+    [id],
+  );
+  await openLane(world.services, world.origin.connected);
+  await anHourLater();
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: hash });
+  await restore();
+});
+
+test("without a waiting time only the operator returns it", async () => {
+  const hash = await stray();
+  const off = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, unattributedRefundAfterMs: undefined },
+  };
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round(off);
+  await start(off);
+  expect((await rowOf(hash)).disposition).toBe("unattributed");
+});
