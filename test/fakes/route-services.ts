@@ -41,7 +41,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
       lookUp: async () => undefined,
     },
     discovery: fakeDiscovery(),
-    readiness: async () => ({ ready: true, checks: { database: "ok" } }),
+    readiness: async () => ({ ready: true, chains: {}, checks: { database: "ok" } }),
     appBalance: fakeAppBalance(),
     history: {
       list: async () => ({ requests: [], next: undefined, total: undefined }),

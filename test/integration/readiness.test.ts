@@ -32,10 +32,14 @@ beforeAll(async () => {
       all: [
         {
           chain: { name: "one", id: 1, blockTimeSeconds: 2 },
-          pulse: { head: () => ({ number: 99n, timestamp: 200n }), lagging: () => false },
+          pulse: {
+            head: () => ({ number: 99n, timestamp: 200n }),
+            lagging: () => false,
+            headAgeMs: () => 1_400,
+          },
         },
       ],
-      rails: [{ chain: { name: "two" }, pulse: { lagging: () => true } }],
+      rails: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
     },
   } as unknown as WorkerServices;
   relay = await startOutboxRelay(services, {} as Catalog, {
@@ -67,7 +71,10 @@ async function ready(): Promise<{ status: number; redis: string | undefined }> {
 
 test("a chain that is reached by a rail and lags is told of, and takes nobody out of service", async () => {
   const answer = await server.inject({ method: "GET", url: "/health/ready" });
-  expect(answer.json()).toMatchObject({ checks: { one: "ok", two: "lagging" } });
+  expect(answer.json()).toMatchObject({
+    checks: { one: "ok", two: "lagging" },
+    chains: { one: { state: "ok", headAgeSeconds: 1 }, two: { state: "lagging", headAgeSeconds: 90 } },
+  });
   await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
 });
 
@@ -79,7 +86,8 @@ test("a chain whose newest blocks are not scanned is shown, and takes no process
     return (await server.inject({ method: "GET", url: "/health/ready" })).json();
   };
   const checks = { one: "scan is 59 blocks (118 s) behind" };
-  expect(await scanned(40, 82)).toMatchObject({ ready: true, checks });
+  const chains = { one: { state: "behind" } };
+  expect(await scanned(40, 82)).toMatchObject({ ready: true, checks, chains });
   expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
 });
 
@@ -119,14 +127,41 @@ test("callers of a public readiness route share one check per second", async () 
   expect(pings).toBe(2);
 });
 
+test("a service with one chain that works is ready, and one whose chains are all away is not", async () => {
+  const withChains = async (...states: readonly ("ok" | "lagging" | "unheard")[]) =>
+    await readiness({
+      reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
+      chains: {
+        all: states.map((state, at) => ({
+          chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
+          pulse: {
+            head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
+            lagging: () => state === "lagging",
+            headAgeMs: () => 0,
+          },
+        })),
+        rails: [],
+      },
+    } as unknown as WorkerServices);
+  expect(await withChains("lagging", "ok", "unheard")).toMatchObject({ ready: true });
+  expect(await withChains("lagging", "unheard")).toMatchObject({
+    ready: false,
+    chains: { "chain-0": { state: "lagging" }, "chain-1": { state: "unheard" } },
+  });
+});
+
 test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
-    chains: { all: [], rails: [{ chain: { name: "two" }, pulse: { lagging: () => false } }] },
+    chains: {
+      all: [],
+      rails: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
+    },
   } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };
   expect(await readiness(services, {}, async () => leaders)).toEqual({
     ready: true,
+    chains: { two: { state: "ok", headAgeSeconds: 0 } },
     checks: { database: "ok", two: "ok" },
     leaders,
   });

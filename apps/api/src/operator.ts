@@ -98,8 +98,14 @@ async function run(words: readonly string[], env: Env): Promise<number> {
     print(rows);
     return 0;
   } catch (error) {
+    const hint =
+      env["DATABASE_URL"] === undefined
+        ? "npm run operator asks the local system that runs; none runs here. Set DATABASE_URL, or start one with npm start.\n"
+        : "";
     process.stderr.write(
-      error instanceof ConfigError ? `${error.message}\n` : `the database was not read: ${reasonOf(error)}\n`,
+      error instanceof ConfigError
+        ? `${error.message}\n${hint}`
+        : `the database was not read: ${reasonOf(error)}\n`,
     );
     return 1;
   } finally {

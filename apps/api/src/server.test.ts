@@ -220,7 +220,7 @@ test("a quote answers 503 after five seconds, although other routes may take lon
 test("an answer that its schema does not describe is a 500 where answers are checked", async () => {
   const { app: checked, lines } = await aServer({
     createQuote: async (_input, tell) => tell({ ...anAnswer, requestId: "1" }),
-    readiness: async () => ({ ready: true, checks: {}, secretField: 1 }) as never,
+    readiness: async () => ({ ready: true, chains: {}, checks: {}, secretField: 1 }) as never,
   });
   for (const ask of [
     { method: "POST", url: "/quote/v2", payload: aQuoteBody },

@@ -58,6 +58,7 @@ test("the operator sees none, attested and settled, why it waits, and since when
   expect(await of()).toMatchObject({ settlement: "settled", execution: "settled" });
   expect(await settlementReport(sql)).toEqual([]);
   const trace = (await traceOf(sql, agreed.requestId)) as { about: string; event: string }[];
+  expect(await traceOf(sql, `0x${"de".repeat(32)}`)).toBeUndefined();
   const onHub = trace.filter(({ about }) => about === "hub").map(({ event }) => event);
   expect(onHub.toSorted()).toEqual(["execution of the deposit settled", "execution of the fill settled"]);
   expect(trace.map(({ event }) => event)).toEqual(expect.arrayContaining(["attested", "settled"]));

@@ -1,4 +1,4 @@
-import type { BlockRef, ChainReader, Head } from "@causeway/chains";
+import type { BlockRef, ChainReader, Head, HeadSource } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
 import type { WorkerServices } from "../ports/services.ts";
@@ -19,8 +19,9 @@ export interface Watcher {
   close(): Promise<void>;
 }
 
-/** Pause after leadership was lost or could not be asked for. */
+/** Pause after leadership was lost or could not be asked for; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
+const MAX_STAND_BY_MS = 15_000;
 
 /** Pause between looks at an endpoint that is behind the announced head. */
 const SERVED_PAUSE_MS = 500;
@@ -55,21 +56,25 @@ async function standBy(
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
+  let pauseMs = STAND_BY_MS;
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
-        services.events.happened("chain_leads", facts);
         const stop = AbortSignal.any([closing, leadership.lost]);
         await lead(services, connected, { beside, worked: leadership.worked }, stop);
       }
+      pauseMs = STAND_BY_MS;
     } catch (error) {
+      pauseMs = leadership === undefined ? STAND_BY_MS : Math.min(pauseMs * 2, MAX_STAND_BY_MS);
       services.events.fault("chain_fault", error, facts);
     } finally {
       await leadership?.release().catch(() => undefined);
     }
     await pause(STAND_BY_MS, closing);
+    // A block says that the node is back.
+    await untilHead(connected.connection.heads, pauseMs - STAND_BY_MS, closing);
   }
 }
 
@@ -83,6 +88,7 @@ async function lead(
   const { nudgeIntervalMs, reconcileIntervalMs } = services.enginePolicy;
   await openLane(services, connected);
   let trail: readonly BlockRef[] = await loadTrail(services, connected);
+  services.events.happened("chain_leads", { chain: chain.name });
 
   let newest: Head | undefined = connection.heads.latest;
   let looked: Head | undefined;
@@ -228,6 +234,15 @@ function createCaretaker(
     },
     idle: async () => round,
   };
+}
+
+/** Waits for a new head, but no longer than so many ms. */
+async function untilHead(heads: HeadSource, ms: number, closing: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  const heard = new AbortController();
+  const unsubscribe = heads.onHead(() => heard.abort());
+  await pause(ms, AbortSignal.any([closing, heard.signal]));
+  unsubscribe();
 }
 
 function pause(ms: number, until: AbortSignal): Promise<void> {

@@ -10,8 +10,9 @@ import { createFaultPauses } from "./fault-pause.ts";
 import type { Watcher } from "./watch-chain.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
 
-/** Pause after leadership was lost or could not be asked for. */
+/** Pause after leadership was lost or could not be asked for; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;
+const MAX_STAND_BY_MS = 5_000;
 
 /**
  * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits whose senders named
@@ -35,21 +36,23 @@ async function standBy(
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
+  let pauseMs = STAND_BY_MS;
   while (!closing.aborted) {
     let leadership: Leadership | undefined;
     try {
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
-        services.events.happened("chain_leads", facts);
         const stop = AbortSignal.any([closing, leadership.lost]);
         await lead(services, connected, leadership.worked, stop);
       }
+      pauseMs = STAND_BY_MS;
     } catch (error) {
+      pauseMs = leadership === undefined ? STAND_BY_MS : Math.min(pauseMs * 2, MAX_STAND_BY_MS);
       services.events.fault("chain_fault", error, facts);
     } finally {
       await leadership?.release().catch(() => undefined);
     }
-    await pause(STAND_BY_MS, closing);
+    await pause(pauseMs, closing);
   }
 }
 
@@ -62,6 +65,7 @@ async function lead(
   const { chain, rail } = connected;
   await openRailLane(services, connected);
   let cursor = await services.reads.railCursor(chain.id);
+  services.events.happened("chain_leads", { chain: chain.name });
   let unreadSince: bigint | undefined;
   const lookAtLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {

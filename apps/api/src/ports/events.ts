@@ -65,6 +65,8 @@ export type EventName =
   | "redis_memory_high"
   /** Redis came back without its jobs: those that waited are queued again. */
   | "queue_lost"
+  /** A fault or alarm that repeated (`of`) was not seen for a minute. */
+  | "repeats_ended"
   | "reconciled"
   | "reconcile_fault"
   | "price_fault"

@@ -244,13 +244,13 @@ test("GET /chains keeps its bytes and tag while the use case gives the same obje
 
 test("an instance that cannot work says so with 503 and the reason, and stays alive", async () => {
   const { app: broken } = await aServer({
-    readiness: async () => ({ ready: false, checks: { database: "no connection" } }),
+    readiness: async () => ({ ready: false, chains: {}, checks: { database: "no connection" } }),
   });
   const ready = await broken.inject({ url: "/health/ready" });
   const live = await broken.inject({ url: "/health/live" });
   expect([ready.statusCode, ready.json()]).toEqual([
     503,
-    { ready: false, checks: { database: "no connection" } },
+    { ready: false, chains: {}, checks: { database: "no connection" } },
   ]);
   expect([live.statusCode, live.json()]).toEqual([200, { status: "ok" }]);
   expect((await app.inject({ url: "/health/ready" })).statusCode).toBe(200);

@@ -46,26 +46,33 @@ export async function readiness(
   const answering = Object.values(checks).every((check) => check === "ok");
   let followed = 0;
   const scanned = await within(services.reads.scannedBlocks()).catch(() => undefined);
+  const chains: Record<string, ReadinessAnswer["chains"][string]> = {};
   for (const { chain, pulse } of services.chains.all) {
-    const state = pulse.head() === undefined ? "no block heard of yet" : pulse.lagging() ? "lagging" : "ok";
+    const state = pulse.head() === undefined ? "unheard" : pulse.lagging() ? "lagging" : "ok";
     if (state === "ok") followed++;
-    checks[chain.name] = state === "ok" ? scanState({ chain, pulse }, scanned?.get(chain.id)) : state;
+    const behind = state === "ok" ? scanBehind({ chain, pulse }, scanned?.get(chain.id)) : undefined;
+    checks[chain.name] = behind ?? (state === "unheard" ? "no block heard of yet" : state);
+    chains[chain.name] = { state: behind === undefined ? state : "behind", headAgeSeconds: secondsOf(pulse) };
   }
   for (const { chain, pulse } of services.chains.rails) {
-    const isLagging = pulse.lagging();
-    if (!isLagging) followed++;
-    checks[chain.name] = isLagging ? "lagging" : "ok";
+    const state = pulse.lagging() ? "lagging" : "ok";
+    if (state === "ok") followed++;
+    checks[chain.name] = state;
+    chains[chain.name] = { state, headAgeSeconds: secondsOf(pulse) };
   }
-  return { ready: answering && followed > 0, checks, ...(led !== undefined && { leaders: led }) };
+  return { ready: answering && followed > 0, chains, checks, ...(led !== undefined && { leaders: led }) };
 }
 
-/** `ok` also before the first scan, which begins when a worker first leads the chain. */
-function scanState(
+const secondsOf = (pulse: Pick<ConnectedChain["pulse"], "headAgeMs">): number =>
+  Math.round(pulse.headAgeMs() / 1000);
+
+/** Undefined also before the first scan, which begins when a worker first leads the chain. */
+function scanBehind(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
   scanned: ScannedBlock | undefined,
-): string {
+): string | undefined {
   const lag = scanLag(chain, pulse.head(), scanned);
-  return lag?.isBehind === true ? `scan is ${lag.blocks} blocks (${lag.seconds} s) behind` : "ok";
+  return lag?.isBehind === true ? `scan is ${lag.blocks} blocks (${lag.seconds} s) behind` : undefined;
 }
 
 async function answers(ask: () => Promise<void>): Promise<string> {

@@ -224,3 +224,24 @@ test("who left hears nothing more, and nothing is asked after the end", async ()
   await sleep(250);
   expect(node.asked).toBe(asked);
 });
+
+test("polls a node that is away at growing pauses of at most two seconds, and hears of it when it is back", async () => {
+  const faults: unknown[] = [];
+  const { node, transport } = httpNode();
+  const heads = createHeadSource({
+    transport,
+    chainId: 7,
+    blockTimeSeconds: 0.4,
+    wsUrl: undefined,
+    now: Date.now,
+    onFault: (fault) => void faults.push(fault),
+  });
+  closers.push(() => heads.close());
+  await sleep(1_500);
+  // One every 100 ms would be fifteen.
+  expect(node.asked).toBeGreaterThan(1);
+  expect(node.asked).toBeLessThan(6);
+  expect(faults.length).toBe(node.asked);
+  node.latest = 5;
+  await expect.poll(() => heads.latest?.number, { timeout: 5_000 }).toBe(5n);
+});

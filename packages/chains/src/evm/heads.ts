@@ -19,6 +19,9 @@ export interface HeadSourceOptions {
 /** A lower head from polling is believed after this many polls in a row: until then it may be a node that lags. */
 const LOWER_POLLS = 3;
 
+/** Polls that fail double the pause up to this: a node that is back is noticed soon. */
+const MAX_FAILED_POLL_MS = 2_000;
+
 /**
  * Starts to listen at once. Heads come from the socket; while it is absent, or silent longer than 2.5 block times (at least
  * half a second), the node is polled four times per block time instead.
@@ -33,6 +36,8 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
   let lowerPolls = 0;
   let heardAt = Number.NEGATIVE_INFINITY;
   let polling = false;
+  let failedPolls = 0;
+  let pollAgainAt = Number.NEGATIVE_INFINITY;
 
   const deliver = (block: BlockRef): void => {
     if (block.hash === latest?.hash || stop.signal.aborted) return;
@@ -61,10 +66,17 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
   };
 
   const tick = (): void => {
-    if (polling || performance.now() - heardAt < silenceMs) return;
+    const now = performance.now();
+    if (polling || now - heardAt < silenceMs || now < pollAgainAt) return;
     polling = true;
     poll()
+      .then(() => {
+        failedPolls = 0;
+      })
       .catch((error: unknown) => {
+        failedPolls += 1;
+        const pauseMs = Math.min(pollMs * 2 ** failedPolls, MAX_FAILED_POLL_MS);
+        pollAgainAt = performance.now() + pauseMs;
         if (!stop.signal.aborted) options.onFault?.(error);
       })
       .finally(() => {

@@ -13,10 +13,29 @@ const leaderAnswer = z.object({
     .describe("Seconds since this worker last scanned the chain, or settled; only while it leads."),
 });
 
+const chainReadiness = z.object({
+  state: z
+    .enum(["ok", "behind", "lagging", "unheard"])
+    .describe(
+      "`behind`: blocks are not scanned for deposits yet. `lagging`: no new block for long. `unheard`: no block since the start.",
+    ),
+  headAgeSeconds: z
+    .number()
+    .int()
+    .describe(
+      "Seconds since a new block arrived (non-EVM chains: since the chain was last read), or since the start.",
+    ),
+});
+
 /** The process can do its work; the state of each thing it needs by name. */
 export const readinessAnswer = z
   .object({
     ready: z.boolean(),
+    chains: z
+      .record(z.string(), chainReadiness)
+      .describe(
+        "Every enabled chain by name. A chain that is away fails its own routes, and readiness only when all are.",
+      ),
     checks: z.record(z.string(), z.string()).describe("`ok` or what is wrong, by name."),
     leaders: z
       .record(z.string(), leaderAnswer)

@@ -110,10 +110,11 @@ export async function depositsNamed(
 }
 
 /** The story of one request: observations, decisions, signed transactions, in order of time. */
-export async function traceOf(sql: Sql, requestId: string): Promise<object[]> {
+export async function traceOf(sql: Sql, requestId: string): Promise<object[] | undefined> {
   const rows = await sql.query<{ at_ms: number; about: string; event: string; detail: string }>(trace, [
     requestId,
   ]);
+  if (rows.length === 0 && (await sql.query(knownRequest, [requestId])).length === 0) return undefined;
   return rows.map(({ at_ms: atMs, about, event, detail }) => ({
     at: new Date(atMs).toISOString(),
     about,

@@ -1,33 +1,100 @@
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Logger } from "@causeway/service-kit";
+import { withoutUrlSecrets, type Logger } from "@causeway/service-kit";
 import type { EventName, Events, Facts } from "../../ports/events.ts";
-import { fillTimes } from "./fill-times.ts";
 import { fastFillMetrics } from "./fast-fill-metrics.ts";
+import { fillTimes } from "./fill-times.ts";
+import { foldRepeats, type Level } from "./fold-repeats.ts";
 
-/** One log line and one count for each event. */
+/** Alarms that come with every try of something that waits. */
+const WAITS: ReadonlySet<EventName> = new Set([
+  "fill_waits",
+  "execution_waits",
+  "sweep_waits",
+  "fast_fill_cover_waits",
+]);
+/** Facts that tell one try from another, and not one series from another. */
+const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);
+/** Facts that say where an outage is; what was asked meanwhile, and for whom, is part of the same one. */
+const PLACES = ["chain", "queue", "job", "oracle"] as const;
+
+/** One count for each event, and one log line; faults and waits that repeat are folded. */
 export function loggedEvents(log: Logger, registry: Registry): Events {
   const counted = new Counter({
     name: "causeway_events_total",
-    help: "Things that happened to requests, lanes and chains",
+    help: "Things that happened to requests, lanes and chains; each try of what is repeated counts",
     labelNames: ["event", "level"],
     registers: [registry],
   });
   const measureFastFill = fastFillMetrics(registry);
   const measureFill = fillTimes(registry);
-  const write = (level: "info" | "warn" | "error", event: EventName, facts: object): void => {
-    counted.inc({ event, level });
-    log[level]({ event, ...facts });
+  const fold = foldRepeats((level, line) => log[level](line));
+  const repeated = (level: Level, key: string, event: EventName, facts: object, rest: object): void => {
+    fold({
+      level,
+      key,
+      line: { event, ...facts, ...rest },
+      brief: { event, ...facts, ...shortened(rest) },
+      ended: { event: "repeats_ended", of: event, ...facts },
+    });
   };
   return {
     happened: (event, facts) => {
       measureFastFill(event, facts);
       measureFill(event, facts);
-      write("info", event, plain(facts));
+      counted.inc({ event, level: "info" });
+      log.info({ event, ...plain(facts) });
     },
-    alarm: (event, facts) => write("warn", event, plain(facts)),
-    fault: (event, error, facts) => write("error", event, { ...plain(facts), err: error }),
+    alarm: (event, facts) => {
+      counted.inc({ event, level: "warn" });
+      if (WAITS.has(event)) repeated("warn", `${event} ${seriesOf(facts)}`, event, plain(facts), {});
+      else log.warn({ event, ...plain(facts) });
+    },
+    fault: (event, error, facts) => {
+      counted.inc({ event, level: "error" });
+      const outage = outageKind(error);
+      const where =
+        outage === undefined
+          ? `${seriesOf(facts)} ${problemOf(error)}`
+          : `${PLACES.map((place) => facts[place] ?? "").join(" ")} ${outage}`;
+      repeated("error", `${event} ${where}`, event, plain(facts), { err: error });
+    },
   };
+}
+
+function seriesOf(facts: Facts): string {
+  const same = Object.entries(facts).filter(([name]) => !OF_ONE_TRY.has(name));
+  return same
+    .map(([name, value]) => `${name}=${name === "why" ? alike(String(value)) : String(value)}`)
+    .join(" ");
+}
+
+/** Reasons and messages of the same series differ by heights, amounts and hashes. */
+function alike(text: string): string {
+  return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof Error ? `${error.name} ${alike(error.message)}` : typeof error;
+}
+
+/** How an endpoint or a server is away, if that is what caused the error: whatever was asked of it fails alike. */
+function outageKind(error: unknown): string | undefined {
+  let kind: string | undefined;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { kind: rpcKind, code } = cause as { readonly kind?: unknown; readonly code?: unknown };
+    if (code === "RPC_FAULT" && AWAY.has(String(rpcKind))) kind = String(rpcKind);
+    else if (typeof code === "string" && /^E[A-Z]+$/.test(code)) kind = code;
+  }
+  return kind;
+}
+
+const AWAY: ReadonlySet<string> = new Set(["network", "deadline", "http"]);
+
+/** An error by its message alone. */
+function shortened(rest: object): object {
+  const { err } = rest as { readonly err?: unknown };
+  return err instanceof Error ? { problem: withoutUrlSecrets(err.message) } : {};
 }
 
 /** Amounts and heights as text: JSON has no bigint. */

@@ -109,14 +109,14 @@ export function tellAccepted(
     requestId,
     chain: question.origin.chain.name,
     keyId: caller.id,
-    costUsd: sponsorship.costUsd,
+    costUsd: formatUsd(sponsorship.costUsd),
   });
 }
 
 async function begin(services: AcceptServices, tx: Tx, acceptable: Acceptable): Promise<void> {
   const { caller, requestId, quoted, sponsorship } = acceptable;
   const nowMs = services.clock.nowMs();
-  const facts = { keyId: caller.id, costUsd: sponsorship.costUsd };
+  const facts = { keyId: caller.id, costUsd: formatUsd(sponsorship.costUsd) };
   if (quoted === undefined) await insertCall(services, tx, acceptable, nowMs);
   else {
     const current = await tx.requests.lock(requestId);
@@ -168,7 +168,7 @@ export function freshCall(
     from: "quoted",
     to: decision.next.name,
     keyId: caller.id,
-    costUsd: sponsorship.costUsd,
+    costUsd: formatUsd(sponsorship.costUsd),
   };
   return { terms, state: decision.next, event: "executionAccepted", detail };
 }

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { foldRepeats } from "./fold-repeats.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function aLog(maxSeries?: number) {
+  const lines: unknown[] = [];
+  const occur = foldRepeats((level, line) => lines.push({ level, ...line }), maxSeries);
+  return {
+    lines,
+    happen: (what: string, n = 0) =>
+      occur({
+        level: "error",
+        key: what,
+        line: { event: what, n, stack: "at …" },
+        brief: { event: what },
+        ended: { event: "repeats_ended", of: what },
+      }),
+  };
+}
+
+test("writes the first of a series and its end with count and duration, and nothing in between", () => {
+  const { lines, happen } = aLog();
+  for (let n = 1; n <= 120; n++) {
+    happen("chain_fault", n);
+    vi.advanceTimersByTime(500);
+  }
+  const first = { level: "error", event: "chain_fault", n: 1, stack: "at …" };
+  expect(lines).toEqual([first]);
+  vi.advanceTimersByTime(70_000);
+  expect(lines).toEqual([
+    first,
+    { level: "info", event: "repeats_ended", of: "chain_fault", count: 120, seconds: 60 },
+  ]);
+});
+
+test("what happens once is one line, and a new series begins with a whole line again", () => {
+  const { lines, happen } = aLog();
+  happen("chain_fault", 1);
+  vi.advanceTimersByTime(120_000);
+  happen("chain_fault", 2);
+  expect(lines).toEqual([
+    { level: "error", event: "chain_fault", n: 1, stack: "at …" },
+    { level: "error", event: "chain_fault", n: 2, stack: "at …" },
+  ]);
+});
+
+test("reminds every five minutes of a series that goes on, without its stack", () => {
+  const { lines, happen } = aLog();
+  for (let second = 0; second <= 900; second += 10) {
+    happen("chain_fault");
+    vi.advanceTimersByTime(10_000);
+  }
+  expect(lines.slice(1)).toEqual([
+    { level: "error", event: "chain_fault", count: 31, seconds: 300 },
+    { level: "error", event: "chain_fault", count: 61, seconds: 600 },
+    { level: "error", event: "chain_fault", count: 91, seconds: 900 },
+  ]);
+});
+
+test("series do not hide each other", () => {
+  const { lines, happen } = aLog();
+  for (const what of ["base", "solana", "base", "solana"]) happen(what);
+  expect(lines).toHaveLength(2);
+});
+
+test("beyond the number of series that it follows it ends the oldest", () => {
+  const { lines, happen } = aLog(2);
+  for (const what of ["a", "a", "b", "c", "a"]) happen(what);
+  expect(lines.map((line) => (line as { event: string }).event)).toEqual([
+    "a",
+    "b",
+    "repeats_ended",
+    "c",
+    "a",
+  ]);
+});

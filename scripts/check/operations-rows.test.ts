@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "../..");
+const api = resolve(root, "apps/api/src");
+const operations = readFileSync(resolve(root, "docs/OPERATIONS.md"), "utf8");
+
+const missing = (names: Iterable<string>): string[] =>
+  [...new Set(names)].filter((name) => !new RegExp(`(?<![a-z_])${name}(?![a-z_])`).test(operations));
+
+test("OPERATIONS.md names every event that is logged", () => {
+  const source = readFileSync(resolve(api, "ports/events.ts"), "utf8");
+  const [, union = ""] = source.split("export type EventName =");
+  const events = [...union.matchAll(/"([a-z_]+)"/g)].map(([, name = ""]) => name);
+  expect(events.length).toBeGreaterThan(100);
+  expect(missing(events)).toEqual([]);
+});
+
+test("OPERATIONS.md names every metric of the API and the worker", () => {
+  const folder = resolve(api, "adapters/telemetry");
+  const files = [
+    ...readdirSync(folder).map((file) => resolve(folder, file)),
+    resolve(api, "adapters/bullmq/redis-memory.ts"),
+    resolve(api, "container.ts"),
+  ].filter((file) => !file.endsWith(".test.ts"));
+  const metrics = files.flatMap((file) =>
+    [...readFileSync(file, "utf8").matchAll(/"(causeway_[a-z_]+)"/g)].map(([, name = ""]) => name),
+  );
+  expect(metrics.length).toBeGreaterThan(30);
+  expect(missing(metrics)).toEqual([]);
+});
