@@ -1,6 +1,9 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, expect, test, vi } from "vitest";
 import { localAccount } from "./accounts.ts";
+import { repositoryRoot } from "./paths.ts";
 import { terminalStyle } from "./terminal.ts";
 import { whereEverythingIs, type RunningSystem } from "./where-everything-is.ts";
 
@@ -14,14 +17,13 @@ const system: RunningSystem = {
   endpoints: {
     portBase: 18_500,
     pid: 1,
-    api: { url: "http://127.0.0.1:18500" },
+    api: { url: "http://127.0.0.1:18500", wsUrl: "ws://127.0.0.1:18500" },
     apiUrls: ["http://127.0.0.1:18500"],
     chains: [],
-    hub: undefined,
-    oracles: [{ name: "oracle-1", url: "http://127.0.0.1:18512", address: oracle }],
+    oracles: [{ url: "http://127.0.0.1:18512", address: oracle, apiKey: "key" }],
     apiKeys: [{ id: "1", key: "cw_key", scopes: [], fundingAddress: oracle }],
     accounts: [],
-  } as unknown as RunningSystem["endpoints"],
+  },
 };
 
 /** As Node sees a terminal, or a pipe. */
@@ -42,6 +44,14 @@ test("without a terminal the lines are plain text, with everything that is copie
   expect(text).not.toContain("secret");
   expect(text).not.toContain(oracle);
   expect(text).toContain(`signs as ${oracle.slice(0, 8)}…${oracle.slice(-4)}`);
+});
+
+test("every example that is suggested exists", () => {
+  const text = whereEverythingIs(system, terminalStyle(streamOf(false))).join("\n");
+  const names = [...text.matchAll(/example ([\w-]+)/g)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names)
+    expect(existsSync(join(repositoryRoot, "examples", `${name}.ts`)), name).toBe(true);
 });
 
 test("on a terminal the API, its documentation and the key are bold, and results are marked", () => {
