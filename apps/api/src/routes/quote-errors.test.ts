@@ -190,14 +190,14 @@ const cases: readonly Case[] = [
     code: "INVALID_INPUT_CURRENCY",
     when: "no token answers there",
     ask: { originCurrency: user },
-    message: "Invalid input or output currency",
+    message: `Invalid input or output currency: no token answers at ${user} on Chain ${ORIGIN}`,
     data: field("originCurrency"),
   },
   {
     code: "INVALID_OUTPUT_CURRENCY",
     when: "no token answers there",
     ask: { destinationCurrency: user },
-    message: "Invalid input or output currency",
+    message: `Invalid input or output currency: no token answers at ${user} on Chain ${DESTINATION}`,
     data: field("destinationCurrency"),
   },
   {
@@ -252,6 +252,27 @@ const cases: readonly Case[] = [
     ask: { originCurrency: lonelyOn(ORIGIN) },
     world: { pools: market() },
     message: "No routes found",
+  },
+  {
+    code: "NO_SWAP_ROUTES_FOUND",
+    when: "the request leaves out the ways that there are",
+    ask: {
+      originCurrency: lockedOn(ORIGIN),
+      amount: "200000000000000000000",
+      disableOriginSwaps: true,
+      maxRouteLength: "3",
+    },
+    world: { pools: market() },
+    message: "No routes found with disableOriginSwaps, maxRouteLength: without these fields there may be one",
+    data: field("disableOriginSwaps"),
+  },
+  {
+    code: "INVALID_INPUT_CURRENCY",
+    when: "it is a symbol",
+    ask: { originCurrency: "usdc" },
+    message:
+      "Invalid input or output currency: originCurrency must be the address of a token, not its symbol or name; GET /currencies/v2 finds it",
+    data: field("originCurrency"),
   },
   {
     code: "NO_SWAP_ROUTES_FOUND",

@@ -146,7 +146,13 @@ function* currencyOf(
     if (found !== undefined) return found;
   }
   const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
-  throw refusal(code, "Invalid input or output currency", field);
+  throw refusal(
+    code,
+    address === undefined
+      ? `Invalid input or output currency: ${field} must be the address of a token, not its symbol or name; GET /currencies/v2 finds it`
+      : `Invalid input or output currency: no token answers at ${address} on ${chain.displayName}`,
+    field,
+  );
 }
 
 /** What the solver does not hold must be swapped on its own chain. */

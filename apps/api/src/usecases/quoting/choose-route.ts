@@ -87,7 +87,18 @@ function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): S
     ? new ServiceError("NO_INTERNAL_SWAP_ROUTES_FOUND", "No routes found in this instance's own liquidity", {
         field: "useExternalLiquidity",
       })
-    : new ServiceError("NO_SWAP_ROUTES_FOUND", "No routes found");
+    : noRoutes(swaps.filters);
+}
+
+function noRoutes(filters: readonly string[]): ServiceError {
+  const [field] = filters;
+  return field === undefined
+    ? new ServiceError("NO_SWAP_ROUTES_FOUND", "No routes found")
+    : new ServiceError(
+        "NO_SWAP_ROUTES_FOUND",
+        `No routes found with ${filters.join(", ")}: without these fields there may be one`,
+        { field },
+      );
 }
 
 /** The user pays the recipient himself: nothing is charged and nothing can move the price. */

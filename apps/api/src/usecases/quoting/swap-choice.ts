@@ -25,7 +25,19 @@ export interface SwapChoice {
   /** On one chain the solver is to pay, not a pool. */
   readonly bySolver: boolean;
   readonly anyImpact: boolean;
+  /** Fields of the request that leave out ways to swap. */
+  readonly filters: readonly string[];
 }
+
+const FILTERS = [
+  "disableOriginSwaps",
+  "includedSwapSources",
+  "excludedSwapSources",
+  "includedOriginSwapSources",
+  "includedDestinationSwapSources",
+  "maxRouteLength",
+  "forceSolverExecution",
+] as const satisfies readonly (keyof QuoteInput)[];
 
 /** Pools one after the other: more cost more gas than they save. */
 const MOST_HOPS = 3;
@@ -82,6 +94,7 @@ export function readSwapChoice(
     noOriginSwaps: input.disableOriginSwaps === true,
     bySolver: input.forceSolverExecution === true,
     anyImpact: input.overridePriceImpact === true,
+    filters: FILTERS.filter((field) => input[field] !== undefined && input[field] !== false),
   };
 }
 

@@ -52,7 +52,7 @@ test("a token that does not answer at its address is none, and one that does but
   expect(await refusalOf({ originCurrency: user })).toEqual({
     status: 400,
     code: "INVALID_INPUT_CURRENCY",
-    message: "Invalid input or output currency",
+    message: `Invalid input or output currency: no token answers at ${user} on Chain ${ORIGIN}`,
     data: { field: "originCurrency" },
   });
   expect(await refusalOf({ destinationCurrency: user })).toMatchObject({

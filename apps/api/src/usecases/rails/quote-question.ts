@@ -129,7 +129,11 @@ function currencyOf(
     // Another token of an EVM chain may be swapped elsewhere, but not on this way.
     if (address !== undefined && chain.vmType === "evm" && chain.liquidity !== undefined) throw noSwap(field);
     const code = field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY";
-    throw refusal(code, "Invalid input or output currency", field);
+    throw refusal(
+      code,
+      `Invalid input or output currency: ${field} must be the address of a currency that GET /chains lists for ${chain.displayName}`,
+      field,
+    );
   }
   if (known.supportsBridging) return known;
   throw chain.vmType === "evm" && chain.liquidity !== undefined
