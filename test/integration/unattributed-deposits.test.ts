@@ -1,13 +1,19 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, TxHash } from "@causeway/domain";
-import { parseEther } from "viem";
+import { depositErc20Calldata } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
+import { testTokenAbi } from "@causeway/contracts";
+import { readFileSync } from "node:fs";
+import { encodeFunctionData, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
+import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { returnUnattributed } from "../../apps/api/src/usecases/return-unattributed.ts";
 import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
+import { batchCode } from "../support/batch-code.ts";
 import { deposit, type Deviation } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { loseRows } from "../support/lost-rows.ts";
@@ -237,6 +243,113 @@ test("wherever the worker dies, another one sends it back once", async () => {
   expect(deaths.size).toBeGreaterThan(3);
 }, 240_000);
 
+test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {
+  const { origin } = world;
+  const named = { depositor: world.anAddress(), id: someHash() };
+  const first = await stray(named);
+  await origin.mine(3);
+  await world.watch(origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  await world.work();
+  const { id, refund_state: state } = await rowOf(first);
+  expect(state).toBe("sent");
+  await origin.reorg(4);
+  await world.watch(origin);
+  expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({ depositId: String(id) });
+
+  await origin.send(world.user, { to: world.anAddress(), value: 1n });
+  const second = await stray(named);
+  expect(second).not.toBe(first);
+  await anHourLater();
+  expect(await rowOf(second)).toMatchObject({
+    disposition: "refund",
+    refund_state: "none",
+    refund_waits: expect.stringContaining("may replace was sent"),
+  });
+});
+
+test("a deposit that was recorded before such refunds were made goes back only by the operator's release", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const migration = "../../apps/api/migrations/0063_unattributed_before.sql";
+  const [up = ""] = readFileSync(new URL(migration, import.meta.url), "utf8").split("-- Down Migration");
+  await world.pool.query(up);
+  await anHourLater();
+  expect(await rowOf(hash)).toMatchObject({
+    disposition: "unattributed",
+    refund_waits: expect.stringContaining("may have returned it by hand"),
+  });
+  expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  await anHourLater();
+  expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
+});
+
+test("a refund that was planned for no request is not made once the deposit belongs to one", async () => {
+  const hash = await stray({ depositor: world.anAddress() });
+  const id = String((await rowOf(hash)).id);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  const { reads } = world.services;
+  // The request is found between the job's first look and its commit.
+  const found = async (depositId: string) => {
+    const before = await reads.deposit(depositId);
+    await world.pool.query("update deposits set request_id = $2 where id = $1", [
+      depositId,
+      agreed.requestId,
+    ]);
+    return before;
+  };
+  await refundDeposit({ ...world.services, reads: { ...reads, deposit: found } }, id);
+  expect(await rowOf(hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
+  await world.pool.query("delete from deposits where id = $1", [id]);
+});
+
+test("a contract that another account's transaction made pay gets it back only by the operator's release", async () => {
+  const { origin, usdc } = world;
+  const contract = world.anAddress();
+  const { depository } = origin.chain.contracts;
+  const call = (name: "approve" | "mint", of: Address) => ({
+    to: usdc,
+    data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, AMOUNT] }),
+  });
+  await origin.send(world.stranger, call("mint", contract));
+  const data: Hex = depositErc20Calldata(contract, usdc, AMOUNT, someHash());
+  const bytecode = batchCode([call("approve", depository), { to: depository, data }]);
+  await origin.client.setCode({ address: contract, bytecode });
+  const hash = await origin.send(world.user, { to: contract });
+  await origin.mine();
+  await world.watch(origin);
+  await anHourLater();
+  expect(await origin.balance(contract, usdc)).toBe(0n);
+  expect(await rowOf(hash)).toMatchObject({ refund_waits: expect.stringContaining("then release it") });
+  await operatorRefund(world, hash, "--yes");
+  await anHourLater();
+  expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
+});
+
+test("a report of its transaction says that it belongs to no request, where it is, and when it goes back", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const chainId = world.origin.chain.id;
+  const answer = async () => (await indexTransaction(world.services, { chainId, txHash: hash })).message;
+  const about = "Transaction indexed, but a deposit in it belongs to no known request: ";
+  const until = new Date(world.clock.nowMs() + HOUR_MS).toISOString().slice(0, 16);
+  const message = await answer();
+  expect(message).toContain(`${about}it goes back to ${depositor}, minus the gas, after ${until}`);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  expect(await answer()).toBe(`${about}its refund to ${depositor}, minus the gas, is under way`);
+  await anHourLater();
+  expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
+});
+
+// After this, the lane of the world plans nothing any more.
 test("a refund whose rows a failover lost is found on the chain, and not made again", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });

@@ -179,8 +179,8 @@ export interface DepositWrites {
     atMs: number,
   ): Promise<void>;
   /**
-   * A deposit of the same request, depositor and currency that no canonical block holds any more, and whose refund was sent: this one may be the same money under
-   * another hash. Call with the request locked.
+   * A deposit of the same request (without one: of the same order id), depositor and currency that no canonical block holds any more, and whose refund was sent: this one may be the same money under
+   * another hash. Call with the request locked, if there is one.
    */
   refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
   /** The refund goes on, exempt from the daily limit. */

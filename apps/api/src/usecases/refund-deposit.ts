@@ -10,6 +10,7 @@ import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import {
+  isStillDue,
   planRefundOf,
   planUnasked,
   priceOfRefund,
@@ -44,6 +45,7 @@ type Needs = Pick<
   | "enginePolicy"
   | "quotePolicy"
   | "appBalance"
+  | "depositAddresses"
 >;
 
 /**
@@ -73,7 +75,7 @@ async function goOn(services: Needs, deposit: DepositRecord): Promise<Progress> 
   if (connected === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
   // A block that was announced but not read may be of another branch, without the deposit.
   const read = await services.reads.cursor(deposit.chainId);
-  if (read === undefined || read.number < deposit.confirmAtBlock)
+  if (read === undefined || read.number < refundableAt(connected.chain, deposit))
     return { waitMs: connected.chain.blockTimeSeconds * 1000, why: "the deposit is not confirmed" };
 
   if (deposit.requestId === undefined) return pay(services, connected, deposit, undefined);
@@ -106,13 +108,8 @@ async function pay(
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (isPlaceholder(recipient))
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
-  if (request === undefined && isOurs(services, chain, recipient))
-    return giveUpRefund(
-      services,
-      deposit,
-      "MANUAL_REFUND_REQUIRED",
-      "its depositor is an account or contract of this service",
-    );
+  const refusal = request === undefined ? await whyNotToDepositor(services, connected, deposit) : undefined;
+  if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
   const [toContract, maybePaid] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),
     request === undefined
@@ -170,8 +167,7 @@ async function pay(
       // Locks in one order everywhere: request, deposit, lane.
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
-      if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
-        return undefined;
+      if (current === undefined || !isStillDue(current, deposit)) return undefined;
       if (await isRefundedAlready(services, tx, current)) return "refunded" as const;
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
@@ -237,6 +233,33 @@ async function isRefundedAlready(
 }
 
 /** Whether money that is sent to this account would come back to the service, or be lost in one of its contracts. */
+/**
+ * Why the depositor of money for no request may not own it, or cannot use it. Undefined: it goes to the depositor.
+ * @throws RpcFault
+ */
+async function whyNotToDepositor(
+  services: Needs,
+  { chain, connection }: ConnectedChain,
+  { depositor, sender, refundReleasedAtMs }: DepositRecord,
+): Promise<string | undefined> {
+  if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
+    return "its depositor is an account or contract of this service";
+  // A plain token transfer names the contract that passed the tokens on: the account that signed may be the owner.
+  const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
+  return mayBeAnothers && (await connection.reader.hasCode(depositor))
+    ? "its depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
+    : undefined;
+}
+
+/** The block at which a deposit may go back. One for no request waits until it is final: nothing is lost by that. */
+function refundableAt(
+  { finalityBlocks }: Chain,
+  { requestId, blockNumber, confirmAtBlock }: DepositRecord,
+): bigint {
+  const finalAt = blockNumber + BigInt(finalityBlocks) - 1n;
+  return requestId === undefined && finalAt > confirmAtBlock ? finalAt : confirmAtBlock;
+}
+
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
   const former = services.formerSigners?.map(({ address }) => address) ?? [];
   return [

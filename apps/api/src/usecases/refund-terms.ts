@@ -30,6 +30,12 @@ export function refundRecipient(
   return depositor === terms.user || paysFromAnyAddress(chain) ? terms.refundTo : depositor;
 }
 
+/** Whether the refund that was planned is still to be made, for the same request or for none. Call with the deposit locked. */
+export function isStillDue(current: DepositRecord, planned: DepositRecord): boolean {
+  const { disposition, refundState, canonical, requestId } = current;
+  return disposition === "refund" && refundState === "none" && canonical && requestId === planned.requestId;
+}
+
 /** A token without a price is waited for this long; ms. */
 export const PRICE_WAIT_MS = 3600 * 1000;
 /** A refund is kept trying for this long; money that is owed does not lapse. */

@@ -29,10 +29,9 @@ export async function takeBackDeposits(
     if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
     const facts = { chain: chain.name, txHash: deposit.txHash, depositId: deposit.id, requestId };
     services.events.alarm("deposit_removed", facts);
-    if (requestId === undefined) continue;
     // Once its refund is under way the money may come back twice; taking the state back would hide that.
     if (refundState !== "none") services.events.alarm("deposit_exposed", facts);
-    else if (isOwn) await takeBackOwn(services, tx, reading, deposit, requestId);
+    else if (isOwn && requestId !== undefined) await takeBackOwn(services, tx, reading, deposit, requestId);
   }
 }
 

@@ -92,6 +92,11 @@ const refundedAndVanished = statement(
   `select id from deposits where request_id = $1 and chain_id = $2 and depositor = $3 and currency = $4
      and not canonical and refund_state in ('sent', 'final') order by id limit 1`,
 );
+const unaskedRefundedAndVanished = statement(
+  "deposit_unasked_refunded_and_vanished",
+  `select id from deposits where request_id is null and chain_id = $1 and depositor = $2 and currency = $3
+     and order_id is not distinct from $4 and not canonical and refund_state in ('sent', 'final') order by id limit 1`,
+);
 const removeOrphaned = statement(
   "deposit_remove_orphaned",
   // A release does not outlive the deposit that it was given for: one that returns is judged anew.
@@ -181,10 +186,13 @@ export function depositWrites(sql: Sql): DepositWrites {
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await sql.query(setUnrepaid, [id, usd, reason, atMs]);
     },
-    async refundedAndVanished({ requestId, chainId, depositor, currency }): Promise<DepositId | undefined> {
-      if (requestId === undefined) return undefined;
-      const values = [requestId, chainId, depositor, currency];
-      const [row] = await sql.query<{ id: number }>(refundedAndVanished, values);
+    async refundedAndVanished(deposit): Promise<DepositId | undefined> {
+      const { requestId, chainId, depositor, currency, orderId } = deposit;
+      const [query, values] =
+        requestId === undefined
+          ? ([unaskedRefundedAndVanished, [chainId, depositor, currency, orderId ?? null]] as const)
+          : ([refundedAndVanished, [requestId, chainId, depositor, currency]] as const);
+      const [row] = await sql.query<{ id: number }>(query, values);
       return row && String(row.id);
     },
     async releaseRefund(id, atMs): Promise<void> {

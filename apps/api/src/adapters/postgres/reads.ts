@@ -130,12 +130,17 @@ const unattributedDeposits = statement(
   "read_unattributed_deposits",
   `select ${DEPOSIT_COLUMNS} from deposits
    where chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
-     and seen_at_ms <= $2 and block_number <= $3
+     and refund_waits is null and seen_at_ms <= $2 and block_number <= $3
    order by seen_at_ms limit $4`,
 );
 const unaskedDeposits = statement(
   "read_unasked_deposits",
   "select exists (select from deposits where chain_id = $1 and tx_hash = $2 and request_id is null) as found",
+);
+const unaskedDepositsOf = statement(
+  "read_unasked_deposits_of",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where chain_id = $1 and tx_hash = $2 and request_id is null and canonical order by id limit 20`,
 );
 const originTransactions = statement(
   "read_origin_transactions",
@@ -284,6 +289,8 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
       return rows.map(depositOf);
     },
+    unaskedDeposits: async (chainId, txHash) =>
+      (await sql.query<DepositRow>(unaskedDepositsOf, [chainId, txHash])).map(depositOf),
     async hasUnaskedDeposits(chainId, txHash) {
       return (await sql.query<{ found: boolean }>(unaskedDeposits, [chainId, txHash]))[0]?.found === true;
     },

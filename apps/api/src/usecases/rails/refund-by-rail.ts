@@ -6,6 +6,7 @@ import type { WorkerServices } from "../../ports/services.ts";
 import { burntByFills } from "../burnt-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
+  isStillDue,
   planRefundOf,
   planUnasked,
   PRICE_WAIT_MS,
@@ -82,8 +83,7 @@ export async function refundByRail(
       // Locks in one order everywhere: request, deposit, lane.
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
-      if (current?.disposition !== "refund" || current.refundState !== "none" || !current.canonical)
-        return undefined;
+      if (current === undefined || !isStillDue(current, deposit)) return undefined;
       // No check for a refunded deposit that this one replaces, as on EVM chains: deposits here are recorded once they are final,
       // so none is dropped and comes back under another hash. A reorg deeper than Bitcoin's configured confirmations is not covered.
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
