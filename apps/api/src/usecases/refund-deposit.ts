@@ -232,7 +232,6 @@ async function isRefundedAlready(
   return true;
 }
 
-/** Whether money that is sent to this account would come back to the service, or be lost in one of its contracts. */
 /**
  * Why the depositor of money for no request may not own it, or cannot use it. Undefined: it goes to the depositor.
  * @throws RpcFault
@@ -260,6 +259,7 @@ function refundableAt(
   return requestId === undefined && finalAt > confirmAtBlock ? finalAt : confirmAtBlock;
 }
 
+/** Whether money that is sent to this account would come back to the service, or be lost in one of its contracts. */
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
   const former = services.formerSigners?.map(({ address }) => address) ?? [];
   return [
