@@ -206,7 +206,7 @@ test("money that comes to a strict address too late is told there, and goes back
   expect(await world.status(requestId)).toMatchObject({
     status: "failure",
     fundsAt: "user",
-    nextAction: "none",
+    nextAction: "quote_again",
   });
   await world.sendTo(at, usd(100));
   await origin.mine();

@@ -376,11 +376,11 @@ test("the older lists answer in their words, need no key, and say that they go",
     expect(answer.statusCode).toBe(200);
     expect(answer.headers).toMatchObject({
       deprecation: expect.stringMatching(/^@\d+$/),
-      sunset: "Tue, 24 Nov 2026 00:00:00 GMT",
-      link: '</requests/v3>; rel="successor-version"',
+      sunset: "Mon, 01 Nov 2027 00:00:00 GMT",
+      link: expect.stringContaining('</requests/v3>; rel="successor-version"'),
     });
     expect(answer.json()).toMatchObject({
-      deprecation: { successor: "/requests/v3" },
+      deprecation: { successor: "/requests/v3", sunset: "2027-11-01T00:00:00.000Z" },
       requests: [
         {
           id: filled.terms.requestId,
@@ -683,6 +683,19 @@ test("fees that came to nothing by the fill were paid", async () => {
       },
     },
   ]);
+});
+
+test("repeats the time estimate and the slippage of the quote, and invents neither for older requests", async () => {
+  for (const [terms, data] of [
+    [
+      { quoted: { timeEstimateSeconds: 2.5, slippageBps: 50 } },
+      { timeEstimate: 2.5, slippageTolerance: "50" },
+    ],
+    [{}, { timeEstimate: null, slippageTolerance: "101" }],
+  ] as const) {
+    const { requestId } = (await world.paid(terms)).terms;
+    expect((await list({ id: requestId })).requests).toMatchObject([{ data }]);
+  }
 });
 
 test("a request whose money comes through a deposit address is found by it, and tells what stands in for it", async () => {

@@ -63,6 +63,7 @@ test("a fill tells how long it took from the deposit's first sight to its block"
     destinationChain: world.engine.destination.chain.name,
   });
   expect(fill?.facts["tookMs"]).toBeGreaterThanOrEqual(0);
+  await world.untilSettled(agreed.requestId);
 });
 
 test("a refund of what was agreed is settled: the deposit is the solver's, who gave it back", async () => {

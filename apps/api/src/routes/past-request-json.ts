@@ -168,7 +168,7 @@ function commonData(past: PastRequest, sight: Sight, spelling: Spelling): Common
     failedTxHash: failed?.txHash ?? null,
     failedTxBlockNumber: failed?.block === undefined ? null : Number(failed.block),
     failedCallData: failed === undefined ? null : { from: failed.call.from, ...callJson(failed.call, sight) },
-    timeEstimate: null,
+    timeEstimate: terms.quoted?.timeEstimateSeconds ?? null,
     triggeredByFastFill: past.isFastFill,
     ...pastFeesJson(past, withKey),
     route: {
@@ -235,7 +235,9 @@ function callJson(
   return { to, ...(isShown && { data }), value: String(value) };
 }
 
-function slippageBps({ terms: { destination } }: PastRequest): bigint {
+/** As quoted; of requests from before it was stored, what the amounts tell, which may be rounded by 1. */
+function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
+  if (quoted?.slippageBps !== undefined) return BigInt(quoted.slippageBps);
   const { expectedAmount, minimumAmount } = destination;
   return expectedAmount === 0n ? 0n : ((expectedAmount - minimumAmount) * 10_000n) / expectedAmount;
 }

@@ -1,17 +1,16 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
+import { deprecated } from "./deprecated.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
 import { pageFields, searcherOf, sightOf } from "./requests-v3.ts";
 import { questionOf } from "./requests-question.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
-/** When the older lists began to be left behind, and when they go. */
-const DEPRECATED_AT_S = 1_780_272_000;
-const SUNSET = new Date("2026-11-24T00:00:00Z");
 const SUCCESSOR = "/requests/v3";
 
 /** `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be named. */
 export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
+  const { onRequest, deprecation } = deprecated(SUCCESSOR);
   for (const [url, operationId] of [
     ["/requests/v2", "listRequestsV2"],
     ["/requests", "listRequestsV1"],
@@ -30,15 +29,7 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
           querystring: requestsQuery,
           response: { 200: requestsAnswerV2, ...errors(400, 401, 403, 429, 500, 503) },
         },
-        // Before anything is looked at: a refusal says so too.
-        onRequest: (_request, reply, done) => {
-          reply.headers({
-            deprecation: `@${DEPRECATED_AT_S}`,
-            sunset: SUNSET.toUTCString(),
-            link: `<${SUCCESSOR}>; rel="successor-version"`,
-          });
-          done();
-        },
+        onRequest,
       },
       async ({ apiKey, query, ip }) => {
         const question = questionOf(query, apiKey);
@@ -48,7 +39,7 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
             pastRequestV2Json(past, sightOf(query, apiKey, past), history.spelling),
           ),
           ...pageFields(page, question),
-          deprecation: { successor: SUCCESSOR, sunset: SUNSET.toISOString() },
+          deprecation: { successor: SUCCESSOR, sunset: deprecation.sunsetAt },
         };
       },
     );

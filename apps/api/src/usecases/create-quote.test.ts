@@ -63,6 +63,10 @@ test("what is stored is what was promised", async () => {
     createdAtMs: NOW_MS,
     firmUntilMs: answer.expiresAt,
     fillDeadlineMs: NOW_MS + 7 * 24 * 3600 * 1000,
+    quoted: {
+      timeEstimateSeconds: answer.details.timeEstimate,
+      slippageBps: Number(answer.details.slippageTolerance.total),
+    },
   });
   expect(terms!.destination.expectedAmount.toString()).toBe(answer.details.currencyOut.amount);
   expect(terms!.destination.minimumAmount.toString()).toBe(answer.details.currencyOut.minimumAmount);

@@ -27,6 +27,7 @@ import {
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { paidBySignature } from "./permits/permit-way.ts";
+import { withQuoted } from "./with-quoted.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
@@ -124,16 +125,17 @@ async function promised<Told>(
 ): Promise<{ readonly told: Told; readonly stored: Promise<void> | undefined }> {
   const worked = settle(workOut(services, input, keyId, key));
   const { question, valued, agreement } = worked instanceof Promise ? await worked : worked;
-  const { terms } = agreement;
-  if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
+  if (key !== undefined && agreement.terms.sponsorship !== undefined)
+    await judgeSponsor(services, key, agreement.terms);
   const answer = toQuoteAnswer({
     policy: services.quotePolicy,
     question,
     ...valued,
     agreement,
     account: await accountOf(question, valued.route),
-    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, terms.inputUsd),
+    timeEstimateSeconds: timeEstimate(services.timings, question, valued.route, agreement.terms.inputUsd),
   });
+  const terms = withQuoted(agreement.terms, answer);
   if (input.includeProtocolData !== true) {
     const told = tell(answer);
     return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };

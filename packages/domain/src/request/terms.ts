@@ -95,6 +95,13 @@ export interface RequestTerms {
   readonly outputCalls?: OutputCalls;
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
+  /** What else the quote said, for the history of the request; absent in requests of older versions, and of calls without a quote. */
+  readonly quoted?: {
+    /** From the deposit to the fill. */
+    readonly timeEstimateSeconds: number;
+    /** From the expected output down to the least one. */
+    readonly slippageBps?: number;
+  };
   readonly order: Order;
 }
 

@@ -219,7 +219,9 @@ const commonData = {
   failedCallData: nullable(
     z.object({ from: plainText, to: plainText, data: historyCallData, value: digits }),
   ).describe("The call that failed in a block."),
-  timeEstimate: nullable(z.int()),
+  timeEstimate: nullable(z.number()).describe(
+    "Seconds from deposit to fill, as quoted. Null for requests from before it was stored.",
+  ),
   triggeredByFastFill: z.boolean(),
   appFees: nullable(
     z.object({

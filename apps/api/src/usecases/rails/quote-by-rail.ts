@@ -9,6 +9,7 @@ import { orderWords } from "../order-words.ts";
 import type { OrderSigners } from "../order-words.ts";
 import { pricingOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
+import { withQuoted } from "../with-quoted.ts";
 import { isRail } from "../request-end.ts";
 import { quotedCostOfPaying } from "./cost-of-paying.ts";
 import { toRailAnswer } from "./quote-answer.ts";
@@ -63,7 +64,7 @@ export async function quoteByRail(
     confirmationsOf(question.origin, terms.inputUsd),
   );
   const answer = toRailAnswer({ question, pricing, trade, agreement, made, timeEstimateSeconds });
-  await services.requests.insertQuoted(terms);
+  await services.requests.insertQuoted(withQuoted(terms, answer));
   if (input.includeProtocolData !== true) return answer;
   const signed = await orderWords(services, terms.orderId);
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
