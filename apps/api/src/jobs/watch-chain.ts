@@ -6,6 +6,7 @@ import type { SendRecord } from "../ports/records.ts";
 import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../usecases/follow-reports.ts";
+import { attributeKnown } from "../usecases/attribute-known.ts";
 import { nudgeLane } from "../usecases/nudge-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
 import { scanLag } from "../usecases/scan-lag.ts";
@@ -105,7 +106,10 @@ async function lead(
   const neighbour = oneAtATime(beside, onFault);
   const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
   let lastReport: SendRecord | undefined;
-  const unattributed = oneAtATime((tip) => returnUnattributed(services, connected, tip), onFault);
+  const unattributed = oneAtATime(async (tip) => {
+    await attributeKnown(services, connected);
+    await returnUnattributed(services, connected, tip);
+  }, onFault);
   const reports = oneAtATime(async () => {
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);

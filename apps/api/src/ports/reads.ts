@@ -86,7 +86,13 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
   overdueFills(overdue: Overdue, limit: number): Promise<RequestId[]>;
   /** When the request entered its present state, ms since epoch. Further deposits do not change it, unlike `updatedAtMs`. */
   stateSinceMs(requestId: RequestId): Promise<number | undefined>;
-  /** Canonical deposits of no known request about which nothing is decided, seen up to a time and in blocks up to a height, the oldest first. */
+  /** Canonical deposits about which nothing is decided and whose order has become known, by ascending id after one. */
+  attributableDeposits(
+    chainId: number,
+    after: DepositId | undefined,
+    limit: number,
+  ): Promise<DepositRecord[]>;
+  /** Canonical deposits of no known order about which nothing is decided, seen up to a time and in blocks up to a height, the oldest first. */
   unattributedDeposits(
     chainId: number,
     due: { readonly seenUpToMs: number; readonly upToBlock: bigint; readonly limit: number },

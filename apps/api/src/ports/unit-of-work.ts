@@ -168,6 +168,8 @@ export interface DepositWrites {
     reason: FailReason | undefined,
     requestId: RequestId | undefined,
   ): Promise<void>;
+  /** The deposit belongs to this request. Its confirmations stay those of a deposit of unknown worth, the most there are. */
+  place(id: DepositId, requestId: RequestId, valueUsd: bigint): Promise<void>;
   /** A refund that is not under way any more takes nothing out of the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
   /** USD (18 decimals) of unrepaid refunds since then. Locks the limit until the end of the transaction. */

@@ -58,6 +58,7 @@ const setDisposition = statement(
      refund_released_at_ms = case when $2 in ('accepted', 'unattributed') then null else refund_released_at_ms end
    where id = $1`,
 );
+const place = statement("deposit_place", "update deposits set request_id = $2, value_usd = $3 where id = $1");
 const setRefund = statement(
   "deposit_set_refund",
   `update deposits set refund_state = $2, refund_fail_reason = $3, refund_waits = null,
@@ -174,6 +175,9 @@ export function depositWrites(sql: Sql): DepositWrites {
     },
     async setDisposition(id, disposition, reason, requestId): Promise<void> {
       await sql.query(setDisposition, [id, disposition, reason ?? null, requestId ?? null]);
+    },
+    async place(id, requestId, valueUsd): Promise<void> {
+      await sql.query(place, [id, requestId, valueUsd]);
     },
     async setRefund(id, state, failReason): Promise<void> {
       await sql.query(setRefund, [id, state, failReason ?? null]);

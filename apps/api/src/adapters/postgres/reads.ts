@@ -126,11 +126,16 @@ const overdueRefunds = statement(
    where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 and ${lostRefund.isLost}
    order by refund_waits is not null, ${lostRefund.order}, id limit $2`,
 );
+const OPEN = `chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
+     and refund_waits is null`;
+const IS_KNOWN = "exists (select from requests r where r.order_id = deposits.order_id)";
+const attributableDeposits = statement(
+  "read_attributable_deposits",
+  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and ${IS_KNOWN} and id > $2 order by id limit $3`,
+);
 const unattributedDeposits = statement(
   "read_unattributed_deposits",
-  `select ${DEPOSIT_COLUMNS} from deposits
-   where chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
-     and refund_waits is null and seen_at_ms <= $2 and block_number <= $3
+  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and not ${IS_KNOWN} and seen_at_ms <= $2 and block_number <= $3
    order by seen_at_ms limit $4`,
 );
 const unaskedDeposits = statement(
@@ -285,6 +290,8 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, id, senders]);
       return row?.tx_hash as TxHash | undefined;
     },
+    attributableDeposits: async (chainId, after, limit) =>
+      (await sql.query<DepositRow>(attributableDeposits, [chainId, after ?? 0, limit])).map(depositOf),
     async unattributedDeposits(chainId, { seenUpToMs, upToBlock, limit }) {
       const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
       return rows.map(depositOf);

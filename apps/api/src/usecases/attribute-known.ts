@@ -1,0 +1,118 @@
+import { agreedUsd } from "@causeway/domain";
+import type { DepositFact } from "@causeway/chains";
+import type { ConnectedChain } from "../ports/chains.ts";
+import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { Services } from "../ports/services.ts";
+import type { Tx } from "../ports/unit-of-work.ts";
+import { actOnDeposits } from "./record-deposits.ts";
+import type { RecordingServices } from "./record-deposits.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
+import { whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
+
+type Needs = RecordingServices &
+  Pick<Services, "uow" | "reads" | "prices" | "quotePolicy" | "signer" | "formerSigners" | "chains">;
+
+const PAGE_SIZE = 50;
+
+/**
+ * Places deposits on an EVM chain that were recorded before their order was known, for example because a failover lost the request and the operator
+ * restored its row. Each then acts on its request like a deposit seen now. May run at any time, in any number of processes.
+ */
+export async function attributeKnown(services: Needs, connected: ConnectedChain): Promise<void> {
+  for (let after: DepositRecord | undefined; ;) {
+    const page = await services.reads.attributableDeposits(connected.chain.id, after?.id, PAGE_SIZE);
+    for (const deposit of page)
+      if (await mayPlace(services, connected, deposit)) await place(services, connected, deposit);
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+/**
+ * A failover may have lost the deposit's return or the request's fill together with the rows that now look unpaid.
+ * @throws RpcFault
+ */
+async function mayPlace(
+  services: Needs,
+  connected: ConnectedChain,
+  deposit: DepositRecord,
+): Promise<boolean> {
+  const { orderId, txHash } = deposit;
+  const request = orderId && (await services.reads.requestsByOrders([orderId])).get(orderId);
+  if (request === undefined) return false;
+  const { terms } = request;
+  const returned = await whyMaybeReturned(services, connected, txHash);
+  return (
+    returned === undefined && (await whyMaybePaid(services, terms.destination.chainId, terms)) === undefined
+  );
+}
+
+async function place(
+  services: Needs,
+  connected: ConnectedChain,
+  { id, orderId }: DepositRecord,
+): Promise<void> {
+  const { chain } = connected;
+  if (orderId === undefined) return;
+  // Rows that were restored by hand may show a return that the deposit's own row does not.
+  const slot = await services.reads.slotOfLeg("refund", id);
+  await services.uow.run(async (tx) => {
+    // Locks in one order everywhere: cursor, request, deposit.
+    const cursor = await tx.trail.lockCursor(chain.id);
+    const request = (await tx.requests.lockByOrders([orderId])).get(orderId);
+    const deposit = await tx.deposits.lock(id);
+    if (cursor === undefined || request === undefined || deposit === undefined || !isOpen(deposit)) return;
+    const doubt = slot === undefined ? await whyDoubtful(tx, deposit, request) : `slot ${slot.id} returns it`;
+    if (doubt !== undefined) {
+      await leaveToOperator(services, tx, chain.name, deposit, doubt);
+      return;
+    }
+    const { requestId } = request.terms;
+    const fact: DepositFact = { ...deposit, id: orderId, logIndex: 0 };
+    await tx.deposits.place(id, requestId, agreedUsd(request.terms, deposit) ?? 0n);
+    const reading = {
+      chain,
+      headNumber: cursor.number,
+      seenAtMs: services.clock.nowMs(),
+      isTooSmall: tooSmallOn(services, connected),
+    };
+    await actOnDeposits(services, tx, reading, [{ fact, deposit: { ...deposit, requestId } }]);
+  });
+}
+
+/** Nothing was decided about it. A return that was decided goes on, even though it has not been sent. */
+function isOpen({ disposition, requestId, canonical, refundState, refundWaits }: DepositRecord): boolean {
+  return (
+    disposition === "unattributed" &&
+    requestId === undefined &&
+    canonical &&
+    refundState === "none" &&
+    refundWaits === undefined
+  );
+}
+
+/** Why this money may have been paid out already; undefined: it was not. */
+async function whyDoubtful(
+  tx: Pick<Tx, "deposits">,
+  deposit: DepositRecord,
+  { state, terms }: RequestRecord,
+): Promise<string | undefined> {
+  if ((await tx.deposits.refundedAndVanished(deposit)) !== undefined)
+    return "the refund of a deposit that it may replace was sent before a reorg dropped that one";
+  if (state.depositId === undefined) return undefined;
+  const own = await tx.deposits.lock(state.depositId);
+  return own?.requestId === terms.requestId
+    ? undefined
+    : `its request has deposit ${state.depositId}, which is not stored and may be this one`;
+}
+
+async function leaveToOperator(
+  { events }: Needs,
+  tx: Tx,
+  chain: string,
+  { id, txHash, currency, amount, depositor, orderId }: DepositRecord,
+  reason: string,
+): Promise<void> {
+  if (await tx.deposits.noteRefundWaits(id, reason))
+    events.alarm("deposit_unattributed", { chain, txHash, currency, amount, depositor, orderId, reason });
+}
