@@ -292,7 +292,7 @@ async function handOver(program, programArgs, env) {
   if (!existsSync(join(root, program))) fail(`${program} does not exist`);
   const child = spawn(workspaceNode, ["-C", "source", program, ...programArgs], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { NODE_COMPILE_CACHE: join(root, ".cache", "code"), ...process.env, ...env },
     // The channel carries nothing: its closing tells a long-running program that we died without passing a signal on.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });

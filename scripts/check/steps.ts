@@ -44,7 +44,10 @@ function tests(project: string): Step {
       try {
         const { ok, output } = await runCommand(
           [
-            "vitest",
+            "node",
+            "-C",
+            "source",
+            "node_modules/vitest/vitest.mjs",
             "run",
             "--config",
             "test/vitest.config.ts",

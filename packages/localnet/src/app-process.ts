@@ -1,6 +1,6 @@
 import { onlyOn } from "./free-port.ts";
 import { join } from "node:path";
-import { repositoryRoot, workspaceNode } from "./paths.ts";
+import { compiledCodeDir, repositoryRoot, workspaceNode } from "./paths.ts";
 import {
   readLogTail,
   startProcess,
@@ -46,11 +46,17 @@ export interface AppProcessOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The command line of one of our programs, run from its sources. */
-export function programCommand(entry: string): { command: string; args: string[]; cwd: string } {
+/** The command line of one of our programs, run from its sources, and the environment that makes it start fast. */
+export function programCommand(entry: string): {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: Record<string, string>;
+} {
   // The room for young objects that the images' entry points give.
   const args = ["--max-semi-space-size=64", "-C", "source", join(repositoryRoot, entry)];
-  return { command: workspaceNode, args, cwd: repositoryRoot };
+  const env = { NODE_COMPILE_CACHE: compiledCodeDir };
+  return { command: workspaceNode, args, cwd: repositoryRoot, env };
 }
 
 /**
@@ -60,10 +66,11 @@ export function programCommand(entry: string): { command: string; args: string[]
  */
 export async function startAppProcess(options: AppProcessOptions): Promise<SystemProcess> {
   const { readyPath = "/health/ready" } = options;
+  const program = programCommand(options.entry);
   const spec: ProcessSpec = {
+    ...program,
     name: options.name,
-    ...programCommand(options.entry),
-    env: options.env,
+    env: { ...program.env, ...options.env },
     logFile: options.logFile,
     isReady: async (signal) => (await fetch(`${options.url}${readyPath}`, { signal })).status === 200,
     askEveryMs: 25,

@@ -11,6 +11,9 @@ export const localnetDir: string = join(repositoryRoot, ".localnet");
 /** Where things that may be thrown away at any time are kept between runs. */
 export const cacheDir: string = join(localnetDir, "cache");
 
+/** Where Node.js keeps the code that it has compiled, so that the next process starts in half the time; `bootstrap.mjs` names it, too. */
+export const compiledCodeDir: string = join(repositoryRoot, ".cache", "code");
+
 /** The Node that runs every process of the workspace: the one that runs this. */
 export const workspaceNode: string = process.execPath;
 

@@ -157,10 +157,11 @@ async function startOracles(
 }
 
 async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<void> {
+  const program = programCommand("apps/api/src/migrate.ts");
   await runToEnd({
+    ...program,
     name: "migrate",
-    ...programCommand("apps/api/src/migrate.ts"),
-    env,
+    env: { ...program.env, ...env },
     logFile: join(plan.folder, "logs", "migrate.log"),
     withinMs: PATIENCE_MS,
   });

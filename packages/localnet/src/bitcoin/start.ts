@@ -36,7 +36,7 @@ export async function startBitcoin(options: BitcoinOptions = {}): Promise<Runnin
   const credentials = `local:${randomBytes(12).toString("hex")}`;
   try {
     return await onPort(options.port, async (port) => {
-      const { command, args, cwd } = programCommand("packages/localnet/src/bitcoin/main.ts");
+      const { command, args, cwd, env } = programCommand("packages/localnet/src/bitcoin/main.ts");
       const esploraUrl = `http://127.0.0.1:${port}/esplora`;
       const rpcUrl = `http://${credentials}@127.0.0.1:${port}`;
       const child = await startProcess({
@@ -44,7 +44,7 @@ export async function startBitcoin(options: BitcoinOptions = {}): Promise<Runnin
         command,
         args: [...args, String(port), credentials],
         cwd,
-        env: { PATH: systemPath, HOME: home },
+        env: { ...env, PATH: systemPath, HOME: home },
         logFile: options.logFile ?? join(home, "log"),
         isReady: async (signal) =>
           (await fetch(`${esploraUrl}/blocks/tip/height`, { signal })).status === 200,
