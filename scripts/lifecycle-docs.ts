@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { decide, fundsAt, nextAction, publicStatus, quotedState, requestStates } from "@causeway/domain";
 import type { Decision, Effect, RequestEvent, RequestKind, RequestState, StateName } from "@causeway/domain";
-import { format } from "prettier";
+import { format } from "oxfmt";
 
 const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
 const DEPOSIT = "1";
@@ -236,7 +236,7 @@ function edges(): string[] {
   return [...found];
 }
 
-const text = await format(page(), { parser: "markdown", printWidth: 110 });
+const { code: text } = await format("LIFECYCLE.md", page(), { printWidth: 110 });
 if (process.argv.includes("--check")) {
   const committed = await readFile(PAGE, "utf8").catch(() => "");
   if (committed !== text) {

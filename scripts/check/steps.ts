@@ -93,7 +93,7 @@ const preparing: readonly Step[] = [
 const independent: readonly Step[] = [
   commands("images", script("build-images.ts")),
   tests("unit"),
-  commands("format", ["prettier", "--check", "--log-level=warn", "."]),
+  commands("format", ["oxfmt", "--check"]),
   commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
   commands("rooms", script("rooms.ts")),
   commands("openapi", script("openapi.ts", "--check")),

@@ -10,7 +10,8 @@ export interface NotApplicable {
 
 /** Something that a family arranges on its chain, or why it cannot be there. */
 export type Scene<Args extends readonly unknown[], Result> =
-  ((...args: Args) => Promise<Result>) | NotApplicable;
+  | ((...args: Args) => Promise<Result>)
+  | NotApplicable;
 
 export function isNotApplicable(scene: unknown): scene is NotApplicable {
   return typeof scene === "object" && scene !== null && "notApplicable" in scene;

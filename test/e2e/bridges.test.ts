@@ -63,55 +63,52 @@ const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
 for (const [from, to] of directions)
   for (const [pay, receive] of pairs)
-    test.concurrent(
-      `${pay} on ${from} becomes ${receive} on ${to}, in all three trade types, to the unit`,
-      async () => {
-        const [origin, destination] = [chainNamed(from), chainNamed(to)];
-        const [currencyIn, currencyOut] = [currencyOf(origin, pay), currencyOf(destination, receive)];
-        const user = aUser();
-        for (const tradeType of tradeTypes) {
-          const recipient = anAddress();
-          const asked = amountOf(tradeType === "EXACT_INPUT" ? currencyIn : currencyOut);
-          const quote = await api.quote({
-            user: user.address,
-            recipient,
-            originChainId: origin.id,
-            destinationChainId: destination.id,
-            originCurrency: currencyIn.address,
-            destinationCurrency: currencyOut.address,
-            amount: asked.toString(),
-            tradeType,
-          });
-          const [amountIn, expected, minimum] = [
-            BigInt(quote.details.currencyIn.amount),
-            BigInt(quote.details.currencyOut.amount),
-            BigInt(quote.details.currencyOut.minimumAmount),
-          ];
-          expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
-          const before = await user.balance(origin.id, currencyIn.address, user.address);
-          const { hash, gasWei } = await user.carryOut(quote);
-          const seen = await api.follow(quote.requestId);
-          const end = seen.at(-1);
-          expect(end).toMatchObject({
-            requestId: quote.requestId,
-            status: "success",
-            inTxHashes: [hash],
-            refundTxHashes: [],
-            failReason: "N/A",
-            fundsAt: "recipient",
-          });
-          const received = await user.balance(destination.id, currencyOut.address, recipient);
-          expect(received).toBeGreaterThanOrEqual(minimum);
-          expect(received).toBeLessThanOrEqual(expected);
-          if (tradeType === "EXACT_OUTPUT") expect(received).toBe(asked);
-          const lost = before - (await user.balance(origin.id, currencyIn.address, user.address));
-          expect(lost).toBe(amountIn + (currencyIn.address === zeroAddress ? gasWei : 0n));
-          const [fill] = end?.txHashes ?? [];
-          const sent = await user.transaction(destination.id, fill as Hex);
-          expect(sent.from.toLowerCase()).toBe(system.solver.address.toLowerCase());
-        }
-      },
-    );
+    test.concurrent(`${pay} on ${from} becomes ${receive} on ${to}, in all three trade types, to the unit`, async () => {
+      const [origin, destination] = [chainNamed(from), chainNamed(to)];
+      const [currencyIn, currencyOut] = [currencyOf(origin, pay), currencyOf(destination, receive)];
+      const user = aUser();
+      for (const tradeType of tradeTypes) {
+        const recipient = anAddress();
+        const asked = amountOf(tradeType === "EXACT_INPUT" ? currencyIn : currencyOut);
+        const quote = await api.quote({
+          user: user.address,
+          recipient,
+          originChainId: origin.id,
+          destinationChainId: destination.id,
+          originCurrency: currencyIn.address,
+          destinationCurrency: currencyOut.address,
+          amount: asked.toString(),
+          tradeType,
+        });
+        const [amountIn, expected, minimum] = [
+          BigInt(quote.details.currencyIn.amount),
+          BigInt(quote.details.currencyOut.amount),
+          BigInt(quote.details.currencyOut.minimumAmount),
+        ];
+        expect(tradeType === "EXACT_INPUT" ? amountIn : expected).toBe(asked);
+        const before = await user.balance(origin.id, currencyIn.address, user.address);
+        const { hash, gasWei } = await user.carryOut(quote);
+        const seen = await api.follow(quote.requestId);
+        const end = seen.at(-1);
+        expect(end).toMatchObject({
+          requestId: quote.requestId,
+          status: "success",
+          inTxHashes: [hash],
+          refundTxHashes: [],
+          failReason: "N/A",
+          fundsAt: "recipient",
+        });
+        const received = await user.balance(destination.id, currencyOut.address, recipient);
+        expect(received).toBeGreaterThanOrEqual(minimum);
+        expect(received).toBeLessThanOrEqual(expected);
+        if (tradeType === "EXACT_OUTPUT") expect(received).toBe(asked);
+        const lost = before - (await user.balance(origin.id, currencyIn.address, user.address));
+        expect(lost).toBe(amountIn + (currencyIn.address === zeroAddress ? gasWei : 0n));
+        const [fill] = end?.txHashes ?? [];
+        const sent = await user.transaction(destination.id, fill as Hex);
+        expect(sent.from.toLowerCase()).toBe(system.solver.address.toLowerCase());
+      }
+    });
 
 test.concurrent("an ERC-20 deposit without approval is one plain transfer, and arrives", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
@@ -137,32 +134,29 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   );
 });
 
-test.concurrent(
-  "coin that is merely sent to a deposit address arrives on the other chain, by an unmodified client",
-  async () => {
-    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-    const [user, recipient] = [aUser(), anAddress()];
-    const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
-    const quote = await api.quote({
-      user: user.address,
-      recipient,
-      originChainId: origin.id,
-      destinationChainId: destination.id,
-      originCurrency: coin.address,
-      destinationCurrency: usdc.address,
-      amount: parseEther("0.004").toString(),
-      tradeType: "EXACT_INPUT",
-      useDepositAddress: true,
-    });
-    expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
-    expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
-    await user.carryOut(quote);
-    expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
-    expect(await user.balance(destination.id, usdc.address, recipient)).toBe(
-      BigInt(quote.details.currencyOut.amount),
-    );
-  },
-);
+test.concurrent("coin that is merely sent to a deposit address arrives on the other chain, by an unmodified client", async () => {
+  const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+  const [user, recipient] = [aUser(), anAddress()];
+  const [coin, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
+  const quote = await api.quote({
+    user: user.address,
+    recipient,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: coin.address,
+    destinationCurrency: usdc.address,
+    amount: parseEther("0.004").toString(),
+    tradeType: "EXACT_INPUT",
+    useDepositAddress: true,
+  });
+  expect(quote.steps.map(({ id }) => id)).toEqual(["deposit"]);
+  expect(quote.steps[0]?.items[0]?.data.data).toBe("0x");
+  await user.carryOut(quote);
+  expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
+  expect(await user.balance(destination.id, usdc.address, recipient)).toBe(
+    BigInt(quote.details.currencyOut.amount),
+  );
+});
 
 test.concurrent("no approval is asked for while the allowance suffices", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
@@ -213,76 +207,63 @@ for (const symbol of ["ETH", "USDC"])
     expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
   });
 
-test.concurrent(
-  "a refund shows refund and never failure, whoever asks how often, and the money is back",
-  async () => {
-    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-    const [user, refundTo] = [aUser(), anAddress()];
-    const quote = await api.quote({
-      user: user.address,
-      refundTo,
-      originChainId: origin.id,
-      destinationChainId: destination.id,
-      originCurrency: zeroAddress,
-      destinationCurrency: zeroAddress,
-      amount: parseEther("0.01").toString(),
-      tradeType: "EXACT_INPUT",
-      referrer: "debug-force-refund",
-    });
-    const following = api.follow(quote.requestId, 30_000, 5);
-    await user.carryOut(quote);
-    const seen = await following;
-    // Whoever polls may be too slow to see that it was under way, but sees nothing else.
-    expect([
-      ["waiting", "pending", "refund"],
-      ["waiting", "refund"],
-    ]).toContainEqual(seen.map(({ status }) => status));
-    expect(seen.at(-1)).toMatchObject({
-      failReason: "MANUAL_ADMIN_REFUND",
-      txHashes: [],
-      fundsAt: "refunded",
-      refundTxHashes: [expect.stringMatching(/^0x[0-9a-f]{64}$/)],
-    });
-    const back = await user.balance(origin.id, zeroAddress, refundTo);
-    expect(back).toBeLessThan(parseEther("0.01"));
-    expect(back).toBeGreaterThan(parseEther("0.0095"));
-  },
-);
+test.concurrent("a refund shows refund and never failure, whoever asks how often, and the money is back", async () => {
+  const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+  const [user, refundTo] = [aUser(), anAddress()];
+  const quote = await api.quote({
+    user: user.address,
+    refundTo,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount: parseEther("0.01").toString(),
+    tradeType: "EXACT_INPUT",
+    referrer: "debug-force-refund",
+  });
+  const following = api.follow(quote.requestId, 30_000, 5);
+  await user.carryOut(quote);
+  const seen = await following;
+  // Whoever polls may be too slow to see that it was under way, but sees nothing else.
+  expect([
+    ["waiting", "pending", "refund"],
+    ["waiting", "refund"],
+  ]).toContainEqual(seen.map(({ status }) => status));
+  expect(seen.at(-1)).toMatchObject({
+    failReason: "MANUAL_ADMIN_REFUND",
+    txHashes: [],
+    fundsAt: "refunded",
+    refundTxHashes: [expect.stringMatching(/^0x[0-9a-f]{64}$/)],
+  });
+  const back = await user.balance(origin.id, zeroAddress, refundTo);
+  expect(back).toBeLessThan(parseEther("0.01"));
+  expect(back).toBeGreaterThan(parseEther("0.0095"));
+});
 
-test.concurrent(
-  "the three status paths answer from one view; the newest has every field of the older ones",
-  async () => {
-    const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-    const quote = await api.quote({
-      user: aUser().address,
-      originChainId: origin.id,
-      destinationChainId: destination.id,
-      originCurrency: zeroAddress,
-      destinationCurrency: zeroAddress,
-      amount: parseEther("0.01").toString(),
-      tradeType: "EXACT_INPUT",
-    });
-    const query = `?requestId=${quote.requestId}`;
-    const [v3, v2, bare] = await Promise.all(
-      ["/v3", "/v2", ""].map(async (path) => (await api.call<object>(`/intents/status${path}${query}`)).body),
-    );
-    const fields = Object.keys(v3 ?? {});
-    for (const name of [
-      "status",
-      "inTxHashes",
-      "txHashes",
-      "updatedAt",
-      "originChainId",
-      "destinationChainId",
-    ])
-      expect(fields).toContain(name);
-    expect(v3).toMatchObject({ time: expect.any(Number), quoteCreatedAt: expect.any(Number) });
-    for (const older of [v2, bare]) {
-      expect(Object.keys(older ?? {}).toSorted()).toEqual(fields.toSorted());
-      expect(older).toMatchObject({ requestId: quote.requestId, status: "waiting" });
-    }
-  },
-);
+test.concurrent("the three status paths answer from one view; the newest has every field of the older ones", async () => {
+  const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+  const quote = await api.quote({
+    user: aUser().address,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount: parseEther("0.01").toString(),
+    tradeType: "EXACT_INPUT",
+  });
+  const query = `?requestId=${quote.requestId}`;
+  const [v3, v2, bare] = await Promise.all(
+    ["/v3", "/v2", ""].map(async (path) => (await api.call<object>(`/intents/status${path}${query}`)).body),
+  );
+  const fields = Object.keys(v3 ?? {});
+  for (const name of ["status", "inTxHashes", "txHashes", "updatedAt", "originChainId", "destinationChainId"])
+    expect(fields).toContain(name);
+  expect(v3).toMatchObject({ time: expect.any(Number), quoteCreatedAt: expect.any(Number) });
+  for (const older of [v2, bare]) {
+    expect(Object.keys(older ?? {}).toSorted()).toEqual(fields.toSorted());
+    expect(older).toMatchObject({ requestId: quote.requestId, status: "waiting" });
+  }
+});
 
 test.concurrent("an id that nobody knows is answered 404 with the word unknown", async () => {
   const { code, body } = await api.call(`/intents/status/v3?requestId=0x${"5e".repeat(32)}`);
@@ -290,25 +271,22 @@ test.concurrent("an id that nobody knows is answered 404 with the word unknown",
   expect(body).toMatchObject({ status: "unknown", message: expect.any(String), statusCode: 404 });
 });
 
-test.concurrent(
-  "a deposit that a client points at is known to the service before it asks for the status",
-  async () => {
-    const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
-    const user = aUser();
-    const quote = await api.quote({
-      user: user.address,
-      originChainId: origin.id,
-      destinationChainId: destination.id,
-      originCurrency: zeroAddress,
-      destinationCurrency: zeroAddress,
-      amount: parseEther("0.01").toString(),
-      tradeType: "EXACT_INPUT",
-    });
-    const { hash } = await user.carryOut(quote);
-    expect(await api.index({ chainId: origin.id, txHash: hash })).toEqual({ message: expect.any(String) });
-    const status = await api.status(quote.requestId);
-    expect(status.inTxHashes).toEqual([hash]);
-    expect(status.status).not.toBe("waiting");
-    expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
-  },
-);
+test.concurrent("a deposit that a client points at is known to the service before it asks for the status", async () => {
+  const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
+  const user = aUser();
+  const quote = await api.quote({
+    user: user.address,
+    originChainId: origin.id,
+    destinationChainId: destination.id,
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount: parseEther("0.01").toString(),
+    tradeType: "EXACT_INPUT",
+  });
+  const { hash } = await user.carryOut(quote);
+  expect(await api.index({ chainId: origin.id, txHash: hash })).toEqual({ message: expect.any(String) });
+  const status = await api.status(quote.requestId);
+  expect(status.inTxHashes).toEqual([hash]);
+  expect(status.status).not.toBe("waiting");
+  expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
+});

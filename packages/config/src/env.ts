@@ -6,7 +6,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What one text becomes, or why it cannot. The problem never quotes the text. */
 export type Parsed<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: string };
 
 /** One environment variable: how it is read, and what the documentation says about it. */
 export interface Setting<T> {

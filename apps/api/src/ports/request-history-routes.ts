@@ -154,7 +154,8 @@ export interface PastRequest {
       }
     | undefined;
   readonly settlement:
-    { readonly state: string; readonly reason: string | undefined; readonly updatedAtMs: number } | undefined;
+    | { readonly state: string; readonly reason: string | undefined; readonly updatedAtMs: number }
+    | undefined;
 }
 
 /** App fees of a request. Amounts in the currency of app balances. */

@@ -271,7 +271,8 @@ export interface RequestStory {
     /** What apps were credited of the input, each wallet once; smallest units of the currency that the terms name. None: nothing yet. */
     readonly appFees: ReadonlyArray<{ readonly wallet: string; readonly amount: bigint }>;
     readonly fastFill:
-      { readonly amount: bigint; readonly inputAmount: bigint; readonly acceptedAtMs: number } | undefined;
+      | { readonly amount: bigint; readonly inputAmount: bigint; readonly acceptedAtMs: number }
+      | undefined;
     readonly movements: ReadonlyArray<{
       readonly context: string;
       readonly reason: string;

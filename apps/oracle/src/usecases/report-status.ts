@@ -26,7 +26,8 @@ export function statusReport(
   { shadow, nowMs }: StatusFacts,
 ): () => Promise<OracleStatus> {
   let kept:
-    { readonly report: Promise<Omit<OracleStatus, "checkedSecondsAgo">>; readonly atMs: number } | undefined;
+    | { readonly report: Promise<Omit<OracleStatus, "checkedSecondsAgo">>; readonly atMs: number }
+    | undefined;
 
   const blockOf = (head: FinalHead | undefined): OracleStatus["hub"]["finalBlock"] =>
     head && {

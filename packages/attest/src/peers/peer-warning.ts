@@ -1,7 +1,12 @@
 /** What the operator should see of one aggregation. Holds no credential and no text of a peer beyond a claimed address. */
 export interface PeerWarning {
   readonly kind:
-    "peerSkipped" | "peerDiverges" | "signatureRefused" | "localFailed" | "localDiverges" | "belowThreshold";
+    | "peerSkipped"
+    | "peerDiverges"
+    | "signatureRefused"
+    | "localFailed"
+    | "localDiverges"
+    | "belowThreshold";
   /** One sentence. */
   readonly text: string;
   /** Place of the peer in the list, from 0. */
@@ -21,4 +26,12 @@ export interface PeerReport {
 
 /** Why a peer gave no answer. */
 export type PeerOutcome =
-  "timeout" | "aborted" | "network" | "status" | "tooLarge" | "encoding" | "notJson" | "invalid" | "shadow";
+  | "timeout"
+  | "aborted"
+  | "network"
+  | "status"
+  | "tooLarge"
+  | "encoding"
+  | "notJson"
+  | "invalid"
+  | "shadow";

@@ -252,7 +252,8 @@ export interface SignatureFacts extends StepPayment {
   readonly sign: TypedDataToSign;
   /** Whoever has to be approved once before such signatures count; undefined: nobody. */
   readonly approved:
-    { readonly spender: Address; readonly allowance: bigint; readonly resetsApproval: boolean } | undefined;
+    | { readonly spender: Address; readonly allowance: bigint; readonly resetsApproval: boolean }
+    | undefined;
 }
 
 const UNBOUNDED = 2n ** 256n - 1n;

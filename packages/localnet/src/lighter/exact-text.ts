@@ -10,7 +10,13 @@ export function exactText(value: ExactValue): string {
 }
 
 export type ExactValue =
-  string | number | bigint | boolean | null | readonly ExactValue[] | { readonly [key: string]: ExactValue };
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly ExactValue[]
+  | { readonly [key: string]: ExactValue };
 
 /** JSON whose whole numbers are bigints with all their digits. @throws SyntaxError */
 export function readExact(text: string): unknown {

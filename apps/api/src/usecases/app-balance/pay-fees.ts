@@ -12,7 +12,8 @@ export type FeesDue =
 
 /** `already`: the reservation was paid or released before, and nothing changes. `uncoveredUsd`: what was due beyond the reservation, and is not taken. */
 export type PaidFees =
-  { readonly kind: "paid"; readonly uncoveredUsd: bigint } | { readonly kind: "already" };
+  | { readonly kind: "paid"; readonly uncoveredUsd: bigint }
+  | { readonly kind: "already" };
 
 /** Pays the fees of a request out of what was reserved, pending → fees, at most what is there; the rest goes back, pending → balance. */
 export async function payFees(

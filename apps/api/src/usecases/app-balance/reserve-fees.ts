@@ -37,7 +37,9 @@ export interface Shortfall {
 
 /** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once in a round. */
 export type ReservedFees =
-  { readonly kind: "reserved"; readonly reservation: Reservation } | Shortfall | { readonly kind: "closed" };
+  | { readonly kind: "reserved"; readonly reservation: Reservation }
+  | Shortfall
+  | { readonly kind: "closed" };
 
 /**
  * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is transferred to others, not of fees. Asked again while the reservation is open, it answers the same.

@@ -10,7 +10,8 @@ import { reserveFees } from "./reserve-fees.ts";
 
 /** `refused`: the promise that the sponsor made cannot be kept, and why. */
 export type SponsoredFees =
-  { readonly kind: "reserved" } | { readonly kind: "refused"; readonly why: string };
+  | { readonly kind: "reserved" }
+  | { readonly kind: "refused"; readonly why: string };
 
 type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
 

@@ -5,7 +5,8 @@ import { slotPlanOf } from "./rail-payment.ts";
 
 /** `refused`: the recipient cannot be paid that. */
 export type FillByRailPlan =
-  { readonly kind: "ready"; readonly plan: SlotPlan } | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  | { readonly kind: "refused"; readonly reason: string };
 
 /** Plans the payment of a recipient on a chain that is reached by a rail. @throws RpcFault: nothing is known, ask again */
 export async function planFillByRail(

@@ -7,7 +7,8 @@ import type { Judge } from "./hub-facts.ts";
 
 /** What an answer is worth. `lie`: it does not say what the facts are, or is not signed by whom it must be. */
 export type Verdict<T> =
-  { readonly kind: "true"; readonly value: T } | { readonly kind: "lie"; readonly reason: string };
+  | { readonly kind: "true"; readonly value: T }
+  | { readonly kind: "lie"; readonly reason: string };
 
 /**
  * The execution that we expect, with the signatures of the answer that hold for it and for everything else that was signed with it.
