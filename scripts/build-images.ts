@@ -5,7 +5,14 @@ import { basename, dirname, join } from "node:path";
 import { freePort } from "@causeway/localnet";
 import type { Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { isInContext, parseDockerfile, type Stage } from "./check/dockerfile.ts";
+import {
+  commonInstructions,
+  isInContext,
+  parseDockerfile,
+  type Instruction,
+  type Stage,
+} from "./check/dockerfile.ts";
+import { imagesProof } from "./check/images-proof.ts";
 import { root, runCommand } from "./check/run-command.ts";
 
 /**
@@ -129,6 +136,7 @@ const images: readonly Image[] = [
 
 const signal = AbortSignal.timeout(15 * 60_000);
 const bound = { timeoutMs: 10 * 60_000, signal };
+const proof = await imagesProof();
 
 const byTag = await imagesByTag();
 if (byTag.length > 0)
@@ -136,12 +144,18 @@ if (byTag.length > 0)
     `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; docs/OPERATIONS.md, "Pinned images", says how`,
   );
 
-if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
+if (proof.isFresh && process.env["CI_FULL"] !== "1") {
+  console.log(
+    "images: NOT BUILT: Dockerfiles, lockfile and manifests are those of the last proof; CI_FULL=1 builds",
+  );
+} else if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
   console.log("images: a Docker engine answers: building and starting the images");
   for (const image of images) await buildWithDocker(image);
+  await proof.keep();
 } else {
   console.log("images: NO DOCKER ENGINE: running the build stages' own commands in an empty folder instead");
-  for (const image of images) await buildByHand(image);
+  await buildByHand();
+  await proof.keep();
 }
 
 /** Defaults of base images that name a tag and no digest. */
@@ -178,47 +192,64 @@ async function buildWithDocker(image: Image): Promise<void> {
   console.log(`images: ${image.dockerfile}: built, starts as a non-root user, holds no package manager`);
 }
 
-async function buildByHand(image: Image): Promise<void> {
+/** Runs what both build stages begin with once, as an engine keeps layers, and the rest for each image in a copy of its own. */
+async function buildByHand(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "causeway-image-"));
   try {
-    const stages = parseDockerfile(await readFile(join(root, image.dockerfile), "utf8"));
-    const build = stages.find((stage) => stage.name === "build");
-    const final = stages.at(-1);
-    if (build === undefined || final === undefined)
-      throw new Error(`${image.dockerfile} has no stage named build`);
     const context = await contextFiles();
-    const built = join(folder, "build");
-    await runBuildStage(build, built, context);
-    const laidOut = join(folder, "run");
-    await layOut(final, built, laidOut);
-    for (const { entry, env = {}, says } of image.refusals) {
-      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      // No variable but these: what starts here starts from the image's own files, or not at all.
-      const { ok, output } = await runCommand(
-        [
-          "env",
-          "-i",
-          ...variables,
-          process.execPath,
-          "--max-semi-space-size=64",
-          "--enable-source-maps",
-          "--report-exclude-env",
-          entry,
-        ],
-        { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
-      );
-      expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
+    const stages = await Promise.all(images.map(stagesOf));
+    const common = commonInstructions(stages.map(({ build }) => build.instructions));
+    const base = join(folder, "common");
+    const workdir = await runInstructions(common, base, context);
+    for (const [at, { build, final }] of stages.entries()) {
+      const image = images[at] as Image;
+      const built = join(folder, `build-${at}`);
+      // Hard links: the commands that follow add files and replace them, but write into none.
+      await must(["cp", "-al", base, built], root);
+      const rest = build.instructions.slice(common.length);
+      await runInstructions(rest, built, context, workdir);
+      await tryByHand(image, final, built, join(folder, `run-${at}`));
     }
-    if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
-    if (image.loads !== undefined)
-      await must([process.execPath, ...loading(image.loads)], join(laidOut, "app"));
-    await expectNothingOfDevelopment(join(laidOut, "app"));
-    await expectNotices(join(laidOut, "app"));
-    const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
-    console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function stagesOf({ dockerfile }: Image): Promise<{ build: Stage; final: Stage }> {
+  const stages = parseDockerfile(await readFile(join(root, dockerfile), "utf8"));
+  const build = stages.find((stage) => stage.name === "build");
+  const final = stages.at(-1);
+  if (build === undefined || final === undefined) throw new Error(`${dockerfile} has no stage named build`);
+  return { build, final };
+}
+
+async function tryByHand(image: Image, final: Stage, built: string, laidOut: string): Promise<void> {
+  await layOut(final, built, laidOut);
+  for (const { entry, env = {}, says } of image.refusals) {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    // No variable but these: what starts here starts from the image's own files, or not at all.
+    const { ok, output } = await runCommand(
+      [
+        "env",
+        "-i",
+        ...variables,
+        process.execPath,
+        "--max-semi-space-size=64",
+        "--enable-source-maps",
+        "--report-exclude-env",
+        entry,
+      ],
+      { ...bound, timeoutMs: 60_000, cwd: join(laidOut, "app") },
+    );
+    expectRefusal(`${image.dockerfile} ${entry}`, ok, output, says);
+  }
+  if (image.start !== undefined) await startByHand(join(laidOut, "app"), image.start);
+  if (image.loads !== undefined)
+    await must([process.execPath, ...loading(image.loads)], join(laidOut, "app"));
+  await expectNothingOfDevelopment(join(laidOut, "app"));
+  await expectNotices(join(laidOut, "app"));
+  const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
+  console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
 }
 
 function loading(modules: readonly string[]): readonly string[] {
@@ -271,13 +302,24 @@ async function writeConfigs(folder: string, configs: Start["configs"]): Promise<
     await writeFile(join(folder, name), JSON.stringify(content), { mode: 0o644 });
 }
 
-/** Runs WORKDIR, COPY and RUN of the stage, with `/app` standing for `<base>/app`. No other instruction is expected there. */
-async function runBuildStage(stage: Stage, base: string, context: readonly string[]): Promise<void> {
-  let folder = base;
-  for (const { name, text } of stage.instructions) {
+/**
+ * Runs WORKDIR, COPY and RUN, with `/app` standing for `<base>/app`. No other instruction is expected in a build stage.
+ *
+ * @param workdir the folder in which earlier instructions ended, as a path in the image
+ * @returns the folder in which these end
+ */
+async function runInstructions(
+  instructions: readonly Instruction[],
+  base: string,
+  context: readonly string[],
+  workdir = "",
+): Promise<string> {
+  let inside = workdir;
+  for (const { name, text } of instructions) {
+    const folder = join(base, inside);
     if (name === "WORKDIR") {
-      folder = join(base, text);
-      await mkdir(folder, { recursive: true });
+      inside = text;
+      await mkdir(join(base, inside), { recursive: true });
     } else if (name === "COPY") {
       const wanted = text.split(/\s+/).slice(0, -1);
       for (const file of context) {
@@ -291,6 +333,7 @@ async function runBuildStage(stage: Stage, base: string, context: readonly strin
       throw new Error(`the build stage has ${name}, which cannot be run by hand`);
     }
   }
+  return inside;
 }
 
 /** Follows the COPY instructions of the final stage. */

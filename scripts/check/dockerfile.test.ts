@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isInContext, parseDockerfile } from "./dockerfile.ts";
+import { commonInstructions, isInContext, parseDockerfile, type Instruction } from "./dockerfile.ts";
 
 test("stages hold their instructions, with continued lines joined and comments left out", () => {
   const stages = parseDockerfile(
@@ -29,4 +29,24 @@ test("the context is what is let in at the top and not left out below", () => {
     "apps/api/.env.local",
   ];
   expect([...inside, ...outside].filter((path) => isInContext(path, ignore))).toEqual(inside);
+});
+
+test("what stages have in common ends at the first instruction that differs", () => {
+  const [copy, one, two] = ["COPY . .", "RUN one", "RUN two"].map((line) => {
+    const [name = "", ...text] = line.split(" ");
+    return { name, text: text.join(" ") };
+  }) as [Instruction, Instruction, Instruction];
+  expect(
+    commonInstructions([
+      [copy, one, two],
+      [copy, two, two],
+    ]),
+  ).toEqual([copy]);
+  expect(
+    commonInstructions([
+      [copy, one],
+      [copy, one, two],
+    ]),
+  ).toEqual([copy, one]);
+  expect(commonInstructions([[one], [two]])).toEqual([]);
 });

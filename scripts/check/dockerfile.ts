@@ -30,6 +30,15 @@ export function parseDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
+/** What all stages begin with: an engine runs it once for all of them. */
+export function commonInstructions(stages: readonly (readonly Instruction[])[]): readonly Instruction[] {
+  const [first = [], ...others] = stages;
+  const end = first.findIndex(({ name, text }, at) =>
+    others.some((other) => other[at]?.name !== name || other[at]?.text !== text),
+  );
+  return end === -1 ? first : first.slice(0, end);
+}
+
 /**
  * Whether a .dockerignore of the form used here (a leading `*`, `!path` for what is let in, `**\/pattern` for
  * what is left out at any depth) lets a path through.

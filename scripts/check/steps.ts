@@ -19,7 +19,10 @@ type Command = readonly [program: string, ...args: string[]];
 
 const MINUTE_MS = 60_000;
 
-/** Counts as one test: passed when every command ends well; all of them run, so that one start shows everything. */
+/**
+ * Counts as one test: passed when every command ends well; all of them run, so that one start shows everything. Counts as
+ * skipped when a command says that it left out what it is for.
+ */
 function commands(name: string, ...list: readonly Command[]): Step {
   return {
     name,
@@ -29,7 +32,8 @@ function commands(name: string, ...list: readonly Command[]): Step {
         results.push(await runCommand(command, { timeoutMs: 10 * MINUTE_MS, signal }));
       const ok = results.every((result) => result.ok);
       const output = results.map((result) => result.output).join("");
-      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, output };
+      const skipped = ok && /^\w+: NOT (BUILT|RUN):/m.test(output) ? 1 : 0;
+      return { passed: ok ? 1 - skipped : 0, failed: ok ? 0 : 1, skipped, output };
     },
   };
 }
@@ -103,17 +107,16 @@ const independent: readonly Step[] = [
   commands("unused", ["knip", "--no-progress"]),
 ];
 
-/** These measure time or take the whole machine, so each has it to itself. */
-const alone: readonly Step[] = [
-  tests("integration"),
-  tests("e2e"),
-  // Of all the systems that the tests have run.
-  commands("log-secrets", script("log-secrets.ts")),
-];
+/** Side by side, because a whole system often waits for blocks while integration tests compute. */
+const running: readonly Step[] = [tests("e2e"), tests("integration")];
+
+/** Reads the logs of all systems that the tests have run. */
+const last: readonly Step[] = [commands("log-secrets", script("log-secrets.ts"))];
 
 /** Steps in the order they run; those of one inner list may run side by side. */
 export const phases: readonly (readonly Step[])[] = [
   ...preparing.map((step) => [step]),
   independent,
-  ...alone.map((step) => [step]),
+  running,
+  last,
 ];
