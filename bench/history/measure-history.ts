@@ -1,5 +1,6 @@
 import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import type pg from "pg";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { pastRequestJson } from "../../apps/api/src/routes/past-request-json.ts";
@@ -30,7 +31,14 @@ export async function measureHistory(
     signal,
   }: { readonly runs: number; readonly withTotal: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly FilterFigures[]> {
-  const services = { chains, history: postgresRequestHistory(sqlOn(pool)), turns: searchTurns() };
+  const sql = sqlOn(pool);
+  const services = {
+    chains,
+    history: postgresRequestHistory(sql),
+    turns: searchTurns(),
+    reads: postgresReads(sql),
+    enginePolicy: { unattributedRefundAfterMs: undefined },
+  };
   const facts = await storedFacts(pool, runs);
   const figures: FilterFigures[] = [];
   for (const one of filterCases) {

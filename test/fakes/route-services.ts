@@ -44,7 +44,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     readiness: async () => ({ ready: true, chains: {}, checks: { database: "ok" } }),
     appBalance: fakeAppBalance(),
     history: {
-      list: async () => ({ requests: [], next: undefined, total: undefined }),
+      list: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
       trace: async () => undefined,
       spelling: hexSpelling,
     },

@@ -6,18 +6,23 @@ import { readFileSync } from "node:fs";
 import { encodeFunctionData, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import { listRequests } from "../../apps/api/src/usecases/history/list-requests.ts";
+import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { refundDeposit } from "../../apps/api/src/usecases/refund-deposit.ts";
 import { returnUnattributed } from "../../apps/api/src/usecases/return-unattributed.ts";
+import { hexSpelling } from "../../apps/api/src/usecases/spelling.ts";
 import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
 import { batchCode } from "../support/batch-code.ts";
 import { deposit, type Deviation } from "../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../support/engine-world.ts";
 import { loseRows } from "../support/lost-rows.ts";
 import { operatorRefund } from "../support/operator-refund.ts";
+import { aServer } from "../support/route-server.ts";
 import { someHash } from "../support/terms.ts";
 
 const HOUR_MS = 3_600_000;
@@ -36,6 +41,11 @@ afterAll(async () => await world.stop());
 beforeEach(async () => {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
 });
+
+interface Listed {
+  readonly requests: readonly unknown[];
+  readonly unattributedDeposits?: readonly unknown[];
+}
 
 interface Row {
   readonly id: number;
@@ -347,6 +357,61 @@ test("a report of its transaction says that it belongs to no request, where it i
   expect(await answer()).toBe(`${about}its refund to ${depositor}, minus the gas, is under way`);
   await anHourLater();
   expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
+});
+
+test("lists that name its transaction show it, in each state, and no others", async () => {
+  const { pool, services, origin } = world;
+  const sql = sqlOn(pool);
+  const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
+  const { app } = await aServer({
+    history: {
+      list: (...asked) => listRequests(needs, ...asked),
+      trace: async () => undefined,
+      spelling: hexSpelling,
+    },
+  });
+  const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const deposited = {
+    chainId: origin.chain.id,
+    txHash: hash,
+    depositor,
+    currency: world.usdc,
+    amount: String(AMOUNT),
+  };
+  const about = "The deposit belongs to no known request: ";
+  for (const name of ["hash", "depositTxHash", "term"]) {
+    const { requests, unattributedDeposits } = await list(`${name}=${hash}`);
+    expect(requests).toEqual([]);
+    expect(unattributedDeposits).toEqual([
+      {
+        ...deposited,
+        state: "waiting",
+        message: expect.stringContaining(`${about}it goes back to ${depositor}`),
+      },
+    ]);
+  }
+  for (const query of [`fillTxHash=${hash}`, `hash=${someHash()}`, `user=${depositor}`])
+    expect(await list(query)).not.toHaveProperty("unattributedDeposits");
+  await anHourLater();
+  for (let block = 0; block < 3; block++) await world.round();
+  expect((await list(`hash=${hash}`)).unattributedDeposits).toEqual([
+    { ...deposited, state: "refunded", message: `${about}it was refunded to ${depositor}` },
+  ]);
+  const dust = await stray({ amount: 1n });
+  await anHourLater();
+  expect((await list(`hash=${dust}`)).unattributedDeposits).toEqual([
+    expect.objectContaining({ state: "held", message: expect.stringContaining("worth less than the gas") }),
+  ]);
+  const paid = await world.quote();
+  const paidTx = await world.pay(paid);
+  await origin.mine();
+  await world.watch(origin);
+  const known = await list(`hash=${paidTx}`);
+  expect(known.requests).toHaveLength(1);
+  expect(known).not.toHaveProperty("unattributedDeposits");
+  await app.close();
 });
 
 // After this, the lane of the world plans nothing any more.

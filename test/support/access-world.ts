@@ -265,7 +265,7 @@ const accessServices: Partial<RouteServices> = {
     }),
   },
   history: {
-    list: async () => ({ requests: [], next: undefined, total: undefined }),
+    list: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
     trace: async (requestId) => ({
       requestId,
       status: "waiting",

@@ -4,6 +4,7 @@ import type pg from "pg";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { HistoryRoutes } from "../../apps/api/src/ports/request-history-routes.ts";
 import type { RequestHistory } from "../../apps/api/src/ports/request-history.ts";
@@ -18,6 +19,7 @@ import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
+import { enginePolicy } from "./engine-policy.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
 /** Of every stored attempt: so long that no hash holds it by chance. */
@@ -70,7 +72,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const insertQuoted = groupedQuoteInserts(sql);
   const services = { ...noAppBalances, events: recordedEvents(), clock };
   const history = postgresRequestHistory(sql);
-  const needs = { history, chains: noChains, turns: searchTurns() };
+  const needs = { history, chains: noChains, turns: searchTurns(), reads: postgresReads(sql), enginePolicy };
 
   const quoted = async (change: Partial<RequestTerms> = {}): Promise<RequestTerms> => {
     const terms = someTerms({ createdAtMs: clock.nowMs(), ...change });

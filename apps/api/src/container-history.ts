@@ -17,7 +17,7 @@ interface HistoryGround {
 
 /** Past requests for the routes. Names of currencies are written down first: a request is listed by what they are called then. */
 export async function historyRouteServices(
-  services: Pick<Services, "chains">,
+  services: Pick<Services, "chains" | "reads" | "enginePolicy">,
   { sql, searches }: HistoryGround,
 ): Promise<Pick<RouteServices, "history">> {
   const history = postgresRequestHistory(sql, searches.sql);

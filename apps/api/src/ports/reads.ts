@@ -97,8 +97,11 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
     chainId: number,
     due: { readonly seenUpToMs: number; readonly upToBlock: bigint; readonly limit: number },
   ): Promise<DepositRecord[]>;
-  /** Deposits of a transaction that belong to no request and are in a canonical block. */
-  unaskedDeposits(chainId: number, txHash: TxHash): Promise<readonly DepositRecord[]>;
+  /** Deposits of these transactions that belong to no request, are in a canonical block, and whose sender may not name their order any more. The first 20. */
+  unaskedDeposits(
+    chainIds: readonly number[],
+    txHashes: readonly TxHash[],
+  ): Promise<readonly DepositRecord[]>;
   /** Whether a transaction made deposits that belong to no request. */
   hasUnaskedDeposits(chainId: number, txHash: TxHash): Promise<boolean>;
   overdueRefunds(overdue: Overdue, limit: number): Promise<DepositId[]>;

@@ -53,6 +53,22 @@ export interface RequestPage {
   /** Where the next page begins; undefined on the last one. */
   readonly next: HistoryPlace | undefined;
   readonly total: { readonly count: number; readonly isCapped: boolean } | undefined;
+  /** Of the transactions that the question names. */
+  readonly unattributed: readonly UnattributedDeposit[];
+}
+
+/** A deposit that belongs to no known request, in the notation of its chain. */
+export interface UnattributedDeposit {
+  readonly chainId: number;
+  readonly txHash: string;
+  readonly depositor: string;
+  readonly currency: string;
+  /** Smallest units. */
+  readonly amount: bigint;
+  /** `waiting` for its automatic refund; `held` until the operator acts. */
+  readonly state: "waiting" | "refunding" | "refunded" | "held";
+  /** Where it is, as the end of a sentence. */
+  readonly message: string;
 }
 
 /** An amount of a currency, as far as it is known. */

@@ -1,8 +1,8 @@
 import { requestsAnswer, requestsQuery } from "@causeway/wire";
-import type { RequestsQuery } from "@causeway/wire";
+import type { RequestsAnswer, RequestsQuery, UnattributedDepositJson } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { PastRequest, RequestPage, Searcher } from "../ports/request-history-routes.ts";
+import type { PastRequest, RequestPage, Searcher, UnattributedDeposit } from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 import { hasSecretKey, requireKey } from "./access.ts";
@@ -49,13 +49,21 @@ export function searcherOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">
 
 /** What goes with the rows of a page. */
 export function pageFields(
-  { next, total }: RequestPage,
+  { next, total, unattributed }: RequestPage,
   { sort, isAscending }: ReturnType<typeof questionOf>,
-): { continuation?: string; total?: number; totalIsCapped?: boolean } {
+): Pick<RequestsAnswer, "continuation" | "total" | "totalIsCapped" | "unattributedDeposits"> {
   return {
     ...(next === undefined ? {} : { continuation: continuationText(next, sort, isAscending) }),
     ...(total === undefined ? {} : { total: total.count, totalIsCapped: total.isCapped }),
+    ...(unattributed.length === 0
+      ? {}
+      : { unattributedDeposits: unattributed.map(unattributedJson) }),
   };
+}
+
+function unattributedJson({ amount, message, ...rest }: UnattributedDeposit): UnattributedDepositJson {
+  const sentence = `The deposit belongs to no known request: ${message}`;
+  return { ...rest, amount: String(amount), message: sentence };
 }
 
 /** What only the secret key that a request came with may see. */

@@ -2,7 +2,7 @@ import type { DepositFact, TransactionFact } from "@causeway/chains";
 import { isWatchedOnly, MAX_WHOLE_DEPOSITS, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
@@ -12,6 +12,7 @@ import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "./report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
+import { describeIndexed } from "./unattributed-deposits.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
@@ -22,7 +23,6 @@ interface Report {
 }
 
 const MOST_DEPOSITS = 20;
-const INDEXED = { message: "Transaction indexed" };
 const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
 
 /**
@@ -58,7 +58,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const isRecorded = async (): Promise<boolean> =>
     topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
   // Reports are repeated: what is recorded needs no lock, and no turn.
-  if (await isRecorded()) return await indexed(services, report);
+  if (await isRecorded()) return await describeIndexed(services, chain.id, report.txHash);
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
   const recorded = services.uow.run(async (tx) => {
@@ -80,28 +80,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
     // The scan may have come to the block meanwhile.
     if (!(await isRecorded())) throw error;
   }
-  return await indexed(services, report);
-}
-
-/** A deposit that belongs to no request shows in no status or history: its reporter learns here where it is. */
-async function indexed(
-  { reads, enginePolicy }: Pick<Needs, "reads" | "enginePolicy">,
-  { chainId, txHash }: Pick<Report, "chainId" | "txHash">,
-): Promise<{ message: string }> {
-  const [unasked] = await reads.unaskedDeposits(chainId, txHash);
-  if (unasked === undefined) return INDEXED;
-  const where = whereItGoes(unasked, enginePolicy.unattributedRefundAfterMs);
-  return { message: `${INDEXED.message}, but a deposit in it belongs to no known request: ${where}` };
-}
-
-function whereItGoes(deposit: DepositRecord, waitMs: number | undefined): string {
-  const { depositor, disposition, refundState, refundWaits, seenAtMs } = deposit;
-  if (refundState === "final") return `it was refunded to ${depositor}`;
-  if (disposition === "refund" && refundState !== "impossible" && refundWaits === undefined)
-    return `its refund to ${depositor}, minus the gas, is under way`;
-  if (disposition === "unattributed" && refundWaits === undefined && waitMs !== undefined)
-    return `it goes back to ${depositor}, minus the gas, after ${new Date(seenAtMs + waitMs).toISOString()} if it is worth more than the gas`;
-  return "it stays in the depository until the operator returns it";
+  return await describeIndexed(services, chain.id, report.txHash);
 }
 
 /** Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a report brings their deposits in. */

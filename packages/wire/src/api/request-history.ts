@@ -355,10 +355,32 @@ export const pastRequestV2 = z
   })
   .meta({ id: "PastRequestV2" });
 
+const unattributedDeposit = z
+  .object({
+    chainId: z.int(),
+    txHash: plainText,
+    depositor: plainText,
+    currency: plainText,
+    amount: digits.describe("Smallest units."),
+    state: z
+      .enum(["waiting", "refunding", "refunded", "held"])
+      .describe(
+        "`waiting`: it goes back to its depositor by itself. `held`: it stays in the depository until the operator returns it.",
+      ),
+    message: plainText.describe("Where it is."),
+  })
+  .meta({ id: "UnattributedDeposit" });
+
 const page = {
   continuation: z.string().optional().describe("Gives the next page; absent on the last one."),
   total: z.int().optional(),
   totalIsCapped: z.boolean().optional().describe("There are more than `total`."),
+  unattributedDeposits: z
+    .array(unattributedDeposit)
+    .optional()
+    .describe(
+      "Deposits that belong to no known request, in the transactions that `hash`, `depositTxHash` or `term` names. Absent when there are none, and on later pages.",
+    ),
 };
 
 export const requestsAnswer = z
@@ -401,6 +423,7 @@ export const traceAnswer = z
 export type RequestsQuery = z.infer<typeof requestsFields>;
 export type PastRequestJson = z.infer<typeof pastRequest>;
 export type PastRequestV2Json = z.infer<typeof pastRequestV2>;
+export type UnattributedDepositJson = z.infer<typeof unattributedDeposit>;
 export type RequestsAnswer = z.infer<typeof requestsAnswer>;
 export type RequestsAnswerV2 = z.infer<typeof requestsAnswerV2>;
 export type TraceAnswer = z.infer<typeof traceAnswer>;

@@ -145,7 +145,8 @@ const unaskedDeposits = statement(
 const unaskedDepositsOf = statement(
   "read_unasked_deposits_of",
   `select ${DEPOSIT_COLUMNS} from deposits
-   where chain_id = $1 and tx_hash = $2 and request_id is null and canonical order by id limit 20`,
+   where chain_id = any($1::bigint[]) and tx_hash = any($2::text[]) and request_id is null and canonical and mapping_until_ms is null
+   order by id limit 20`,
 );
 const originTransactions = statement(
   "read_origin_transactions",
@@ -296,8 +297,8 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
       return rows.map(depositOf);
     },
-    unaskedDeposits: async (chainId, txHash) =>
-      (await sql.query<DepositRow>(unaskedDepositsOf, [chainId, txHash])).map(depositOf),
+    unaskedDeposits: async (chainIds, txHashes) =>
+      (await sql.query<DepositRow>(unaskedDepositsOf, [chainIds, txHashes])).map(depositOf),
     async hasUnaskedDeposits(chainId, txHash) {
       return (await sql.query<{ found: boolean }>(unaskedDeposits, [chainId, txHash]))[0]?.found === true;
     },

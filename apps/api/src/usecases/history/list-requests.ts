@@ -1,37 +1,45 @@
-import type { OrderId, RequestId } from "@causeway/domain";
+import type { OrderId, RequestId, TxHash } from "@causeway/domain";
 import type {
   HistoryCondition,
+  HistoryField,
   HistoryQuestion,
   ListedRequest,
   RequestHistory,
 } from "../../ports/request-history.ts";
 import type { ListQuestion, RequestPage, Searcher, SearchTurns } from "../../ports/request-history-routes.ts";
 import type { Services } from "../../ports/services.ts";
+import { unattributedDeposits } from "../unattributed-deposits.ts";
+import type { UnattributedServices } from "../unattributed-deposits.ts";
 import { pastRequest } from "./past-request.ts";
 
 /** How far requests are counted. */
 export const COUNTED_UP_TO = 10_000;
 
+const TRANSACTION_FIELDS: ReadonlySet<HistoryField> = new Set(["hash", "depositTxHash", "term"]);
+
 export type HistoryServices = Pick<Services, "chains"> & {
   readonly history: RequestHistory;
 };
+
+type Needs = HistoryServices & UnattributedServices & { readonly turns: SearchTurns };
 
 /**
  * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by their own id or order: there may be a thousand of them
  * for each that is paid, and an index of them all would cost each quote more than quoting does.
  */
 export async function listRequests(
-  services: HistoryServices & { readonly turns: SearchTurns },
+  services: Needs,
   question: ListQuestion,
   searcher: Searcher,
 ): Promise<RequestPage> {
   const { history, turns } = services;
   const { wantsTotal, limit } = question;
   // One after the other: a turn is one connection.
-  const { found, counted } = await turns.run(searcher, async () => ({
+  const { found, counted, unattributed } = await turns.run(searcher, async () => ({
     // One more than asked for tells whether there is another page.
     found: await history.page({ ...question, limit: limit + 1 }),
     counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
+    unattributed: await unattributedDeposits(services, namedTransactions(question)),
   }));
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
@@ -51,7 +59,18 @@ export async function listRequests(
       count === undefined
         ? undefined
         : { count: Math.min(count, COUNTED_UP_TO), isCapped: count > COUNTED_UP_TO },
+    unattributed,
   };
+}
+
+/** Transactions whose deposits a question asks for. Later pages do not repeat what belongs to no request. */
+function namedTransactions({ conditions, after }: HistoryQuestion): readonly TxHash[] {
+  if (after !== undefined) return [];
+  return conditions.flatMap((one) =>
+    one.kind === "is" && one.not !== true && TRANSACTION_FIELDS.has(one.field)
+      ? (one.values as readonly TxHash[])
+      : [],
+  );
 }
 
 /** Requests that a question names and asks nothing else of. */

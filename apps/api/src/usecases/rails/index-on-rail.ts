@@ -3,10 +3,12 @@ import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
 import { notSeen } from "../not-seen.ts";
 import type { RecordingServices } from "../record-deposits.ts";
+import { describeIndexed } from "../unattributed-deposits.ts";
+import type { UnattributedServices } from "../unattributed-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 import { withinShare } from "./within-share.ts";
 
-type Needs = RecordingServices & Pick<Services, "uow" | "nonceMappings">;
+type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "nonceMappings">;
 
 const MOST_DEPOSITS = 20;
 
@@ -30,5 +32,5 @@ export async function indexOnRail(
     await tx.rails.lockCursor(chain.id);
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs: services.clock.nowMs() });
   });
-  return { message: "Transaction indexed" };
+  return await describeIndexed(services, chain.id, txHash);
 }
