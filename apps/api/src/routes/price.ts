@@ -3,6 +3,7 @@ import type { RouteServices } from "../ports/route-services.ts";
 import { acceptChainAliases } from "./chain-aliases.ts";
 import { deprecated } from "./deprecated.ts";
 import { QUOTE_ANSWER_MS } from "./quote.ts";
+import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
 import { boundCalls } from "./quoted-calls.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
@@ -13,7 +14,7 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
     "/price",
     {
       onRequest,
-      preValidation: acceptChainAliases,
+      preValidation: [acceptChainAliases, noteNearMisses],
       config: {
         fieldErrorCodes: quoteFieldErrorCodes,
         access: { kind: "anybody", scope: "quote" },
@@ -30,9 +31,11 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
         response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
-    async ({ body, apiKey, ip }) => {
+    async (request) => {
+      const { body, apiKey, ip } = request;
       await boundCalls(undefined, { apiKey, ip }, body);
-      return { ...(await services.priceIntent(body, apiKey?.id, apiKey)), deprecation };
+      const price = await services.priceIntent(body, apiKey?.id, apiKey);
+      return { ...withWarnings(request, price), deprecation };
     },
   );
 }

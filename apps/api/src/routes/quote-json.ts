@@ -19,7 +19,15 @@ type RouteSide = QuoteDetails["route"]["origin"];
 
 true satisfies NothingLeft<
   QuoteAnswer,
-  "requestId" | "steps" | "fees" | "feeSponsorship" | "details" | "expiresAt" | "fillDeadline" | "protocol"
+  | "requestId"
+  | "steps"
+  | "fees"
+  | "feeSponsorship"
+  | "details"
+  | "expiresAt"
+  | "fillDeadline"
+  | "protocol"
+  | "warnings"
 >;
 true satisfies NothingLeft<
   QuoteFees,
@@ -57,10 +65,11 @@ true satisfies NothingLeft<OrderData, keyof OrderIn<string>>;
  * nothing to escape; what comes from the configuration or from outside goes through `jsonText`.
  */
 export function quoteJson(answer: QuoteAnswer): string {
-  const { requestId, steps, fees, feeSponsorship, details, expiresAt, fillDeadline, protocol } = answer;
+  const { requestId, steps, fees, feeSponsorship, details, expiresAt, fillDeadline, protocol, warnings } =
+    answer;
   return (
     `{"requestId":"${requestId}","steps":${stepsJson(steps)},"fees":${feesJson(fees)}${field("feeSponsorship", feeSponsorship)},"details":${detailsJson(details)}` +
-    `${field("expiresAt", expiresAt)}${field("fillDeadline", fillDeadline)},"protocol":{"v2":${protocolJson(protocol.v2)}}}`
+    `${field("expiresAt", expiresAt)}${field("fillDeadline", fillDeadline)},"protocol":{"v2":${protocolJson(protocol.v2)}}${field("warnings", warnings)}}`
   );
 }
 

@@ -8,6 +8,7 @@ import { deprecated } from "./deprecated.ts";
 import { plainQuoteBody } from "./plain-inputs.ts";
 import { boundCalls } from "./quoted-calls.ts";
 import { quoteJson } from "./quote-json.ts";
+import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts";
 
@@ -33,7 +34,7 @@ export function quoteRoutes(
           limited: "quote",
           answerWithinMs: QUOTE_ANSWER_MS,
         },
-        preValidation: acceptChainAliases,
+        preValidation: [acceptChainAliases, noteNearMisses],
         validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
@@ -52,7 +53,8 @@ export function quoteRoutes(
           reply,
           async () => {
             await boundCalls(services.limits, request, request.body);
-            return await services.createQuote(request.body, inWords, request.apiKey?.id, request.apiKey);
+            const tell = (answer: QuoteAnswer): StoredAnswer => inWords(withWarnings(request, answer));
+            return await services.createQuote(request.body, tell, request.apiKey?.id, request.apiKey);
           },
           { needsSecretKey: true },
         ),

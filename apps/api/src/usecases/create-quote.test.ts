@@ -102,6 +102,35 @@ test("the input pays flat fee, gas with its margin and six basis points, and buy
   expect(details.operation).toBe("swap");
 });
 
+test("what rounding leaves over is in the execution when nothing is swapped", async () => {
+  const { details } = await createQuote(
+    quoteWorld(),
+    aQuoteInput({
+      originCurrency: NATIVE_CURRENCY,
+      destinationCurrency: NATIVE_CURRENCY,
+      amount: "50000000000000001",
+    }),
+  );
+  expect(details.operation).toBe("bridge");
+  expect(details.expandedPriceImpact.swap.usd).toBe("0.000000");
+  expect(details.swapImpact).toEqual({ usd: "0.000000", percent: "0.00" });
+});
+
+test("a quote whose refund may cost the whole deposit says so, and no other does", async () => {
+  expect(await createQuote(quoteWorld(), aQuoteInput())).not.toHaveProperty("warnings");
+  const dear = { baseFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 0n, maxFeePerGas: 2n * 10n ** 12n };
+  const input = aQuoteInput({ amount: "200000000" });
+  const { details, warnings } = await createQuote(quoteWorld({ gasPrices: dear }), input);
+  expect(details.refundCurrency.minimumAmount).toBe("0");
+  expect(warnings).toEqual([
+    {
+      code: "NO_REFUND_MINIMUM",
+      field: "details.refundCurrency.minimumAmount",
+      message: expect.stringContaining("no amount is promised if the deposit is refunded") as string,
+    },
+  ]);
+});
+
 test("fees of the two chains are added to the fee of the pair", async () => {
   const fees = { ...aChain(ORIGIN).fees, flatUsd: 0n, depositBps: 10, withdrawalBps: 20 };
   const answer = await createQuote(quoteWorld({ origin: { fees }, destination: { fees } }), aQuoteInput());

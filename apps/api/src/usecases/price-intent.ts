@@ -13,11 +13,16 @@ export async function priceIntent(
   keyId?: string,
   key?: AskingKey,
 ): Promise<PriceAnswer> {
-  const { fees, details, feeSponsorship } = await createQuote(
+  const { fees, details, feeSponsorship, warnings } = await createQuote(
     { ...services, requests: { insertQuoted: async () => undefined } },
     { ...input, includeProtocolData: false },
     keyId,
     key,
   );
-  return { fees, details, ...(feeSponsorship !== undefined && { feeSponsorship }) };
+  return {
+    fees,
+    details,
+    ...(feeSponsorship !== undefined && { feeSponsorship }),
+    ...(warnings !== undefined && { warnings }),
+  };
 }

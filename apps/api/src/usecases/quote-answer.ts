@@ -72,6 +72,17 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
         },
       },
     },
+    ...(told.route.kind === "bridge" && refundWarnings(agreement.refundMinimum)),
+  };
+}
+
+/** Says that a refund promises nothing, which its 0 alone does not explain. */
+export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
+  if (refundMinimum > 0n) return {};
+  const message =
+    "At today's fees the gas of a refund may cost as much as the deposit is worth, so no amount is promised if the deposit is refunded.";
+  return {
+    warnings: [{ code: "NO_REFUND_MINIMUM", field: "details.refundCurrency.minimumAmount", message }],
   };
 }
 
@@ -181,6 +192,10 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       : amountObject(toWireCurrency(route.paidFrom), paid.unit, paid.amount, paid.amount);
   const { priced } = trade;
   const topup = terms.gasTopup && route.kind === "bridge" ? terms.gasTopup.amount : undefined;
+  const hasSwap =
+    originSources !== undefined ||
+    destinationSources !== undefined ||
+    pairClassOf(question.originCurrency, question.destinationCurrency) !== "sameAsset";
   const impact = tradeImpact(
     {
       input: trade.input,
@@ -189,6 +204,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
       app: priced.app,
       sponsored: priced.sponsored,
       topup: priced.topup,
+      hasSwap,
       expected: trade.expected,
     },
     values.input,

@@ -120,7 +120,9 @@ export const quoteDetails = z
     recipient: z.string(),
     currencyIn: amountObject,
     currencyOut: amountObject,
-    refundCurrency: amountObject,
+    refundCurrency: amountObject.describe(
+      "What is deposited. `minimumAmount`: what comes back at least if the deposit as agreed is refunded; 0 when the gas of a refund may cost as much as the deposit is worth.",
+    ),
     currencyGasTopup: amountObject.optional(),
     totalImpact: impact,
     swapImpact: impact,
@@ -173,6 +175,18 @@ export const feeSponsorship = z
   })
   .meta({ id: "FeeSponsorship" });
 
+const quoteWarning = z
+  .object({
+    code: z
+      .enum(["UNKNOWN_FIELD", "NO_REFUND_MINIMUM"])
+      .describe(
+        "`UNKNOWN_FIELD`: a field that was ignored is nearly the name of another. `NO_REFUND_MINIMUM`: a refund may cost as much as the deposit is worth.",
+      ),
+    field: z.string().describe("Of the request, or of this answer."),
+    message: z.string(),
+  })
+  .meta({ id: "QuoteWarning" });
+
 /** Answer of `POST /quote/v2`. */
 export const quoteAnswer = z
   .object({
@@ -190,9 +204,14 @@ export const quoteAnswer = z
         "ms since epoch. A deposit that is not filled by then is refunded; with a deposit address, money that arrives there later is refunded.",
       ),
     protocol: z.object({ v2: protocolV2 }),
+    warnings: z
+      .array(quoteWarning)
+      .optional()
+      .describe("What may not be as the caller expects. Absent when there is nothing to say."),
   })
   .meta({ id: "QuoteAnswer" });
 
+export type QuoteWarning = z.infer<typeof quoteWarning>;
 export type QuoteAnswer = z.infer<typeof quoteAnswer>;
 export type QuoteStep = z.infer<typeof step>;
 export type TransactionStep = z.infer<typeof transactionStep>;

@@ -39,7 +39,7 @@ export const authorization = z
   )
   .meta({ id: "Authorization" });
 
-/** Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored. */
+/** Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored, with a warning when one is nearly a listed one. */
 export const quoteRequest = z
   .object(
     {
@@ -207,6 +207,16 @@ export const quoteRequest = z
     because("must be a JSON object"),
   )
   .meta({ id: "QuoteRequest" });
+
+/** Fields of {@link quoteRequest} that change nothing. */
+export const quoteFieldsWithoutEffect = [
+  "gasLimitForDepositSpecifiedTxs",
+  "referrerAddress",
+  "refundOnOrigin",
+  "useFallbacks",
+  "disableSwapProviderPreference",
+  "latePaymentSlippageTolerance",
+] as const satisfies ReadonlyArray<keyof QuoteInput>;
 
 /** What a route hands to the quote use case. */
 export type QuoteInput = z.infer<typeof quoteRequest>;

@@ -13,7 +13,7 @@ import {
   tradeRate,
 } from "@causeway/domain";
 import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
-import { amountObject, nothingOf, toWireCurrency } from "../quote-answer.ts";
+import { amountObject, nothingOf, refundWarnings, toWireCurrency } from "../quote-answer.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
@@ -61,6 +61,7 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
         },
       },
     },
+    ...refundWarnings(agreement.refundMinimum),
   };
 }
 
@@ -118,6 +119,7 @@ function detailsOf({
       app: trade.app,
       sponsored: undefined,
       topup: undefined,
+      hasSwap: pairClassOf(originCurrency, destinationCurrency) !== "sameAsset",
       expected: trade.expected,
     },
     facts.origin,

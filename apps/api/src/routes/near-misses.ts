@@ -1,0 +1,71 @@
+/** A field that a request has, is not known, and is nearly the name of one that is. */
+export interface NearMiss {
+  readonly field: string;
+  readonly meant: string;
+}
+
+/** A caller's odd fields are looked at up to here, so that a hostile body costs no more than an honest one. */
+const MAX_FIELDS = 20;
+const MAX_NAME_LENGTH = 40;
+const MAX_NEAR_MISSES = 10;
+
+/**
+ * Finds fields that are nearly the name of a known one, and so may be meant to do what they do not.
+ * @param fields known ones; `suggested` are those of them that a near miss is worth a warning
+ * @param otherNames in other interfaces, in lower case without separators, and the known fields they are
+ */
+export function nearMissesOf(
+  fields: { readonly known: readonly string[]; readonly suggested: readonly string[] },
+  otherNames: Readonly<Record<string, string>>,
+): (body: unknown) => readonly NearMiss[] {
+  const names = new Set(fields.known);
+  const plain = new Map(fields.suggested.map((name) => [plainName(name), name]));
+  const others = new Map(Object.entries(otherNames));
+  const nearest = (field: string): string | undefined => {
+    const asked = plainName(field);
+    const same = plain.get(asked) ?? others.get(asked);
+    if (same !== undefined) return same;
+    let [best, least] = [undefined as string | undefined, maxEdits(asked) + 1];
+    for (const [name, meant] of plain) {
+      // The length bounds the number of edits from below.
+      const edits = Math.abs(name.length - asked.length) < least ? editsBetween(asked, name) : least;
+      if (edits < least) [best, least] = [meant, edits];
+    }
+    return best;
+  };
+  return (body) => {
+    if (typeof body !== "object" || body === null || Array.isArray(body)) return [];
+    const found: NearMiss[] = [];
+    let looked = 0;
+    for (const field in body) {
+      if (names.has(field)) continue;
+      if (++looked > MAX_FIELDS || found.length === MAX_NEAR_MISSES) break;
+      const meant = field.length > MAX_NAME_LENGTH ? undefined : nearest(field);
+      if (meant !== undefined) found.push({ field, meant });
+    }
+    return found;
+  };
+}
+
+/** A name without what writers of it differ in: case and separators. */
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}
+
+function maxEdits({ length }: string): number {
+  return length < 5 ? 0 : length < 8 ? 1 : 2;
+}
+
+/** Insertions, deletions and replacements that make one text of the other (Levenshtein). */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let y = 1; y <= from.length; y++) {
+    const next = [y];
+    for (let x = 1; x <= to.length; x++) {
+      const replaced = (row[x - 1] ?? 0) + (from[y - 1] === to[x - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[x] ?? 0) + 1, (next[x - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,75 @@
+import { quoteFieldsWithoutEffect, quoteRequest } from "@causeway/wire";
+import type { QuoteWarning } from "@causeway/wire";
+import type { FastifyRequest } from "fastify";
+import { nearMissesOf } from "./near-misses.ts";
+
+const known = Object.keys(quoteRequest.shape);
+const withoutEffect: ReadonlySet<string> = new Set(quoteFieldsWithoutEffect);
+
+const findNearMisses = nearMissesOf(
+  { known, suggested: known.filter((field) => !withoutEffect.has(field)) },
+  {
+    slippage: "slippageTolerance",
+    slippagebps: "slippageTolerance",
+    slippagepercent: "slippageTolerance",
+    maxslippage: "slippageTolerance",
+    originchain: "originChainId",
+    fromchain: "originChainId",
+    srcchainid: "originChainId",
+    sourcechainid: "originChainId",
+    destinationchain: "destinationChainId",
+    tochain: "destinationChainId",
+    dstchainid: "destinationChainId",
+    fromtoken: "originCurrency",
+    inputtoken: "originCurrency",
+    origintoken: "originCurrency",
+    totoken: "destinationCurrency",
+    outputtoken: "destinationCurrency",
+    destinationtoken: "destinationCurrency",
+    fromamount: "amount",
+    amountin: "amount",
+    inputamount: "amount",
+    toaddress: "recipient",
+    receiver: "recipient",
+    recipientaddress: "recipient",
+    destinationaddress: "recipient",
+    refundaddress: "refundTo",
+    refundrecipient: "refundTo",
+    fromaddress: "user",
+    useraddress: "user",
+    sender: "user",
+    fees: "appFees",
+    integratorfees: "appFees",
+    deadline: "ttl",
+    gastopup: "topupGas",
+    refuel: "topupGas",
+    calls: "txs",
+    transactions: "txs",
+  },
+);
+
+const found = new WeakMap<FastifyRequest, readonly QuoteWarning[]>();
+
+/** Looks for fields that may be meant to be others, before validation drops them. Use as `preValidation` of a route. */
+export function noteNearMisses(request: FastifyRequest, _reply: unknown, done: () => void): void {
+  const misses = findNearMisses(request.body);
+  if (misses.length > 0)
+    found.set(
+      request,
+      misses.map(({ field, meant }) => ({
+        code: "UNKNOWN_FIELD",
+        field,
+        message: `${field} is not a field of this request and was ignored; did you mean ${meant}?`,
+      })),
+    );
+  done();
+}
+
+/** The answer with the warnings that {@link noteNearMisses} found. */
+export function withWarnings<Answer extends { readonly warnings?: QuoteWarning[] | undefined }>(
+  request: FastifyRequest,
+  answer: Answer,
+): Answer {
+  const warnings = found.get(request);
+  return warnings === undefined ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] };
+}
