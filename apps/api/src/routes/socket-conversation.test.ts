@@ -59,6 +59,18 @@ test("answers the same subscription ten times in ten seconds, and others all the
   expect(followed).toHaveLength(12);
 });
 
+test("an unsubscribe that comes before the answer of its subscribe is the only one answered", async () => {
+  const { sent, closed, heard, subscribe } = aConversation();
+  subscribe("a1");
+  const filters = { id: `0x${"a1".repeat(32)}` };
+  heard(JSON.stringify({ type: "unsubscribe", event: "request.status.updated", filters }));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent.map((frame) => JSON.parse(frame) as unknown)).toEqual([
+    { type: "unsubscribe", status: "success", data: { event: "request.status.updated", filters } },
+  ]);
+  expect(closed).toEqual([]);
+});
+
 test("a wall clock that is put back does not count the frames of different windows together", () => {
   controlledTime();
   const { closed, heard } = aConversation();

@@ -54,6 +54,26 @@ test("the parts of the impact, as they are written, add up to the total, and the
   );
 });
 
+test("without a swap the unit that rounding leaves over is in the execution, and the parts still add up", () => {
+  const trade = { input: 100_000_000n, execution: 40_000n, service: 60_000n, app: 0n, expected: 99_899_999n };
+  const { swapImpact, expandedPriceImpact, totalImpact } = tradeImpact(
+    { ...trade, hasSwap: false },
+    usdc,
+    usdc,
+  );
+  expect(swapImpact).toEqual({ usd: "0.000000", percent: "0.00" });
+  expect(expandedPriceImpact).toMatchObject({
+    swap: { usd: "0.000000" },
+    execution: { usd: "-0.040001" },
+    service: { usd: "-0.060000" },
+  });
+  expect(totalImpact.usd).toBe("-0.100001");
+  expect(tradeImpact(trade, usdc, usdc).expandedPriceImpact).toMatchObject({
+    swap: { usd: "-0.000001" },
+    execution: { usd: "-0.040000" },
+  });
+});
+
 test("the rate is output per input in whole units", () => {
   expect(tradeRate(2_000_000n, 6, 10n ** 15n, 18)).toBe("0.0005");
   expect(tradeRate(10n ** 18n, 18, 20_000_000n, 6)).toBe("20");

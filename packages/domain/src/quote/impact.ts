@@ -12,7 +12,7 @@ export interface Impact {
 /** What became of the input's value, in USD and percent of the input. */
 export interface TradeImpact {
   readonly totalImpact: Impact;
-  /** The part that is no fee: what exchanges cost, converting at the price, and rounding. */
+  /** The part that is no fee: what swaps cost, converting at the price, and rounding. 0 when nothing is swapped. */
   readonly swapImpact: Impact;
   readonly expandedPriceImpact: {
     readonly swap: { readonly usd: string };
@@ -34,6 +34,8 @@ export interface TradeAmounts {
   /** What somebody else paid of the fees, and what the recipient's coin for gas was taken for; absent: nothing. */
   readonly sponsored?: bigint | undefined;
   readonly topup?: bigint | undefined;
+  /** Something is swapped, or converted at the price; absent: true. */
+  readonly hasSwap?: boolean;
   readonly expected: bigint;
 }
 
@@ -50,15 +52,17 @@ export function tradeImpact(
 ): TradeImpact {
   const written = (amount: bigint, unit: PricedUnit): bigint => toWrittenUsd(amountToUsdDown(amount, unit));
   const inputUsd = written(trade.input, origin);
-  const executionUsd = -written(trade.execution, deposited);
+  const gasUsd = -written(trade.execution, deposited);
   const serviceUsd = -written(trade.service, deposited);
   const appUsd = -written(trade.app, deposited);
   const sponsoredUsd = trade.sponsored === undefined ? 0n : written(trade.sponsored, deposited);
   const topupUsd = trade.topup === undefined ? 0n : written(trade.topup, deposited);
-  const feesUsd = executionUsd + serviceUsd + appUsd + sponsoredUsd;
+  const feesUsd = gasUsd + serviceUsd + appUsd + sponsoredUsd;
   const isKnown = origin.priceUsd !== 0n && destination.priceUsd !== 0n;
   const totalUsd = isKnown ? written(trade.expected, destination) + topupUsd - inputUsd : feesUsd;
-  const swapUsd = totalUsd - feesUsd;
+  const restUsd = totalUsd - feesUsd;
+  // Without a swap the rest is rounding, which clients must not take for the cost of one.
+  const [swapUsd, executionUsd] = trade.hasSwap === false ? [0n, gasUsd + restUsd] : [restUsd, gasUsd];
   return {
     totalImpact: { usd: formatUsd(totalUsd), percent: formatPercent(totalUsd, inputUsd) },
     swapImpact: { usd: formatUsd(swapUsd), percent: formatPercent(swapUsd, inputUsd) },
