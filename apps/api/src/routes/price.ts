@@ -31,11 +31,10 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
         response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
       },
     },
-    async (request) => {
-      const { body, apiKey, ip } = request;
+    async ({ body, apiKey, ip, raw }) => {
       await boundCalls(undefined, { apiKey, ip }, body);
       const price = await services.priceIntent(body, apiKey?.id, apiKey);
-      return { ...withWarnings(request, price), deprecation };
+      return { ...withWarnings(raw, price), deprecation };
     },
   );
 }

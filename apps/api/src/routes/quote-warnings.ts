@@ -48,14 +48,14 @@ const findNearMisses = nearMissesOf(
   },
 );
 
-const found = new WeakMap<FastifyRequest, readonly QuoteWarning[]>();
+const found = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
 
 /** Looks for fields that may be meant to be others, before validation drops them. Use as `preValidation` of a route. */
-export function noteNearMisses(request: FastifyRequest, _reply: unknown, done: () => void): void {
-  const misses = findNearMisses(request.body);
+export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, done: () => void): void {
+  const misses = findNearMisses(body);
   if (misses.length > 0)
     found.set(
-      request,
+      raw,
       misses.map(({ field, meant }) => ({
         code: "UNKNOWN_FIELD",
         field,
@@ -67,9 +67,9 @@ export function noteNearMisses(request: FastifyRequest, _reply: unknown, done: (
 
 /** The answer with the warnings that {@link noteNearMisses} found. */
 export function withWarnings<Answer extends { readonly warnings?: QuoteWarning[] | undefined }>(
-  request: FastifyRequest,
+  raw: FastifyRequest["raw"],
   answer: Answer,
 ): Answer {
-  const warnings = found.get(request);
+  const warnings = found.get(raw);
   return warnings === undefined ? answer : { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] };
 }

@@ -53,7 +53,7 @@ export function quoteRoutes(
           reply,
           async () => {
             await boundCalls(services.limits, request, request.body);
-            const tell = (answer: QuoteAnswer): StoredAnswer => inWords(withWarnings(request, answer));
+            const tell = (answer: QuoteAnswer): StoredAnswer => inWords(withWarnings(request.raw, answer));
             return await services.createQuote(request.body, tell, request.apiKey?.id, request.apiKey);
           },
           { needsSecretKey: true },

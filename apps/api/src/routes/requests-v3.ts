@@ -2,7 +2,12 @@ import { requestsAnswer, requestsQuery } from "@causeway/wire";
 import type { RequestsAnswer, RequestsQuery, UnattributedDepositJson } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { PastRequest, RequestPage, Searcher, UnattributedDeposit } from "../ports/request-history-routes.ts";
+import type {
+  PastRequest,
+  RequestPage,
+  Searcher,
+  UnattributedDeposit,
+} from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 import { hasSecretKey, requireKey } from "./access.ts";
@@ -55,9 +60,7 @@ export function pageFields(
   return {
     ...(next === undefined ? {} : { continuation: continuationText(next, sort, isAscending) }),
     ...(total === undefined ? {} : { total: total.count, totalIsCapped: total.isCapped }),
-    ...(unattributed.length === 0
-      ? {}
-      : { unattributedDeposits: unattributed.map(unattributedJson) }),
+    ...(unattributed.length === 0 ? {} : { unattributedDeposits: unattributed.map(unattributedJson) }),
   };
 }
 
