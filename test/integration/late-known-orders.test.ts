@@ -288,6 +288,34 @@ test("a deposit whose slot shows a return is left to the operator", async () => 
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
+test("a request that a failover lost together with its fill is not filled again when its row is restored alone", async () => {
+  const { services, pool, destination } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  const row = await pool.query<{ row: object }>(
+    "select to_jsonb(requests) as row from requests where request_id = $1",
+    [agreed.requestId],
+  );
+  const hash = await world.pay(agreed);
+  for (let round = 0; round < 5; round++) await world.round();
+  const lost: Lost = { agreed, hash, restore: async () => undefined };
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  const slot = await services.reads.slotOfLeg("fill", agreed.requestId);
+  if (slot === undefined) throw new Error("the fill has a slot");
+  await loseRows(pool, slot);
+  await pool.query(
+    "update deposits set request_id = null, disposition = 'unattributed' where request_id = $1",
+    [agreed.requestId],
+  );
+  await pool.query("delete from requests where request_id = $1", [agreed.requestId]);
+  await openLane(services, destination.connected);
+
+  await pool.query("insert into requests select (jsonb_populate_record(null::requests, $1)).*", [
+    JSON.stringify(row.rows[0]?.row),
+  ]);
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+});
+
 test("a deposit whose return a failover lost is not placed while that payment has no rows", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);

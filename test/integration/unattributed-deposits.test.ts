@@ -1,10 +1,12 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
+import { RpcFault } from "@causeway/chains";
 import { testTokenAbi } from "@causeway/contracts";
 import { readFileSync } from "node:fs";
 import { encodeFunctionData, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
 import { strandedFunds } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -412,6 +414,74 @@ test("lists that name its transaction show it, in each state, and no others", as
   expect(known.requests).toHaveLength(1);
   expect(known).not.toHaveProperty("unattributedDeposits");
   await app.close();
+});
+
+/** Leaves of a request what a failover to a copy without it knows: nothing, until its deposit is read again. */
+async function loseRequest({ requestId }: Agreed): Promise<void> {
+  const { pool } = world;
+  await pool.query("delete from request_events where request_id = $1", [requestId]);
+  await pool.query("delete from request_history where request_id = $1", [requestId]);
+  await pool.query(
+    `update deposits set request_id = null, disposition = 'unattributed', refund_state = 'none', seen_at_ms = $2
+     where request_id = $1`,
+    [requestId, world.clock.nowMs()],
+  );
+  await pool.query("delete from requests where request_id = $1", [requestId]);
+}
+
+test("a deposit whose request a failover lost together with its fill goes back only by the operator's release", async () => {
+  const { origin, destination, user, usdc, services } = world;
+  const filled = await world.quote({ recipient: world.anAddress() });
+  const hash = await world.pay(filled);
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await destination.balance(filled.terms.recipient, usdc)).toBeGreaterThan(0n);
+  const slot = await services.reads.slotOfLeg("fill", filled.requestId);
+  if (slot === undefined) throw new Error("the fill has a slot");
+  await loseRows(world.pool, slot);
+  await loseRequest(filled);
+  await openLane(services, destination.connected);
+  const before = await origin.balance(user.address, usdc);
+
+  await anHourLater();
+  expect(await origin.balance(user.address, usdc)).toBe(before);
+  expect(await rowOf(hash)).toMatchObject({
+    refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+    refund_waits: expect.stringContaining(slot.attempts[0]?.txHash ?? "a hash"),
+  });
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  await anHourLater();
+  expect(await origin.balance(user.address, usdc)).toBeGreaterThan(before);
+});
+
+test("a deposit of an unknown order does not go back while an EVM chain cannot show whether the order was paid", async () => {
+  const { origin, destination, services, usdc } = world;
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const silent = {
+    ...destination.connected,
+    connection: {
+      ...destination.connected.connection,
+      reader: {
+        ...destination.connected.connection.reader,
+        nonce: () =>
+          Promise.reject(
+            new RpcFault({ kind: "network", method: "eth_getTransactionCount", reason: "it is away" }),
+          ),
+      },
+    },
+  };
+  const chains = createChainDirectory([origin.connected, silent]);
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round();
+  await start();
+  const { id } = await rowOf(hash);
+  expect(await refundDeposit({ ...services, chains }, String(id))).toMatchObject({
+    waitMs: expect.any(Number) as number,
+    why: expect.stringContaining("the node does not answer") as string,
+  });
+  expect(await origin.balance(depositor, usdc)).toBe(0n);
+  await anHourLater();
+  expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
 // After this, the lane of the world plans nothing any more.

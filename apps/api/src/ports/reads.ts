@@ -62,8 +62,19 @@ export interface Reads extends RailReads, SendReads, FillBurnReads, WaitingReads
     from: number,
     to: number,
   ): Promise<ReadonlyMap<number, NonceUser>>;
-  /** A transaction of these keys that pays the request or claim `id`, or returns the deposits of transaction `id`, on this chain, and whose rows are lost. */
-  lostPayment(chainId: number, id: string, senders: readonly Address[]): Promise<TxHash | undefined>;
+  /** A transaction of these keys that pays the request or claim `id`, or returns the deposits of transaction `id`, on this chain, and whose rows are lost. With `orderId` also one
+   * that names this order on any EVM chain: it was found while the request was lost, too. */
+  lostPayment(
+    chainId: number,
+    id: string,
+    senders: readonly Address[],
+    orderId?: OrderId,
+  ): Promise<TxHash | undefined>;
+  /** A transaction of these keys on any EVM chain that names this order and whose rows are lost, also when the order was lost with them. */
+  lostPaymentOfOrder(
+    orderId: OrderId,
+    senders: readonly Address[],
+  ): Promise<{ readonly chainId: number; readonly txHash: TxHash } | undefined>;
   /** A claim that is offered or to be paid, for exactly this. */
   unpaidClaimOf(
     chainId: number,

@@ -26,9 +26,13 @@ import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from ".
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { ownAccounts } from "./lane-signers.ts";
-import { whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
+import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
+import type { LostOrderPayment } from "./unexplained-nonces.ts";
 import { DONE } from "./wait.ts";
 import type { Progress } from "./wait.ts";
+
+/** A chain whose node is away, or a lane after a failover, may take a while. */
+const LOST_ORDER_WAIT_MS = 30_000;
 
 type Needs = Pick<
   WorkerServices,
@@ -110,6 +114,10 @@ async function pay(
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
   const refusal = request === undefined ? await whyNotToDepositor(services, connected, deposit) : undefined;
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
+  const lostOrder = request === undefined ? await paymentOfItsOrder(services, deposit) : undefined;
+  if (lostOrder?.kind === "unknown") return { waitMs: LOST_ORDER_WAIT_MS, why: lostOrder.why };
+  if (lostOrder?.kind === "paid")
+    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", lostOrder.why);
   const [toContract, maybePaid] = await Promise.all([
     isNativeToContract(connected, deposit.currency, recipient),
     request === undefined
@@ -248,6 +256,16 @@ async function whyNotToDepositor(
   return mayBeAnothers && (await connection.reader.hasCode(depositor))
     ? "its depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
     : undefined;
+}
+
+/** Whether a failover may have lost this deposit's order together with its payment. Undefined: it names none, or the operator released its refund. */
+async function paymentOfItsOrder(
+  services: Needs,
+  { orderId, refundReleasedAtMs }: DepositRecord,
+): Promise<LostOrderPayment | undefined> {
+  return orderId === undefined || refundReleasedAtMs !== undefined
+    ? undefined
+    : await paymentOfLostOrder(services, orderId);
 }
 
 /** The block at which a deposit may go back. One for no request waits until it is final: nothing is lost by that. */

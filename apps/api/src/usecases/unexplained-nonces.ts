@@ -1,6 +1,7 @@
 import { inconsistent, RpcFault } from "@causeway/chains";
+import type { TransactionFact } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, Hex, Hex32, RequestTerms, TxHash } from "@causeway/domain";
+import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { LaneState, Reads } from "../ports/reads.ts";
@@ -43,7 +44,7 @@ export async function whyUnexplained(
   return pending > lane.nextNonce ? UNKNOWN_PENDING : undefined;
 }
 
-type PayableTerms = Pick<RequestTerms, "requestId" | "order" | "recipient" | "destination">;
+type PayableTerms = Pick<RequestTerms, "requestId" | "orderId" | "order" | "recipient" | "destination">;
 type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
 
 /**
@@ -66,11 +67,11 @@ export async function whyMaybePaid(
   if (isRail(end)) return undefined;
   const { signer, formerSigners = [] } = services;
   if (terms === undefined) return await whyUnexplained(services, end, signer.address);
-  const { requestId, order } = terms;
+  const { requestId, orderId, order } = terms;
   // Before the solver's key was changed, the order's solver paid.
   const isFormer = order.solver !== signer.address;
   const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
-  const why = await whyPaidBy(services, end, requestId, isKept ? [order.solver] : []);
+  const why = await whyPaidBy(services, end, { id: requestId, orderId }, isKept ? [order.solver] : []);
   if (why !== undefined || !isFormer || isKept) return why;
   const lost = await lostFill(services, end, terms);
   return lost && whyLost(lost);
@@ -86,7 +87,7 @@ export async function whyMaybePaidOut(
   claimId: Hex32,
 ): Promise<string | undefined> {
   const formers = (services.formerSigners ?? []).map(({ address }) => address);
-  return await whyPaidBy(services, connected, claimId, formers);
+  return await whyPaidBy(services, connected, { id: claimId }, formers);
 }
 
 /**
@@ -99,14 +100,50 @@ export async function whyMaybeReturned(
   connected: OneChain,
   depositTx: TxHash,
 ): Promise<string | undefined> {
-  return await whyPaidBy(services, connected, depositTx, []);
+  return await whyPaidBy(services, connected, { id: depositTx }, []);
+}
+
+/** Whether a lost order was paid, with the reason unless it was not. */
+export type LostOrderPayment =
+  | { readonly kind: "unpaid" }
+  | { readonly kind: "paid" | "unknown"; readonly why: string };
+
+/**
+ * Whether an order that the database does not know was filled or refunded: a failover may have lost the request together with its payment.
+ * `unknown` while an EVM chain cannot show it.
+ */
+export async function paymentOfLostOrder(
+  services: Pick<Services, "chains" | "reads" | "signer" | "formerSigners">,
+  orderId: OrderId,
+): Promise<LostOrderPayment> {
+  const { chains, reads, signer, formerSigners = [] } = services;
+  for (const connected of chains.all) {
+    const { name } = connected.chain;
+    const why = await whyUnexplained(services, connected, signer.address).catch((error: unknown) => {
+      if (error instanceof RpcFault) return "the node does not answer";
+      throw error;
+    });
+    if (why !== undefined)
+      return {
+        kind: "unknown",
+        why: `whether chain ${name} shows a payment of its order is unknown: ${why}`,
+      };
+  }
+  const senders = [signer, ...formerSigners].map(({ address }) => address);
+  const lost = await reads.lostPaymentOfOrder(orderId, senders);
+  return lost === undefined
+    ? { kind: "unpaid" }
+    : {
+        kind: "paid",
+        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid its order, whose rows are lost`,
+      };
 }
 
 /** @param formers configured former keys that may have paid, too */
 async function whyPaidBy(
   services: PaidServices,
   connected: OneChain,
-  id: string,
+  { id, orderId }: { readonly id: string; readonly orderId?: OrderId },
   formers: readonly Address[],
 ): Promise<string | undefined> {
   const { address } = services.signer;
@@ -114,7 +151,7 @@ async function whyPaidBy(
   if (unexplained !== undefined) return unexplained;
   for (const former of formers)
     if (await isFormerUnexplained(services, connected, former)) return UNEXPLAINED_NONCE;
-  const lost = await services.reads.lostPayment(connected.chain.id, id, [address, ...formers]);
+  const lost = await services.reads.lostPayment(connected.chain.id, id, [address, ...formers], orderId);
   return lost && whyLost(lost);
 }
 
@@ -176,24 +213,42 @@ async function isFormerUnexplained(
  * @throws RpcFault, also when the node does not know the transaction: it stands in a block
  */
 export async function paidBy(
+  services: Pick<Services, "reads">,
+  connected: OneChain,
+  txHash: TxHash,
+): Promise<string | undefined> {
+  return (await useOf(services, connected, txHash)).pays;
+}
+
+/** What `paidBy` tells, and what the input ends with. @throws RpcFault */
+async function useOf(
   { reads }: Pick<Services, "reads">,
   { chain, connection }: OneChain,
   txHash: TxHash,
-): Promise<string | undefined> {
+): Promise<Omit<NonceUser, "txHash">> {
   const state = await stateOf(connection, txHash);
-  if (state.kind === "mined" && state.receipt.status === "reverted") return undefined;
-  const { to, input, value } = state.transaction;
-  if (input.length >= 66) {
-    const last: Hex = `0x${input.slice(-64)}`;
-    const byOrder = (await reads.requestsByOrders([last])).get(last);
+  if (state.kind === "mined" && state.receipt.status === "reverted") return { pays: undefined };
+  const { input } = state.transaction;
+  const inputEnd: Hex | undefined = input.length >= 66 ? `0x${input.slice(-64)}` : undefined;
+  return { pays: await servedBy(reads, chain.id, state.transaction, inputEnd), inputEnd };
+}
+
+async function servedBy(
+  reads: Reads,
+  chainId: number,
+  { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
+  inputEnd: Hex | undefined,
+): Promise<string | undefined> {
+  if (inputEnd !== undefined) {
+    const byOrder = (await reads.requestsByOrders([inputEnd])).get(inputEnd);
     if (byOrder !== undefined) return byOrder.terms.requestId;
-    if (await reads.hasUnaskedDeposits(chain.id, last)) return last;
+    if (await reads.hasUnaskedDeposits(chainId, inputEnd)) return inputEnd;
   }
   if (to === undefined) return undefined;
   const payout = payoutOf({ to, input, value });
   return (
-    (await reads.unsettledExecutionOf(chain.id, { to, data: input, value })) ??
-    (payout && (await reads.unpaidClaimOf(chain.id, payout)))
+    (await reads.unsettledExecutionOf(chainId, { to, data: input, value })) ??
+    (payout && (await reads.unpaidClaimOf(chainId, payout)))
   );
 }
 
@@ -284,7 +339,7 @@ async function findNonceUser(
   const head = await connection.reader.head();
   const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
-  const user = { txHash, pays: await paidBy(services, connected, txHash) };
+  const user = { txHash, ...(await useOf(services, connected, txHash)) };
   // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it paid.
   if (user.pays === undefined)
     services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });

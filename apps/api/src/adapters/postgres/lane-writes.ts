@@ -30,8 +30,9 @@ const noteSearchFrom = statement(
 );
 const noteNonceUser = statement(
   "lane_note_nonce_user",
-  `insert into nonce_users (chain_id, sender, nonce, tx_hash, pays) values ($1, $2, $3, $4, $5)
-   on conflict (chain_id, sender, nonce) do update set tx_hash = excluded.tx_hash, pays = excluded.pays`,
+  `insert into nonce_users (chain_id, sender, nonce, tx_hash, pays, input_end) values ($1, $2, $3, $4, $5, $6)
+   on conflict (chain_id, sender, nonce) do update
+     set tx_hash = excluded.tx_hash, pays = excluded.pays, input_end = excluded.input_end`,
 );
 const raise = statement(
   "lane_raise",
@@ -125,8 +126,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async noteSearchFrom(chainId, sender, block): Promise<void> {
       await sql.query(noteSearchFrom, [chainId, sender, block]);
     },
-    async noteNonceUser(chainId, sender, nonce, { txHash, pays }): Promise<void> {
-      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, pays ?? null]);
+    async noteNonceUser(chainId, sender, nonce, { txHash, pays, inputEnd }): Promise<void> {
+      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, pays ?? null, inputEnd ?? null]);
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
       const { leg } = plan;

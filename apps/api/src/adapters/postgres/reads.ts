@@ -48,7 +48,12 @@ const nonceUsers = statement(
 // Once its rows are restored, its nonce has a slot.
 const lostPayment = statement(
   "read_lost_payment",
-  `select tx_hash from nonce_users u where chain_id = $1 and pays = $2 and sender = any($3::text[])
+  `select tx_hash from nonce_users u where (chain_id = $1 and pays = $2 or input_end = $4) and sender = any($3::text[])
+     and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
+);
+const lostPaymentOfOrder = statement(
+  "read_lost_payment_of_order",
+  `select chain_id, tx_hash from nonce_users u where input_end = $1 and sender = any($2::text[])
      and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
 );
 const unpaidClaimOf = statement(
@@ -287,9 +292,19 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
         ]),
       );
     },
-    async lostPayment(chainId, id, senders) {
-      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [chainId, id, senders]);
+    async lostPayment(chainId, id, senders, orderId) {
+      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [
+        chainId,
+        id,
+        senders,
+        orderId ?? null,
+      ]);
       return row?.tx_hash as TxHash | undefined;
+    },
+    async lostPaymentOfOrder(orderId, senders) {
+      const values = [orderId, senders];
+      const [row] = await sql.query<{ chain_id: number; tx_hash: TxHash }>(lostPaymentOfOrder, values);
+      return row && { chainId: row.chain_id, txHash: row.tx_hash };
     },
     attributableDeposits: async (chainId, after, limit) =>
       (await sql.query<DepositRow>(attributableDeposits, [chainId, after ?? 0, limit])).map(depositOf),
