@@ -10,6 +10,7 @@ import { buildHealthServer } from "../../apps/api/src/health-server.ts";
 import type { Catalog } from "../../apps/api/src/jobs/define-job.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { readiness, readinessCheck } from "../../apps/api/src/usecases/readiness.ts";
+import type { ReadinessNeeds } from "../../apps/api/src/usecases/readiness.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
@@ -51,7 +52,7 @@ beforeAll(async () => {
   server = await buildHealthServer({
     log: createLogger({ name: "test", level: "silent" }),
     metrics: createMetrics("test"),
-    readiness: () => readiness(services, { redis: () => relay.ping() }),
+    readiness: () => readiness(services, { further: { redis: () => relay.ping() } }),
   });
 });
 afterAll(async () => {
@@ -128,8 +129,29 @@ test("callers of a public readiness route share one check per second", async () 
 });
 
 test("a service with one chain that works is ready, and one whose chains are all away is not", async () => {
-  const withChains = async (...states: readonly ("ok" | "lagging" | "unheard")[]) =>
-    await readiness({
+  expect(await withChains(["lagging", "ok", "unheard"])).toMatchObject({ ready: true });
+  expect(await withChains(["lagging", "unheard"])).toMatchObject({
+    ready: false,
+    chains: { "chain-0": { state: "lagging" }, "chain-1": { state: "unheard" } },
+  });
+});
+
+test("a service whose required chain is away is not ready, whatever the others do", async () => {
+  const required = (...names: string[]) => ({ requiredChains: names });
+  for (const state of ["lagging", "unheard"] as const)
+    expect(await withChains(["ok", state], required("chain-1"))).toMatchObject({
+      ready: false,
+      chains: { "chain-1": { state, required: true } },
+    });
+  const answer = await withChains(["ok", "lagging"], required("chain-0"));
+  expect(answer).toMatchObject({ ready: true, chains: { "chain-0": { required: true } } });
+  expect(answer.chains["chain-1"]).not.toHaveProperty("required");
+  expect(await withChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({ ready: true });
+});
+
+const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], needs: ReadinessNeeds = {}) =>
+  await readiness(
+    {
       reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
       chains: {
         all: states.map((state, at) => ({
@@ -142,13 +164,9 @@ test("a service with one chain that works is ready, and one whose chains are all
         })),
         rails: [],
       },
-    } as unknown as WorkerServices);
-  expect(await withChains("lagging", "ok", "unheard")).toMatchObject({ ready: true });
-  expect(await withChains("lagging", "unheard")).toMatchObject({
-    ready: false,
-    chains: { "chain-0": { state: "lagging" }, "chain-1": { state: "unheard" } },
-  });
-});
+    } as unknown as WorkerServices,
+    needs,
+  );
 
 test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
   const services = {
@@ -159,12 +177,12 @@ test("a worker reports the leaders, which decide nothing, and leaves them out wh
     },
   } as unknown as WorkerServices;
   const leaders = { two: { leader: "none" as const } };
-  expect(await readiness(services, {}, async () => leaders)).toEqual({
+  expect(await readiness(services, { leaders: async () => leaders })).toEqual({
     ready: true,
     chains: { two: { state: "ok", headAgeSeconds: 0 } },
     checks: { database: "ok", two: "ok" },
     leaders,
   });
   const failing = async (): Promise<never> => await Promise.reject(new Error("the database is away"));
-  expect(await readiness(services, {}, failing)).not.toHaveProperty("leaders");
+  expect(await readiness(services, { leaders: failing })).not.toHaveProperty("leaders");
 });

@@ -184,6 +184,30 @@ test("an input that is wrong by itself is reported once, not again by what depen
   expect(problemsOf({ ...wrongChain, ...known })).toHaveLength(2);
 });
 
+test("readiness may depend on enabled chains only", () => {
+  expect(readApiConfig({ ...local, READINESS_CHAINS: "local-a, local-b" }).requiredChains).toEqual([
+    "local-a",
+    "local-b",
+  ]);
+  expect(problemsOf({ ...local, READINESS_CHAINS: "local-a,base", HTTP_PORT: "x" })).toEqual([
+    expect.stringContaining("HTTP_PORT"),
+    "READINESS_CHAINS names base, which is not the name of an enabled chain",
+  ]);
+});
+
+test("chains for which nothing is set are off without a warning, and named when no chain is enabled", () => {
+  expect(readApiConfig(local).offChains).not.toContain("local-a");
+  const unset = Object.fromEntries(
+    Object.keys(local)
+      .filter((name) => /RPC_URL|WS_URL/.test(name))
+      .map((name) => [name, ""]),
+  );
+  expect(problemsOf({ ...local, ...unset })).toEqual([
+    "no chain is enabled",
+    expect.stringMatching(/^off, because none of their variables is set: local-a, local-b/),
+  ]);
+});
+
 test("a misspelled variable stops the start when what is meant is unset, and is a warning when it is set", () => {
   expect(problemsOf({ ...local, FEE_MAYOR_BPS: "80" })).toEqual([
     "FEE_MAYOR_BPS is set, but there is no such setting: rename it to FEE_MAJOR_BPS, or unset it",

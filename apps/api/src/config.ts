@@ -7,6 +7,7 @@ import {
   loadAttestationChains,
   loadFixedPrices,
   loadHub,
+  noChainProblems,
   readChains,
   readSettings,
   setting,
@@ -147,6 +148,8 @@ export interface ApiConfig {
     readonly webhooks: WebhookPolicy;
   };
   readonly healthPort: number;
+  /** Names of the chains without which a process is not ready. */
+  readonly requiredChains: readonly string[];
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: {
@@ -172,6 +175,8 @@ export interface ApiConfig {
   readonly chains: readonly Chain[];
   /** Enabled chains that are reached by a rail. */
   readonly rails: readonly RailConfig[];
+  /** Names of chains that are off because nothing is set for them. */
+  readonly offChains: readonly string[];
   /** For the log at start: what is switched off and why. */
   readonly warnings: readonly string[];
 }
@@ -206,6 +211,7 @@ const crossChecked = {
   ...engineSettings,
   ...settlementSettings,
   ...appBalanceSettings,
+  requiredChains: httpSettings.requiredChains,
 };
 
 function readConfig(
@@ -263,6 +269,7 @@ function readConfig(
   if (valid.swapAggregatorUrl !== undefined && valid.swapAggregatorName !== undefined && loaded)
     problems.push(...sourceNameProblems(valid.swapAggregatorName, loaded.chains));
   if (loaded) problems.push(...chainProblems(loaded, valid.solverChainName, fixedPrices));
+  if (loaded) problems.push(...requiredProblems(valid.requiredChains ?? [], loaded));
   if (loaded && loaded.chains.length + loaded.faulty.length > 0)
     problems.push(
       ...appBalanceProblems(
@@ -341,6 +348,7 @@ function readConfig(
       webhooks: { allowPrivate: push.webhookAllowPrivate, timeoutMs: push.webhookTimeoutMs },
     },
     healthPort: http.healthPort,
+    requiredChains: http.requiredChains,
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: {
@@ -363,6 +371,7 @@ function readConfig(
     settlement,
     chains: loaded.chains,
     rails,
+    offChains: loaded.off,
     warnings: [
       ...unknown.warnings,
       ...loaded.warnings,
@@ -598,12 +607,22 @@ function withoutIds(rails: readonly RailChain[]): readonly string[] {
   return rails.flatMap(({ vmType, name }) => (vmType === "hypevm" ? [name] : []));
 }
 
+function requiredProblems(
+  required: readonly string[],
+  { chains, rails, faulty }: ReadChains,
+): readonly string[] {
+  const names = [...chains, ...rails, ...faulty].map(({ name }) => name);
+  return required
+    .filter((name) => !names.includes(name))
+    .map((name) => `READINESS_CHAINS names ${name}, which is not the name of an enabled chain`);
+}
+
 function chainProblems(
-  { chains, rails, warnings, faulty }: ReadChains,
+  { chains, rails, warnings, off, faulty }: ReadChains,
   homeName: string | undefined,
   fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
-  if (chains.length + faulty.length === 0) return ["no chain is enabled", ...warnings];
+  if (chains.length + faulty.length === 0) return noChainProblems({ warnings, off });
   const problems: string[] = [];
   if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
     problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");

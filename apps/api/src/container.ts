@@ -317,7 +317,7 @@ export async function createContainer(
             { ...services, uow: turnOf({ caller, chainId: report.chainId }) },
             readReport(services.chains, report),
           ),
-        readiness: readinessCheck(services),
+        readiness: readinessCheck(services, { requiredChains: config.requiredChains }),
         depositAddresses: depositAddressRoutes(services, quoting),
         discovery: discoveryRoutes(quoting, { sql, lifecycle }),
         appBalance: appBalanceRouteServices(services),

@@ -100,6 +100,12 @@ export const httpSettings = {
     0,
     65_535,
   )({ name: "HEALTH_PORT", describe: "Port of the worker's health and metrics server.", default: 3001 }),
+  requiredChains: list({
+    name: "READINESS_CHAINS",
+    describe:
+      "Names of enabled chains, for example `base,arbitrum`: `GET /health/ready` answers 503 while one of them is `lagging` or `unheard`. Empty: one chain of all is enough.",
+    default: [],
+  }),
   bodyLimitBytes: integer(
     1024,
     16_777_216,

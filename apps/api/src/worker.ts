@@ -8,10 +8,17 @@ await runProcess(process.env, {
   name: "causeway-worker",
   answersClients: false,
   read: readWorkerConfig,
-  serve: async (container, { access, keys }, services) => {
+  serve: async (container, { access, keys, requiredChains }, services) => {
     const work = await container.work(keys);
     return buildHealthServer(
-      { ...services, readiness: readinessCheck(container.services, { redis: work.ping }, work.leaders) },
+      {
+        ...services,
+        readiness: readinessCheck(container.services, {
+          further: { redis: work.ping },
+          leaders: work.leaders,
+          requiredChains,
+        }),
+      },
       { metrics: metricsAccess(access.metricsToken, "open") },
     );
   },

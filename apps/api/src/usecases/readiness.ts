@@ -7,6 +7,15 @@ import { scanLag } from "./scan-lag.ts";
 /** Who leads what; it is reported and decides nothing, since a standby is as ready as the leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
+/** What a process needs beside the database. */
+export interface ReadinessNeeds {
+  /** Servers by name, each with a question that settles when it answers. */
+  readonly further?: Readonly<Record<string, () => Promise<void>>>;
+  readonly leaders?: LeaderReport;
+  /** Names of chains without which the process is not ready. */
+  readonly requiredChains?: readonly string[];
+}
+
 /** How long a server may take to answer, ms. */
 const DEADLINE_MS = 2_000;
 
@@ -16,27 +25,25 @@ const KEPT_MS = 1_000;
 /** {@link readiness} for a public route: concurrent callers share one check, and an answer is reused for a second. */
 export function readinessCheck(
   services: Pick<Services, "reads" | "chains" | "clock">,
-  further: Readonly<Record<string, () => Promise<void>>> = {},
-  leaders?: LeaderReport,
+  needs: ReadinessNeeds = {},
 ): () => Promise<ReadinessAnswer> {
   let latest: { readonly atMs: number; readonly answer: Promise<ReadinessAnswer> } | undefined;
   return () => {
     const nowMs = services.clock.nowMs();
     if (latest === undefined || Math.abs(nowMs - latest.atMs) >= KEPT_MS)
-      latest = { atMs: nowMs, answer: readiness(services, further, leaders) };
+      latest = { atMs: nowMs, answer: readiness(services, needs) };
     return latest.answer;
   };
 }
 
 /**
  * Whether this process can do its work: the database answers, so does every one of `further` (the worker cannot work without Redis, the API can), and at least one chain
- * is followed. A single chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is shown but does not take the process out of
- * service.
+ * is followed, among them all required ones. Any other chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is shown but does not
+ * take the process out of service.
  */
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,
-  further: Readonly<Record<string, () => Promise<void>>> = {},
-  leaders?: LeaderReport,
+  { further = {}, leaders, requiredChains = [] }: ReadinessNeeds = {},
 ): Promise<ReadinessAnswer> {
   const servers = { database: () => services.reads.ping(), ...further };
   const asked = Object.entries(servers).map(async ([name, ask]) => [name, await answers(ask)] as const);
@@ -44,23 +51,26 @@ export async function readiness(
   // Without the database nobody knows the leaders.
   const led = checks["database"] === "ok" ? await leaders?.().catch(() => undefined) : undefined;
   const answering = Object.values(checks).every((check) => check === "ok");
-  let followed = 0;
+  const followed = new Set<string>();
   const scanned = await within(services.reads.scannedBlocks()).catch(() => undefined);
+  const requirement = (name: string) => (requiredChains.includes(name) ? { required: true } : {});
   const chains: Record<string, ReadinessAnswer["chains"][string]> = {};
   for (const { chain, pulse } of services.chains.all) {
     const state = pulse.head() === undefined ? "unheard" : pulse.lagging() ? "lagging" : "ok";
-    if (state === "ok") followed++;
+    if (state === "ok") followed.add(chain.name);
     const behind = state === "ok" ? scanBehind({ chain, pulse }, scanned?.get(chain.id)) : undefined;
     checks[chain.name] = behind ?? (state === "unheard" ? "no block heard of yet" : state);
-    chains[chain.name] = { state: behind === undefined ? state : "behind", headAgeSeconds: secondsOf(pulse) };
+    const shown = behind === undefined ? state : "behind";
+    chains[chain.name] = { state: shown, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };
   }
   for (const { chain, pulse } of services.chains.rails) {
     const state = pulse.lagging() ? "lagging" : "ok";
-    if (state === "ok") followed++;
+    if (state === "ok") followed.add(chain.name);
     checks[chain.name] = state;
-    chains[chain.name] = { state, headAgeSeconds: secondsOf(pulse) };
+    chains[chain.name] = { state, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };
   }
-  return { ready: answering && followed > 0, chains, checks, ...(led !== undefined && { leaders: led }) };
+  const ready = answering && followed.size > 0 && requiredChains.every((name) => followed.has(name));
+  return { ready, chains, checks, ...(led !== undefined && { leaders: led }) };
 }
 
 const secondsOf = (pulse: Pick<ConnectedChain["pulse"], "headAgeMs">): number =>

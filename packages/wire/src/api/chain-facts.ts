@@ -25,7 +25,11 @@ export const chainHealthAnswer = z
     healthy: z.boolean().describe("Blocks come, they are read, and new quotes are given."),
     chainId: z.int(),
     disabled: z.boolean().describe("No new quotes from or to this chain (incident)."),
-    blockProductionLagging: z.boolean().describe("No block came for much longer than usual."),
+    blockProductionLagging: z
+      .boolean()
+      .describe(
+        "No block came for 10 block times and at least 30 seconds (chains that are not EVM chains: a minute), so an outage shows only after that time.",
+      ),
     pricesGas: z.boolean().describe("What quotes need of the chain was read recently."),
     blockNumber: digits.nullable().describe("Newest block heard of; null before the first."),
     blockAgeMs: z.int().nonnegative().nullable().describe("Since that block was heard of."),

@@ -25,6 +25,7 @@ const chainReadiness = z.object({
     .describe(
       "Seconds since a new block arrived (non-EVM chains: since the chain was last read), or since the start.",
     ),
+  required: z.boolean().optional().describe("`READINESS_CHAINS` names it."),
 });
 
 /** The process can do its work; the state of each thing it needs by name. */
@@ -34,7 +35,7 @@ export const readinessAnswer = z
     chains: z
       .record(z.string(), chainReadiness)
       .describe(
-        "Every enabled chain by name. A chain that is away fails its own routes, and readiness only when all are.",
+        "Every enabled chain by name. A chain that is away fails its own routes, and readiness only when all are or `READINESS_CHAINS` names it.",
       ),
     checks: z.record(z.string(), z.string()).describe("`ok` or what is wrong, by name."),
     leaders: z
