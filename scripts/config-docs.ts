@@ -52,8 +52,9 @@ ${describeSettings(oracleSettingGroups)}
 ## Chains
 
 \`configs/chains.<ENVIRONMENT>.json\` is an array with one object for each chain. It is checked whole at the start; unknown
-keys are refused. A string \`$NAME\` is replaced by that variable. A chain with an unset variable is disabled with a
-warning, or stops the start when it says \`"required": true\`; only the WebSocket URLs may be unset without that. The
+keys are refused. A string \`$NAME\` is replaced by that variable. A chain with an unset variable is off, or stops the
+start when it says \`"required": true\`; only the WebSocket URLs may be unset without that. A warning at the start names what is missing
+when other variables of the chain are set. The
 addresses of the service's own contracts on real networks are placeholders, because they are yours: deploy them, then set
 the variables.
 

@@ -39,6 +39,8 @@ export async function runProcess<Config extends ApiConfig>(
     lifecycle,
     start: async () => {
       for (const warning of config.warnings) log.warn({ event: "configuration", warning });
+      const chains = [...config.chains, ...config.rails.map(({ chain }) => chain)].map(({ name }) => name);
+      log.info({ event: "chains_enabled", chains, off: config.offChains });
       const container = await createContainer(
         config,
         { log, metrics, answersClients: plan.answersClients },

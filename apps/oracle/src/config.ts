@@ -6,6 +6,7 @@ import {
   gather,
   isLocalKey,
   loadHub,
+  noChainProblems,
   readAttestationChains,
   readSettings,
   unknownVariables,
@@ -58,6 +59,8 @@ export interface OracleConfig {
   readonly shutdownTimeoutMs: number;
   /** Enabled chains, never empty. */
   readonly chains: readonly AttestationChain[];
+  /** Names of chains that are off because nothing is set for them. */
+  readonly offChains: readonly string[];
   readonly hub: AttestationHub;
   /** For the log at start. */
   readonly warnings: readonly string[];
@@ -86,8 +89,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   problems.push(...(loaded?.problems ?? []));
   const hub = location && read(() => loadHub({ ...location, env }));
 
-  if (loaded?.chains.length === 0 && loaded.problems.length === 0)
-    problems.push("no chain is enabled", ...loaded.warnings);
+  if (loaded?.chains.length === 0 && loaded.problems.length === 0) problems.push(...noChainProblems(loaded));
   // Lists are read even where another variable of their group is wrong: all that is wrong is told at once.
   const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
   const peers = readPeerList(listed?.peers?.reveal() ?? "");
@@ -138,6 +140,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     logLevel: http.logLevel,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     chains: loaded.chains,
+    offChains: loaded.off,
     hub: hub.hub,
     warnings: [...warnings, ...unknown.warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
     secrets: [

@@ -22,6 +22,11 @@ async function serve(config: OracleConfig): Promise<void> {
     lifecycle,
     start: async () => {
       for (const warning of config.warnings) log.warn({ event: "configuration", warning });
+      log.info({
+        event: "chains_enabled",
+        chains: config.chains.map(({ name }) => name),
+        off: config.offChains,
+      });
       const services = await createContainer(config, { log, metrics }, lifecycle);
       const server = await buildServer(
         { ...services, log, metrics },

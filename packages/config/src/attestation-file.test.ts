@@ -208,9 +208,15 @@ test("what is wrong in the file does not hide what is wrong in the variables", (
   expect(problems).toContain("httpRpcUrl (BASE_RPC_URL): must be an http(s) URL");
 });
 
-test("a chain with an unset variable is off with a warning, unless it is required", () => {
+test("a chain with an unset variable is off, with a warning when another is set, unless it is required", () => {
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL" };
-  expect(load([entry])).toEqual({ chains: [], warnings: ["chain base is disabled: not set: BASE_RPC_URL"] });
+  expect(load([entry])).toEqual({ chains: [], warnings: [], off: ["base"] });
+  const partly = { ...entry, depository: "$BASE_DEPOSITORY_ADDRESS" };
+  expect(load([partly], { BASE_DEPOSITORY_ADDRESS: `0x${"11".repeat(20)}` })).toEqual({
+    chains: [],
+    warnings: ["chain base is disabled: not set: BASE_RPC_URL"],
+    off: [],
+  });
   expect(problemsOf(() => load([{ ...entry, required: true }])).join()).toContain(
     "is required, but not set: BASE_RPC_URL",
   );

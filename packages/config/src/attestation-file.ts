@@ -12,7 +12,7 @@ import { finalityOf } from "./finality.ts";
 import { hyperliquidFacts } from "./hyperliquid-facts.ts";
 import { WRONG_CHECKSUM } from "./kinds.ts";
 import { lighterFacts } from "./lighter-facts.ts";
-import { resolvePlaceholders, variableAt } from "./placeholder.ts";
+import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { sameChainProblems } from "./same-chain.ts";
 import { solanaFacts } from "./solana-facts.ts";
 import { tronFacts } from "./tron-facts.ts";
@@ -27,8 +27,10 @@ export interface ReadAttestationChains extends LoadedAttestationChains {
 export interface LoadedAttestationChains {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly AttestationChain[];
-  /** Chains that are off because a variable is unset. */
+  /** Chains that are off although some of their variables are set, and what is not attested; each with what is not set. */
   readonly warnings: readonly string[];
+  /** Names of chains that are off because none of their variables is set. */
+  readonly off: readonly string[];
 }
 
 /** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
@@ -71,6 +73,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
 
   const problems: string[] = [];
   const warnings: string[] = [];
+  const off: string[] = [];
   const chains: AttestationChain[] = [];
   const ids = new Set<string>();
   const numbers = new Set<string>();
@@ -93,6 +96,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
     if (missing.length > 0) {
       const variables = [...new Set(missing.map((one) => one.variable))].join(", ");
       if (written.required) problems.push(`${place}: is required, but not set: ${variables}`);
+      else if (isUnasked(document, source.env)) off.push(written.id);
       else warnings.push(`chain ${written.id} is disabled: not set: ${variables}`);
       continue;
     }
@@ -114,7 +118,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
     chains.push(chain);
   }
   problems.push(...sameChainProblems(chains).map((problem) => `${fileName}: ${problem}`));
-  return { chains, warnings, problems };
+  return { chains, warnings, off, problems };
 }
 
 function isNeeded(path: readonly (string | number)[]): boolean {

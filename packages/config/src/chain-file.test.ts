@@ -94,11 +94,12 @@ test("amounts in the file become integers with their units", () => {
   expect(chain?.fees.flatUsd).toBe(10n ** 16n);
 });
 
-test("a chain whose RPC is unset is disabled with a warning, or refused when required", () => {
-  const env = { ...bothNodes, LOCAL_B_RPC_URL: "" };
-  const { chains, warnings } = loadEdited(() => undefined, env);
+test("a chain for which nothing is set is off without a warning, or refused when required", () => {
+  const env = { ...bothNodes, LOCAL_B_RPC_URL: "", LOCAL_B_WS_URL: "" };
+  const { chains, warnings, off } = loadEdited(() => undefined, env);
   expect(chains.map((c) => c.name)).toEqual(["local-a"]);
-  expect(warnings).toEqual(["chain local-b is disabled: not set: LOCAL_B_RPC_URL"]);
+  expect(warnings).toEqual([]);
+  expect(off).toContain("local-b");
   const required = problemsOf(() => loadEdited(([, b]) => Object.assign(b ?? {}, { required: true }), env));
   expect(required).toContain("[1] (local-b): is required, but not set: LOCAL_B_RPC_URL");
 });
@@ -318,7 +319,9 @@ test.each([
   expect(warnings).toEqual([]);
   expect(chains).toHaveLength(evmChains);
   expect(rails.map(({ vmType }) => vmType)).toEqual(["svm", "bvm", "hypevm"]);
-  expect(loadChains({ environment, configsDir, env: {} }).warnings).toHaveLength(evmChains + 3);
+  const unset = loadChains({ environment, configsDir, env: {} });
+  expect(unset.off).toHaveLength(evmChains + 3);
+  expect(unset.warnings).toEqual([]);
 
   const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
   // Another chain of the library has the same id.
@@ -523,11 +526,21 @@ test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
   expect(warnings).toContain("chain bitcoin is disabled: not set: BITCOIN_ESPLORA_URL");
 });
 
+test("a chain for which some variables are set is disabled with a warning that names the others", () => {
+  const { off, warnings } = loadEdited(([, b]) => Object.assign(b ?? {}, { wsRpcUrl: "$LOCAL_B_WS_URL" }), {
+    ...bothNodes,
+    LOCAL_B_RPC_URL: "",
+    LOCAL_B_WS_URL: "ws://127.0.0.1:1",
+  });
+  expect(off).not.toContain("local-b");
+  expect(warnings).toEqual(["chain local-b is disabled: not set: LOCAL_B_RPC_URL"]);
+});
+
 test("an unset variable switches a rail off, and entries of families that only oracles know are passed over", () => {
-  const { chains, rails, warnings } = loadEdited((entries) => {
+  const { chains, rails, off } = loadEdited((entries) => {
     entries.splice(2, 3, railEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
   });
   expect(chains).toHaveLength(2);
   expect(rails.filter(({ name }) => name === "solana")).toEqual([]);
-  expect(warnings).toContain("chain solana is disabled: not set: SOLANA_RPC_URL, SOLANA_DEPOSITORY_PROGRAM");
+  expect(off).toContain("solana");
 });

@@ -7,7 +7,7 @@ import type { ChainEntry } from "./chain-schema.ts";
 import { chainEntry } from "./chain-schema.ts";
 import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
-import { resolvePlaceholders, variableAt } from "./placeholder.ts";
+import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import type { RailEntry } from "./rail-schema.ts";
 import { attestedOnlyFamilies, railEntry, railFamilies } from "./rail-schema.ts";
 import { toChain } from "./to-chain.ts";
@@ -19,8 +19,10 @@ export interface LoadedChains {
   readonly chains: readonly Chain[];
   /** Enabled chains that are reached by a rail, likewise. */
   readonly rails: readonly RailChain[];
-  /** Chains that are off because a variable is unset. */
+  /** Chains that are off although some of their variables are set, and which are not. */
   readonly warnings: readonly string[];
+  /** Names of chains that are off because none of their variables is set. */
+  readonly off: readonly string[];
 }
 
 /** The same, also where parts of the file are wrong. */
@@ -62,6 +64,7 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
 
   const problems: string[] = [];
   const warnings: string[] = [];
+  const off: string[] = [];
   const chains: Chain[] = [];
   const rails: RailChain[] = [];
   const faulty: ReadChains["faulty"][number][] = [];
@@ -85,7 +88,8 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
       if (asWritten.required) {
         problems.push(`${place}: is required, but not set: ${variables}`);
         faulty.push(identityOf(document));
-      } else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
+      } else if (isUnasked(document, source.env)) off.push(asWritten.id);
+      else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
       continue;
     }
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
@@ -97,7 +101,7 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
     else rails.push(toRailChain(entry));
   }
   problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
-  return { chains, rails, warnings, problems, faulty };
+  return { chains, rails, warnings, off, problems, faulty };
 }
 
 /**

@@ -11,6 +11,7 @@ export type { LocalRole } from "./local-keys.ts";
 export { isLocalKey, LOCAL_KEYS_PER_ROLE, LOCAL_ROLES, localPrivateKey } from "./local-keys.ts";
 export type { ConfigLocation, LoadedChains, ReadChains } from "./chain-file.ts";
 export { loadChains, readChains } from "./chain-file.ts";
+export { noChainProblems } from "./no-chain.ts";
 export type { LoadedAttestationChains } from "./attestation-file.ts";
 export { loadAttestationChains, readAttestationChains } from "./attestation-file.ts";
 export type { LoadedHub } from "./hub-file.ts";

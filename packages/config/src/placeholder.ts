@@ -25,6 +25,13 @@ export interface Resolved {
   readonly unset: readonly { readonly path: readonly (string | number)[]; readonly variable: string }[];
 }
 
+/** Whether nobody asked for a chain: its endpoint is a variable, and no variable that its entry names is set. */
+export function isUnasked(document: unknown, env: Env): boolean {
+  const { unset } = resolvePlaceholders(document, {});
+  const hasEndpoint = !unset.some(({ path: [field] }) => field === "httpRpcUrl");
+  return !hasEndpoint && unset.every(({ variable }) => (env[variable]?.trim() ?? "") === "");
+}
+
 /** Replaces every string `$NAME` of a JSON value, at any depth, by that variable. Empty counts as unset. */
 export function resolvePlaceholders(
   document: unknown,

@@ -72,7 +72,8 @@ test("it starts with the variables of the mandate alone, answers, hides its keys
   expect([asked.status, await asked.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
   expect(await oracle.stop()).toBe(0);
   const log = oracle.output();
-  expect(log).toContain("chain local-b is disabled: not set: LOCAL_B_RPC_URL");
+  expect(log).toMatch(/"event":"chains_enabled","chains":\["local-a"\],"off":\["local-b",/);
+  expect(log).not.toContain("is disabled");
   expect(log).toContain(`"signer":"${own}"`);
   for (const secret of [KEY.slice(2), CALLER_KEY, "SECRETPATH", '"stack"', "    at "])
     expect(log).not.toContain(secret);

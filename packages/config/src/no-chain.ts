@@ -1,0 +1,10 @@
+import type { LoadedChains } from "./chain-file.ts";
+
+/** Problems of a configuration that enables no chain, and what keeps each one off. */
+export function noChainProblems({
+  warnings,
+  off,
+}: Pick<LoadedChains, "warnings" | "off">): readonly string[] {
+  const unset = off.length === 0 ? [] : [`off, because none of their variables is set: ${off.join(", ")}`];
+  return ["no chain is enabled", ...warnings, ...unset];
+}
