@@ -150,6 +150,7 @@ export interface ApiConfig {
   readonly healthPort: number;
   /** Names of the chains without which a process is not ready. */
   readonly requiredChains: readonly string[];
+  readonly logFormat: "json" | "pretty";
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: {
@@ -350,6 +351,7 @@ function readConfig(
     healthPort: http.healthPort,
     requiredChains: http.requiredChains,
     logLevel: http.logLevel,
+    logFormat: http.logFormat,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     solver: {
       privateKey: solver.solverPrivateKey,

@@ -31,7 +31,7 @@ export async function runProcess<Config extends ApiConfig>(
 ): Promise<void> {
   const config = readOrExplain(() => plan.read(takeEnvironment(env)));
   if (config === undefined) return;
-  const log = createLogger({ name: plan.name, level: config.logLevel });
+  const log = createLogger({ name: plan.name, level: config.logLevel, format: config.logFormat });
   const metrics = createMetrics(plan.name);
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
   await runUntilSignal({

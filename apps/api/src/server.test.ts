@@ -165,6 +165,26 @@ test("an unknown fault answers 500 without its words, and is logged once with it
   await faulty.close();
 });
 
+test("a line about a failed request has the id that the proxy gave it, else one of its own", async () => {
+  const { app: failing, lines } = await aServer({
+    readiness: async () => {
+      throw new Error("broken");
+    },
+  });
+  const idAfter = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
+    const answer = await failing.inject({ method: "GET", url: "/health/ready", headers });
+    expect(answer.statusCode).toBe(500);
+    return (JSON.parse(lines.at(-1) ?? "") as { reqId: unknown }).reqId;
+  };
+  expect(await idAfter({ "x-request-id": "edge-1:4f/2" })).toBe("edge-1:4f/2");
+  const own = await idAfter({});
+  expect(own).toMatch(/^[0-9a-f]{8}-\d+$/);
+  for (const odd of ["two words", "x".repeat(129), '"}'])
+    expect(await idAfter({ "x-request-id": odd })).toMatch(/^[0-9a-f]{8}-\d+$/);
+  expect(await idAfter({})).not.toBe(own);
+  await failing.close();
+});
+
 test.each([
   ["a fault of", new RpcFault({ kind: "http", method: "eth_call", reason: "https://node.example/KEY" })],
   [

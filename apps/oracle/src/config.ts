@@ -55,6 +55,7 @@ export interface OracleConfig {
   };
   readonly callBounds: CallBounds;
   readonly requestDeadlineMs: number;
+  readonly logFormat: "json" | "pretty";
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   /** Enabled chains, never empty. */
@@ -138,6 +139,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     callBounds: { perCaller: http.maxCallsPerKey, total: http.maxCalls },
     requestDeadlineMs: http.requestDeadlineMs,
     logLevel: http.logLevel,
+    logFormat: http.logFormat,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     chains: loaded.chains,
     offChains: loaded.off,

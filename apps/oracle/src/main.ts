@@ -14,7 +14,10 @@ const config = await readOrExplain();
 if (config !== undefined) await serve(config);
 
 async function serve(config: OracleConfig): Promise<void> {
-  const log = createOracleLog({ name: NAME, level: config.logLevel }, config.secrets);
+  const log = createOracleLog(
+    { name: NAME, level: config.logLevel, format: config.logFormat },
+    config.secrets,
+  );
   const metrics = createMetrics(NAME);
   const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
   await runUntilSignal({

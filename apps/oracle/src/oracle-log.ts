@@ -1,5 +1,5 @@
 import { createLogger, withoutUrlSecrets } from "@causeway/service-kit";
-import type { Logger } from "@causeway/service-kit";
+import type { Logger, LogOptions } from "@causeway/service-kit";
 
 const DEEPEST_CAUSE = 6;
 
@@ -7,10 +7,7 @@ const DEEPEST_CAUSE = 6;
  * A log that shows neither stacks nor anything of the configured secrets. Keys of RPC providers stand in paths, and libraries quote what they were given:
  * every error text is searched for the secrets themselves.
  */
-export function createOracleLog(
-  options: { readonly name: string; readonly level: string },
-  secrets: readonly string[],
-): Logger {
+export function createOracleLog(options: LogOptions, secrets: readonly string[]): Logger {
   const facts = errorWords(secrets);
   return createLogger(options).child({}, { serializers: { err: facts, error: facts } });
 }

@@ -158,6 +158,15 @@ export const httpSettings = {
     "trace",
     "silent",
   )({ name: "LOG_LEVEL", describe: "Lines below this level are not written.", default: "info" }),
+  logFormat: choice(
+    "json",
+    "pretty",
+  )({
+    name: "LOG_FORMAT",
+    describe:
+      "`json`: one JSON object per line, for machines. `pretty`: one readable line each, for terminals.",
+    default: "json",
+  }),
   shutdownTimeoutMs: millis({
     name: "SHUTDOWN_TIMEOUT_MS",
     describe: "How long a stop waits for requests under way.",

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
 import { AsciiResponse } from "./ascii-response.ts";
@@ -75,6 +77,7 @@ export async function createHttpServer(
     logger: false,
     childLoggerFactory: () => services.log,
     logController: new LogController({ disableRequestLogging: true }),
+    genReqId: createRequestIds(),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
     http: { ServerResponse: AsciiResponse },
@@ -123,6 +126,18 @@ export async function createHttpServer(
   allowEveryOrigin(app);
   await serveDocumentation(app, description, options.interactiveDocumentation ?? true);
   return app;
+}
+
+const PROXY_ID = /^[\w.:+/=-]{1,128}$/;
+
+/** Ids of requests in the log: the one of the proxy in front, or a number that is unique among all processes. */
+function createRequestIds(): (request: Pick<IncomingMessage, "headers">) => string {
+  const process = randomBytes(4).toString("hex");
+  let count = 0;
+  return ({ headers }) => {
+    const given = headers["x-request-id"];
+    return typeof given === "string" && PROXY_ID.test(given) ? given : `${process}-${++count}`;
+  };
 }
 
 function send(reply: FastifyReply, answer: OwnErrorAnswer): FastifyReply {

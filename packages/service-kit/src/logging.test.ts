@@ -1,6 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { createLogger, withoutUrlSecrets } from "./logging.ts";
+import { prettyLines } from "./pretty-lines.ts";
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): string {
   let text = "";
@@ -18,6 +19,36 @@ test("secrets are taken out of a line wherever they stand in it", () => {
   );
   expect(text).not.toContain("s3cret");
   expect(JSON.parse(text)).toMatchObject({ privateKey: "[secret]", chain: { id: 1 } });
+});
+
+test("a line says when it was written, in UTC", () => {
+  const { time } = JSON.parse(logged((log) => log.info({ event: "listening" }))) as { time: string };
+  expect(time).toBe(new Date(time).toISOString());
+});
+
+test("a pretty line has the same facts, and the stack of an error on lines of its own", () => {
+  let text = "";
+  const log = createLogger(
+    { name: "api", level: "info" },
+    prettyLines({ write: (line) => void (text += line) }, false),
+  );
+  log.warn({ event: "configuration", warning: "two words", chains: ["base"], n: 1 });
+  expect(text).toMatch(
+    /^\d{4}-\d\d-\d\dT[\d:.]+Z WARN  api configuration warning="two words" chains=\["base"\] n=1\n$/,
+  );
+  text = "";
+  log.error({
+    event: "chain_fault",
+    apiKey: "s3cret",
+    err: new Error("no answer from https://node.example/KEY"),
+  });
+  const [line, ...stack] = text.trimEnd().split("\n");
+  expect(line).toMatch(
+    /ERROR api chain_fault apiKey="\[secret\]" err=\{"type":"Error","message":"no answer .*"\}$/,
+  );
+  expect(stack.length).toBeGreaterThan(2);
+  expect(stack.every((one) => one.startsWith("    "))).toBe(true);
+  expect(text).not.toMatch(/s3cret|KEY/);
 });
 
 test.for([
@@ -42,13 +73,14 @@ test("an error is logged with code, facts and causes, without what a client libr
     request: { url: "KEY" },
     code: "ECONNRESET",
   });
-  const err = new ServiceError("RPC_HTTP_ERROR", "no answer", { requestId: "0x01", cause });
+  const message = "no answer of https://node.example/KEY";
+  const err = new ServiceError("RPC_HTTP_ERROR", message, { requestId: "0x01", cause });
   const text = logged((log) => log.error({ err }));
   expect(text).not.toContain("KEY");
   expect(JSON.parse(text).err).toMatchObject({
     type: "ServiceError",
     code: "RPC_HTTP_ERROR",
-    message: "no answer",
+    message: "no answer of https://node.example/[secret]",
     requestId: "0x01",
     cause: { code: "ECONNRESET", message: "POST https://node.example/[secret]" },
   });

@@ -1,4 +1,5 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type Logger, pino, stdTimeFunctions } from "pino";
+import { prettyLines } from "./pretty-lines.ts";
 
 export type { Logger } from "pino";
 
@@ -20,16 +21,26 @@ const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) 
 /** Causes deeper than this say nothing that the first ones do not. */
 const DEEPEST_CAUSE = 6;
 
-/** One JSON line per event on stdout (or `destination`), with secrets and credentials of URLs taken out. */
+export interface LogOptions {
+  readonly name: string;
+  readonly level: string;
+  /** Default: json. */
+  readonly format?: "json" | "pretty";
+}
+
+/** One JSON line per event on stdout (or `destination`), or one for people, with secrets and credentials of URLs taken out. */
 export function createLogger(
-  options: { readonly name: string; readonly level: string },
-  destination?: DestinationStream,
+  options: LogOptions,
+  destination = options.format === "pretty" ? prettyLines(process.stdout, process.stdout.isTTY) : undefined,
 ): Logger {
   const settings = {
+    timestamp: stdTimeFunctions.isoTime,
     name: options.name,
     level: options.level,
     redact: { paths: secretPaths, censor: "[secret]" },
-    serializers: { err: errorFacts, error: errorFacts },
+    // Under this key pino copies an error's message, URLs and all, to the top of the line: no line uses it.
+    errorKey: "thrown",
+    serializers: { err: errorFacts, error: errorFacts, thrown: errorFacts },
   };
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }
