@@ -326,6 +326,7 @@ test("usage is counted by minute, hour and day, a key sees its own alone, and co
     return { status: answer.statusCode, body: answer.json() };
   };
   const seconds = (ms: number): number => Math.floor(ms / 1000);
+  const iso = (ms: number): string => new Date(ms).toISOString();
   const window = `startTimestamp=${seconds(startMs)}&endTimestamp=${seconds(startMs) + 3_600}`;
   const chains = { apiKey: mine.id, endpoint: "GET /chains", statusCode: 200, count: 7 };
   const refused = {
@@ -339,17 +340,17 @@ test("usage is counted by minute, hour and day, a key sees its own alone, and co
     status: 200,
     body: {
       metrics: [
-        { ...chains, timestamp: seconds(startMs) },
-        { ...refused, timestamp: seconds(startMs) + 60 },
+        { ...chains, timestamp: iso(startMs) },
+        { ...refused, timestamp: iso(startMs + 60_000) },
       ],
     },
   });
-  const hour = seconds(startMs - (startMs % 3600_000));
+  const hour = iso(startMs - (startMs % 3600_000));
   expect((await ask(window)).body.metrics).toEqual([
     { ...chains, timestamp: hour },
     { ...refused, timestamp: hour },
   ]);
-  const day = seconds(startMs - (startMs % dayMs));
+  const day = iso(startMs - (startMs % dayMs));
   expect((await ask(`granularity=daily&apiKey=${mine.id}`)).body.metrics).toMatchObject([
     { ...chains, timestamp: day },
     { ...refused, timestamp: day },

@@ -881,8 +881,9 @@ test("asking for a look finds what nobody would look for, decides anew about wha
   const wish = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
   expect(await reindexAddress(services, wish)).toMatchObject({
     triggeredCurrencies: [],
-    checkedCurrencies: expect.arrayContaining([usdc, NATIVE_CURRENCY]) as string[],
-    failedCurrencies: [],
+    checkedCurrencies: origin.chain.tokens.length + 1,
+    failedCurrencies: 0,
+    failedAddresses: [],
   });
 
   // Too little while gas is dear; enough when it is cheap.
@@ -1189,8 +1190,12 @@ test("who looks an address up is told what it is for, what lies there and what w
   const services = world.watching();
   const told = await lookUpAddress(services, { address: at }, undefined);
   expect(told).toMatchObject({
+    depositAddress: at,
     address: at,
+    type: "open",
     depositAddressType: "open",
+    chainId: origin.chain.id,
+    currency: "usdc",
     requestId,
     supersededByRequestId: standIn,
     orderId: terms.orderId,

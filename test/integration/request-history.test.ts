@@ -4,10 +4,12 @@ import {
   appFeesUsd,
   feeSponsorshipOf,
   feeSponsorshipText,
+  type FeeSponsorshipText,
   publicStatus,
   requestStates,
 } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
+import type { PastRequestJson } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
@@ -324,7 +326,6 @@ test("a filled request tells what was delivered beside what was quoted, and ever
     createdAt: new Date(filled.terms.createdAtMs).toISOString(),
     data: {
       failReason: null,
-      failedTxHash: null,
       triggeredByFastFill: false,
       slippageTolerance: "101",
       delivered: { amount: "101", quotedAmount: "99", minimumAmount: "98", differenceBps: 202.02 },
@@ -335,10 +336,8 @@ test("a filled request tells what was delivered beside what was quoted, and ever
           destination: { outputCurrency: { amount: "101" } },
         },
       },
-      fees: { actual: { execution: "160000" } },
-      inTxs: [
-        { txHash: filled.depositTx, chainId: 1, block: 1_000, status: "success", type: "onchain", fee: null },
-      ],
+      fees: null,
+      inTxs: [{ txHash: filled.depositTx, chainId: 1, block: 1_000, status: "success", type: "onchain" }],
       outTxs: [
         {
           txHash: filled.fillTx,
@@ -351,7 +350,76 @@ test("a filled request tells what was delivered beside what was quoted, and ever
       ],
       refundCurrencyData: null,
     },
-    protocol: { orderId: filled.terms.orderId, deposit: { amount: "100", txHash: filled.depositTx } },
+    protocol: {
+      orderId: filled.terms.orderId,
+      hubType: "onchain",
+      isWithdrawable: false,
+      solver: { address: filled.terms.order.solver, protocolChainId: filled.terms.order.solverChainId },
+      deposit: {
+        origin: {
+          amount: "100",
+          chainId: 1,
+          onchainId: filled.terms.orderId,
+          transactionId: filled.depositTx,
+        },
+      },
+    },
+  });
+  // What nobody knows is left out.
+  const data = requests[0]?.["data"] as PastRequestJson["data"];
+  for (const field of ["failedTxHash", "failedCallData", "appFees"]) expect(data).not.toHaveProperty(field);
+  expect(data.inTxs[0]).not.toHaveProperty("fee");
+});
+
+test("an entry repeats the fees and the worth of the output as quoted, in the words of each list", async () => {
+  const { requestId } = (
+    await world.filled({
+      quoted: {
+        timeEstimateSeconds: 3,
+        slippageBps: 50,
+        outputUsd: "0.990000",
+        fees: {
+          execution: { amount: "7", usd: "0.070000" },
+          service: { amount: "-2", usd: "-0.020000" },
+          sponsored: { amount: "5", usd: "0.050000" },
+          swapImpactUsd: "-0.003000",
+        },
+      },
+    })
+  ).terms;
+  const [v3] = (await list({ id: requestId })).requests;
+  expect(v3?.["data"]).toMatchObject({
+    timeEstimate: 3,
+    fees: {
+      quoted: {
+        swap: { usd: "0.003000" },
+        execution: { amount: "7", usd: "0.070000" },
+        platform: { amount: "-2", usd: "-0.020000" },
+        sponsored: { amount: "5", usd: "0.050000" },
+      },
+      currency: { chainId: 1 },
+    },
+    route: { quoted: { destination: { outputCurrency: { amountUsd: "0.990000" } } } },
+  });
+  const [v2] = (await list({ id: requestId }, "/requests/v2")).requests;
+  expect(v2?.["data"]).toMatchObject({
+    timeEstimate: 3,
+    fees: { gas: "7", fixed: "0", price: "-2", gateway: "0" },
+    feesUsd: { gas: "70000", fixed: "0", price: "-20000", gateway: "0" },
+    feeCurrencyObject: { chainId: 1 },
+    expandedPriceImpact: {
+      quoted: {
+        swap: { usd: "-0.003000" },
+        execution: { usd: "-0.070000" },
+        relay: { usd: "0.020000" },
+        app: { usd: "0.000000" },
+        sponsored: { usd: "0.050000" },
+      },
+    },
+    metadata: { currencyIn: { minimumAmount: "100" }, currencyOut: { amountUsd: "0.990000" } },
+    appFees: [],
+    paidAppFees: [],
+    subsidizedRequest: false,
   });
 });
 
@@ -362,7 +430,6 @@ test("a refunded request tells why, and what went back", async () => {
     data: {
       failReason: "SLIPPAGE",
       refundFailReason: null,
-      delivered: null,
       route: { actual: null },
       outTxs: [{ txHash: refunded.refundTx, chainId: 1 }],
       refundCurrencyData: { amount: "95", recipient: refunded.terms.refundTo },
@@ -387,6 +454,9 @@ test("the older lists answer in their words, need no key, and say that they go",
           data: {
             failReason: "N/A",
             refundFailReason: "N/A",
+            fees: {},
+            price: "101",
+            expandedPriceImpact: null,
             inTxs: [{ hash: filled.depositTx }],
             outTxs: [{ hash: filled.fillTx }],
             metadata: {
@@ -591,25 +661,28 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
   const asks = `/requests/v3?id=${requestId}`;
   const dataOf = async (path: string): Promise<unknown> =>
     (await get(path)).json<Page>().requests[0]?.["data"];
-  const told = (amount: string, amountUsd: string | null, ...amounts: string[]) => ({
-    amount,
-    amountUsd,
-    recipients: amounts.map((one, n) => ({ recipient: null, bps: fees[n]?.bps, amount: one })),
-  });
-  const quoted = told("150", "1.500000", "100", "50");
+  const told = (...amounts: readonly (readonly [amount: string, amountUsd: string])[]) =>
+    amounts.map(([amount, amountUsd], n) => ({ bps: String(fees[n]?.bps), amount, amountUsd }));
+  const quoted = told(["100", "1.000000"], ["50", "0.500000"]);
   const currency = { chainId: 1, address: USDC };
-  for (const path of [asks, `/requests/v2?id=${requestId}`])
-    expect(await dataOf(path)).toMatchObject({
-      appFees: { quoted, actual: null, currency },
-      fees: { quoted: { app: "150", sponsored: "0.500000" }, actual: { app: null, sponsored: null } },
-      feeSponsorship: {
-        quoted: feeSponsorshipText(sponsorship),
-        actual: null,
-        wallet: null,
-        costUsd: null,
-        paidUsd: null,
-      },
-    });
+  const agreed = feeSponsorshipText(sponsorship);
+  const older = `/requests/v2?id=${requestId}`;
+  expect(await dataOf(asks)).toEqual(
+    expect.objectContaining({
+      appFees: { quoted, currency },
+      fees: null,
+      feeSponsorship: { quoted: sponsorshipIn("platform", agreed) },
+    }),
+  );
+  expect(await dataOf(older)).toEqual(
+    expect.objectContaining({
+      appFees: quoted,
+      paidAppFees: [],
+      appFeeCurrencyObject: currency,
+      subsidizedRequest: true,
+      feeSponsorship: { quoted: sponsorshipIn("relay", agreed) },
+    }),
+  );
   expect(await idsOf({ appFeesAmountUsdMin: "1.5", appFeesAmountUsdMax: "1.5" })).toEqual([requestId]);
   expect(await idsOf({ appFeesAmountUsdMin: "1.500001" })).toEqual([]);
   expect(await idsOf({ appFeesAmountUsdMax: "1.499999", user: terms.user })).toEqual([]);
@@ -630,22 +703,23 @@ test("app fees, and what an app pays of the others, are told as agreed, and as m
     }
   });
   const sponsorPayment = { amount: "450", address: USDC, chainId: 1 };
-  for (const path of [asks, `/requests/v2?id=${requestId}`])
-    expect(await dataOf(path)).toMatchObject({
-      appFees: { quoted, actual: told("75", null, "50", "25"), currency },
-      fees: { actual: { app: "75", sponsored: "0.450000", execution: "160000" } },
-      feeSponsorship: {
-        actual: {
-          ...feeSponsorshipText(sponsorship, 45n * 10n ** 16n),
-          sponsorPayment,
-          sponsorPayments: [sponsorPayment],
-        },
-      },
-    });
+  const charged = feeSponsorshipText(sponsorship, 45n * 10n ** 16n);
+  const paid = told(["50", "0.500000"], ["25", "0.250000"]);
+  const payments = { sponsorPayment, sponsorPayments: [sponsorPayment] };
+  expect(await dataOf(asks)).toMatchObject({
+    appFees: { quoted, actual: paid, currency },
+    fees: { actual: { sponsored: { usd: "0.450000" } } },
+    feeSponsorship: { actual: { ...sponsorshipIn("platform", charged), ...payments } },
+  });
+  expect(await dataOf(older)).toMatchObject({
+    appFees: quoted,
+    paidAppFees: paid,
+    feeSponsorship: { actual: { ...sponsorshipIn("relay", charged), ...payments } },
+  });
 
   const recipients = [{ recipient: first }, { recipient: second }];
   expect(await dataOf(`${asks}&includeAuthenticatedData=true`)).toMatchObject({
-    appFees: { quoted: { recipients }, actual: { recipients } },
+    appFees: { quoted: recipients, actual: recipients },
     feeSponsorship: { wallet },
   });
   for (const path of [
@@ -678,8 +752,8 @@ test("fees that came to nothing by the fill were paid", async () => {
   expect((await list({ id: requestId })).requests).toMatchObject([
     {
       data: {
-        fees: { actual: { sponsored: "0.000000" } },
-        feeSponsorship: { actual: { sponsorPayment: null, sponsorPayments: [] } },
+        fees: { actual: { sponsored: { usd: "0.000000" } } },
+        feeSponsorship: { actual: { sponsorPayments: [] } },
       },
     },
   ]);
@@ -766,7 +840,7 @@ test("a fill that exchanges delivers what was noted when its own nonce was given
   });
   const delivered = async (): Promise<unknown> =>
     ((await list({ id: terms.requestId })).requests[0] as { data?: { delivered?: unknown } }).data?.delivered;
-  expect(await delivered(), "nobody noted it").toBeNull();
+  expect(await delivered(), "nobody noted it").toBeUndefined();
   await world.uow.run(async (tx) => {
     for (const [nonce, amount] of [
       [7, 1_010n],
@@ -966,3 +1040,11 @@ test("whatever stands in filters, the answer is a page or a refusal", async () =
   }
   expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
 });
+
+/** What a quote says of sponsorship, in the words of a list; `service` is its name for the fee of the service. */
+function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
+  const inWords = JSON.stringify(text)
+    .replaceAll('"usd"', '"amountUsd"')
+    .replaceAll('"relay"', `"${service}"`);
+  return JSON.parse(inWords) as object;
+}

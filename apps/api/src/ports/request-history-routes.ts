@@ -93,6 +93,8 @@ export interface PastTransaction {
   readonly status: "pending" | "success" | "failure";
   /** Wei; undefined: somebody else paid it, or it is not in a block. */
   readonly feeWei: bigint | undefined;
+  /** What a transaction of ours pays. */
+  readonly leg?: "fill" | "refund" | undefined;
   /** Of transactions that we sent. */
   readonly call?: { readonly to: Address; readonly data: Hex; readonly value: bigint };
   /** What it moved, of tokens and coin. */
@@ -112,6 +114,8 @@ export interface PastSide {
 /** A request, and all that became of it. What is not known is undefined. */
 export interface PastRequest {
   readonly terms: RequestTerms;
+  /** Of the chain that the order names for its solver; undefined: it is no longer configured. */
+  readonly solverChainId: number | undefined;
   readonly status: PublicStatus;
   readonly sender: Address;
   readonly depositAddress: string | undefined;
@@ -142,8 +146,6 @@ export interface PastRequest {
   readonly quoted: { readonly origin: PastSide; readonly destination: PastSide };
   readonly actual: { readonly origin: PastSide; readonly destination: PastSide } | undefined;
   readonly delivered: Delivered | undefined;
-  /** Wei of the fill, in coin of the destination chain. */
-  readonly fillFeeWei: bigint | undefined;
   readonly refund: { readonly amount: PastAmount; readonly recipient: Address } | undefined;
   /** Of the input, for apps: what was agreed, and what they were credited; undefined: none was agreed. */
   readonly appFees: PastAppFees | undefined;
@@ -166,6 +168,8 @@ export interface PastRequest {
         readonly depositor: Address;
         readonly currency: Address;
         readonly amount: bigint;
+        /** What received it; undefined: the chain is no longer configured. */
+        readonly depository: Hex | undefined;
         readonly isConfirmed: boolean;
       }
     | undefined;

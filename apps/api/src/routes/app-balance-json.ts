@@ -1,5 +1,5 @@
 import { USD_DECIMALS, formatAmount, formatFixed, formatUsd } from "@causeway/domain";
-import type { Currency } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
 import type {
   AmountObject,
   BalanceEventsAnswer,
@@ -31,10 +31,11 @@ function entryOf({ currency, amount, pending, owed, usd }: BalanceView): Balance
   };
 }
 
-export function eventJson(event: BalanceEvent): BalanceEventsAnswer["events"][number] {
+export function eventJson(wallet: Address, event: BalanceEvent): BalanceEventsAnswer["events"][number] {
   const { id, account, chainId, currency, delta, balanceAfter, context, reason, requestId, atMs } = event;
   return {
-    id,
+    id: Number(id),
+    wallet,
     account,
     chainId,
     currency,

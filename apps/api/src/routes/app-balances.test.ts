@@ -144,19 +144,31 @@ test("movements, holds and claims are for a key that the wallet funds, and for n
 });
 
 test("movements come in pages, each row once, and the last page says that it is the last", async () => {
-  const seen: string[] = [];
+  const seen: number[] = [];
   let continuation: string | undefined;
   for (let page = 0; page < 3; page++) {
     const more = continuation === undefined ? "" : `&continuation=${continuation}`;
     const answer = (await get(`/balance-events/${wallet}?limit=20${more}`, "own")).json();
-    seen.push(...answer.events.map(({ id }: { id: string }) => id));
+    seen.push(...answer.events.map(({ id }: { id: number }) => id));
     ({ continuation } = answer);
   }
-  expect(seen).toEqual(rows.map(({ id }) => id));
+  expect(seen).toEqual(rows.map(({ id }) => Number(id)));
   expect(continuation).toBeUndefined();
+  const behind = (await get(`/balance-events/${wallet}?limit=2&cursor=40`, "own")).json();
+  expect(behind).toMatchObject({
+    wallet,
+    events: [
+      { id: 39, wallet },
+      { id: 38, wallet },
+    ],
+  });
+  expect(behind.balances).toEqual([
+    { chainId: 11, currency: expect.any(String), amount: expect.any(String) },
+  ]);
   expect((await get(`/balance-events/${wallet}?limit=1`, "own")).json().events).toEqual([
     {
-      id: "45",
+      id: 45,
+      wallet,
       account: "balance",
       chainId: 11,
       currency: `0x${"00".repeat(20)}`,

@@ -1,5 +1,6 @@
 import {
   balanceEventsAnswer,
+  balanceEventsQuery,
   balancesAnswer,
   claimsAnswer,
   holdsAnswer,
@@ -48,14 +49,27 @@ export function appBalanceRoutes(
         summary: "Every movement of a wallet's app balance, newest first",
         description: "For a key that the wallet funds.",
         params: walletParams,
-        querystring: pageQuery,
+        querystring: balanceEventsQuery,
         response: { 200: balanceEventsAnswer, ...failures },
       },
     },
     async ({ apiKey, params, query }) => {
       const page = pageOfNumbers(query);
-      const events = await appBalance.events(ownWallet({ apiKey }, params.wallet), page);
-      return { events: events.map(eventJson), ...continuationOf(events, page.limit, ({ id }) => id) };
+      const wallet = ownWallet({ apiKey }, params.wallet);
+      const [events, { all }] = await Promise.all([
+        appBalance.events(wallet, page),
+        appBalance.balances(wallet),
+      ]);
+      return {
+        wallet,
+        balances: all.map(({ currency, amount }) => ({
+          chainId: currency.chainId,
+          currency: currency.address,
+          amount: amount.toString(),
+        })),
+        events: events.map((event) => eventJson(wallet, event)),
+        ...continuationOf(events, page.limit, ({ id }) => id),
+      };
     },
   );
 

@@ -9,8 +9,11 @@ export interface PageQuestion {
   readonly continuation?: string | undefined;
 }
 
-/** A page of rows that have numbers. @throws ServiceError INVALID_REQUEST */
-export function pageOfNumbers(query: PageQuestion): Page<string> {
+/** A page of rows that have numbers; `cursor` is the number of the row before it. @throws ServiceError INVALID_REQUEST */
+export function pageOfNumbers(
+  query: PageQuestion & { readonly cursor?: number | string | undefined },
+): Page<string> {
+  if (query.cursor !== undefined) return { limit: limitOf(query), after: String(query.cursor) };
   const after = query.continuation === undefined ? undefined : decoded(query.continuation);
   if (after !== undefined && !/^\d{1,18}$/.test(after)) throw malformed();
   return { limit: limitOf(query), after };

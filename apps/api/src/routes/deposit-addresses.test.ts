@@ -7,7 +7,9 @@ import type { ReindexWish } from "../ports/deposit-address-routes.ts";
 
 const ADDRESS = `0x${"aD".repeat(20)}`;
 const known: DepositAddressAnswer = {
+  depositAddress: ADDRESS.toLowerCase(),
   address: ADDRESS.toLowerCase(),
+  type: "open",
   depositAddressType: "open",
   requestId: `0x${"01".repeat(32)}`,
   supersededByRequestId: null,
@@ -15,20 +17,22 @@ const known: DepositAddressAnswer = {
   depositor: ADDRESS.toLowerCase(),
   recoveryAddress: null,
   refundTo: null,
+  chainId: 11,
   originChainId: 11,
+  currency: "eth",
   originCurrency: NATIVE_CURRENCY,
   destinationChainId: 12,
   destinationCurrency: NATIVE_CURRENCY,
   recipient: ADDRESS.toLowerCase(),
   chainIds: [11, 12],
-  createdAt: 1,
-  activeAt: 2,
+  createdAt: "2026-01-01T00:00:00.001Z",
+  activeAt: "2026-01-01T00:00:00.002Z",
   funds: [
     {
       chainId: 11,
       currency: NATIVE_CURRENCY,
       amount: "5",
-      seenAt: 3,
+      seenAt: "2026-01-01T00:00:00.003Z",
       heldReason: "AMOUNT_TOO_LOW",
       requestId: null,
     },
@@ -52,8 +56,9 @@ const { app } = await aServer({
       return {
         message: "done",
         triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
-        checkedCurrencies: [NATIVE_CURRENCY],
-        failedCurrencies: [],
+        checkedCurrencies: 1,
+        failedCurrencies: 0,
+        failedAddresses: [],
       };
     },
     lookUp: async (by, askerKeyId) => {

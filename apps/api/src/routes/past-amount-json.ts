@@ -1,26 +1,45 @@
-import { formatAmount, formatUsd } from "@causeway/domain";
-import type { HistoryAmountJson } from "@causeway/wire";
+import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
+import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "../ports/request-history-routes.ts";
 import type { Spelling } from "../ports/spelling.ts";
 import { hexSpelling } from "../usecases/spelling.ts";
 
-/** An amount in the wire's words, with its currency. */
-export function amountJson(
-  { chainId, currency, known: named, amount, usd, minimumAmount }: PastAmount,
+/** A currency in the wire's words; one that is no longer configured has an address alone. */
+export function currencyJson(
+  { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
   spelling: Spelling = hexSpelling,
-): HistoryAmountJson {
+): HistoryCurrencyJson {
   return {
-    currency: {
-      chainId,
-      address: spelling.address(chainId, currency),
-      symbol: named?.symbol ?? null,
-      name: named?.name ?? null,
-      decimals: named?.decimals ?? null,
-    },
-    amount: amount === undefined ? null : String(amount),
-    amountFormatted:
-      amount === undefined || named === undefined ? null : formatAmount(amount, named.decimals),
-    amountUsd: usd === undefined ? null : formatUsd(usd),
-    minimumAmount: minimumAmount === undefined ? null : String(minimumAmount),
+    chainId,
+    address: spelling.address(chainId, currency),
+    ...(known && {
+      symbol: known.symbol,
+      name: known.name,
+      decimals: known.decimals,
+      metadata: {
+        logoURI: known.logoUri ?? "",
+        verified: known.verified,
+        isNative: currency === NATIVE_CURRENCY,
+      },
+    }),
   };
+}
+
+/** An amount in the wire's words, with its currency; without what is not known. */
+export function amountJson(past: PastAmount, spelling: Spelling = hexSpelling): HistoryAmountJson {
+  const { amount, usd, minimumAmount } = past;
+  return {
+    currency: currencyJson(past, spelling),
+    ...(amount !== undefined && { amount: String(amount), ...formatted(past, amount) }),
+    ...(usd !== undefined && { amountUsd: formatUsd(usd) }),
+    ...(minimumAmount !== undefined && { minimumAmount: String(minimumAmount) }),
+  };
+}
+
+/** In whole units, if the decimals are known. */
+export function formatted(
+  { known }: Pick<PastAmount, "known">,
+  amount: bigint,
+): { readonly amountFormatted?: string } {
+  return known === undefined ? {} : { amountFormatted: formatAmount(amount, known.decimals) };
 }

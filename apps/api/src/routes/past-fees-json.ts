@@ -1,107 +1,213 @@
 import { feeSponsorshipText, formatUsd } from "@causeway/domain";
-import type { PastRequestJson } from "@causeway/wire";
-import type { PastAppFees, PastRequest } from "../ports/request-history-routes.ts";
-import { amountJson } from "./past-amount-json.ts";
+import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain";
+import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
+import type { PastAmount, PastAppFees, PastRequest } from "../ports/request-history-routes.ts";
+import type { Spelling } from "../ports/spelling.ts";
+import { currencyJson, formatted } from "./past-amount-json.ts";
 
 type Data = PastRequestJson["data"];
-type Fees = NonNullable<Data["fees"]["actual"]>;
-type PaidAppFees = NonNullable<Data["appFees"]>["quoted"];
+type DataV2 = PastRequestV2Json["data"];
+type Fees = NonNullable<Data["fees"]>;
+type NamedFee = NonNullable<NonNullable<Fees["quoted"]>["app"]>;
+type AppFee = DataV2["appFees"][number];
+type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["components"]["execution"];
 
-/**
- * Who took and who paid fees of a past request. Whose app balances those are is told to the app alone: they lead to all that it takes and pays.
- * @param withKey the asker is that app
- */
+/** Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and pays. */
+interface FeeSight {
+  /** The asker is that app. */
+  readonly key: boolean;
+}
+
+/** Who took and who paid fees of a past request. */
 export function pastFeesJson(
   past: PastRequest,
-  withKey: boolean,
+  sight: FeeSight,
+  spelling: Spelling,
 ): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
+  const { appFees } = past;
+  const sponsorship = sponsorshipJson(past, sight, "platform");
   return {
-    appFees: past.appFees === undefined ? null : appFeesJson(past.appFees, withKey),
-    fees: { quoted: quotedFees(past), actual: actualFees(past), currency: null },
-    feeSponsorship: sponsorshipJson(past, withKey),
+    ...(appFees && {
+      appFees: {
+        quoted: appFeesJson(appFees, "quoted", sight),
+        ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
+        currency: currencyJson(appFees.quoted),
+      },
+    }),
+    fees: feesJson(past, spelling),
+    feeSponsorship: (sponsorship as Data["feeSponsorship"] | undefined) ?? null,
+  };
+}
+
+/** The same in the words of the older lists. */
+export function pastFeesV2Json(
+  past: PastRequest,
+  sight: FeeSight,
+  spelling: Spelling,
+): Pick<
+  DataV2,
+  | "appFees"
+  | "paidAppFees"
+  | "appFeeCurrencyObject"
+  | "fees"
+  | "feesUsd"
+  | "feeCurrency"
+  | "feeCurrencyObject"
+  | "feeSponsorship"
+  | "expandedPriceImpact"
+  | "subsidizedRequest"
+> {
+  const { appFees, terms, sponsored } = past;
+  const deposited = depositedIn(past);
+  const fees = terms.quoted?.fees;
+  const sponsorship = sponsorshipJson(past, sight, "relay");
+  return {
+    appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
+    paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
+    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted) }),
+    fees: olderFees(fees, ({ amount }) => amount),
+    feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
+    ...(deposited.known && { feeCurrency: deposited.known.id }),
+    feeCurrencyObject: currencyJson(deposited, spelling),
+    ...(sponsorship && { feeSponsorship: sponsorship }),
+    expandedPriceImpact: fees === undefined ? null : { quoted: impactsJson(fees) },
+    subsidizedRequest: terms.sponsorship !== undefined || sponsored !== undefined,
   };
 }
 
 function appFeesJson(
-  { quoted, actual, recipients }: PastAppFees,
-  withKey: boolean,
-): NonNullable<Data["appFees"]> {
-  const told = (sum: typeof quoted, part: "quoted" | "actual"): PaidAppFees => {
-    const { amountFormatted, amountUsd } = amountJson(sum);
+  { quoted, recipients }: PastAppFees,
+  part: "quoted" | "actual",
+  { key }: FeeSight,
+): AppFee[] {
+  const total = quoted.amount ?? 0n;
+  return recipients.map((one) => {
+    const amount = one[part] ?? 0n;
     return {
-      amount: String(sum.amount ?? 0n),
-      amountFormatted,
-      amountUsd,
-      recipients: recipients.map((one) => ({
-        recipient: withKey ? one.recipient : null,
-        bps: one.bps,
-        amount: String(one[part] ?? 0n),
-      })),
+      ...(key && { recipient: one.recipient }),
+      bps: String(one.bps),
+      amount: String(amount),
+      ...formatted(quoted, amount),
+      ...(quoted.usd !== undefined && total > 0n && { amountUsd: formatUsd((quoted.usd * amount) / total) }),
     };
-  };
-  return {
-    quoted: told(quoted, "quoted"),
-    actual: actual === undefined ? null : told(actual, "actual"),
-    currency: amountJson(quoted).currency,
-  };
-}
-
-function quotedFees({ appFees, terms: { sponsorship } }: PastRequest): Fees | null {
-  return feesOf({ app: appFees?.quoted.amount, sponsoredUsd: sponsorship?.usd });
-}
-
-function actualFees({ appFees, paidFees, sponsored, fillFeeWei }: PastRequest): Fees | null {
-  const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
-  return feesOf({
-    execution: fillFeeWei,
-    app: appFees?.actual?.amount,
-    sponsoredUsd: paid.length === 0 ? undefined : paid.reduce((sum, usd) => sum + usd, 0n),
   });
 }
 
-/** Null when nothing of it is known. */
-function feesOf({
-  execution,
-  app,
-  sponsoredUsd,
-}: {
-  readonly execution?: bigint | undefined;
-  readonly app: bigint | undefined;
-  readonly sponsoredUsd: bigint | undefined;
-}): Fees | null {
-  if (execution === undefined && app === undefined && sponsoredUsd === undefined) return null;
+/** What was deposited: quotes name their fees in it. */
+function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
+  const { output, input } = quoted.origin;
+  const deposited = output ?? input;
+  if (deposited === undefined) throw new Error("invariant violated: a request without a deposited currency");
+  return deposited;
+}
+
+function feesJson(past: PastRequest, spelling: Spelling): Fees | null {
+  const { terms, paidFees, sponsored } = past;
+  const fees = terms.quoted?.fees;
+  const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
+  if (fees === undefined && paid.length === 0) return null;
+  const deposited = depositedIn(past);
+  const named = ({ amount, usd }: QuotedFee): NamedFee => ({
+    usd,
+    amount,
+    ...formatted(deposited, BigInt(amount)),
+  });
   return {
-    swap: null,
-    execution: execution === undefined ? null : String(execution),
-    platform: null,
-    app: app === undefined ? null : String(app),
-    sponsored: sponsoredUsd === undefined ? null : formatUsd(sponsoredUsd),
+    ...(fees && {
+      quoted: {
+        swap: { usd: negated(fees.swapImpactUsd) },
+        execution: named(fees.execution),
+        platform: named(fees.service),
+        ...(fees.app && { app: named(fees.app) }),
+        ...(fees.sponsored && { sponsored: named(fees.sponsored) }),
+      },
+    }),
+    ...(paid.length > 0 && {
+      actual: { sponsored: { usd: formatUsd(paid.reduce((sum, usd) => sum + usd, 0n)) } },
+    }),
+    currency: currencyJson(deposited, spelling),
   };
 }
 
+function olderFees(fees: QuotedFees | undefined, told: (fee: QuotedFee) => string): DataV2["fees"] {
+  if (fees === undefined) return {};
+  return { gas: told(fees.execution), fixed: "0", price: told(fees.service), gateway: "0" };
+}
+
+type Impacts = NonNullable<DataV2["expandedPriceImpact"]>["quoted"];
+
+function impactsJson({ swapImpactUsd, execution, service, app, sponsored }: QuotedFees): Impacts {
+  return {
+    swap: { usd: swapImpactUsd },
+    execution: { usd: negated(execution.usd) },
+    relay: { usd: negated(service.usd) },
+    app: { usd: app === undefined ? NO_USD : negated(app.usd) },
+    sponsored: { usd: sponsored?.usd ?? NO_USD },
+  };
+}
+
+const NO_USD = formatUsd(0n);
+
+function negated(usd: string): string {
+  if (usd.startsWith("-")) return usd.slice(1);
+  return /[1-9]/.test(usd) ? `-${usd}` : usd;
+}
+
+/** USD with six decimals as an integer of millionths. */
+function microUsd(usd: string): string {
+  const [, sign = "", whole = "0", decimals = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(usd) ?? [];
+  return `${sign}${BigInt(whole + decimals.padEnd(6, "0").slice(0, 6))}`;
+}
+
+/** @param service what the list calls the fee of the service */
 function sponsorshipJson(
   { terms, paidFees, sponsored }: PastRequest,
-  withKey: boolean,
-): Data["feeSponsorship"] {
+  { key }: FeeSight,
+  service: "platform" | "relay",
+): object | undefined {
   const { sponsorship } = terms;
-  if (sponsorship === undefined && sponsored === undefined) return null;
+  if (sponsorship === undefined && sponsored === undefined) return undefined;
   const payments = paidFees?.parts.map(({ amount, currency, chainId }) => ({
     amount: String(amount),
     address: currency,
     chainId,
   }));
+  const wallet = key ? (sponsorship?.wallet ?? sponsored?.wallet) : undefined;
   return {
-    quoted: sponsorship === undefined ? null : feeSponsorshipText(sponsorship),
-    actual:
-      sponsorship === undefined || paidFees === undefined || payments === undefined
-        ? null
-        : {
-            ...feeSponsorshipText(sponsorship, paidFees.usd),
-            sponsorPayment: (payments.length === 1 ? payments[0] : undefined) ?? null,
-            sponsorPayments: payments,
-          },
-    wallet: (withKey ? (sponsorship?.wallet ?? sponsored?.wallet) : undefined) ?? null,
-    costUsd: sponsored === undefined ? null : formatUsd(sponsored.costUsd),
-    paidUsd: sponsored?.paidUsd === undefined ? null : formatUsd(sponsored.paidUsd),
+    ...(sponsorship && { quoted: sharesJson(feeSponsorshipText(sponsorship), service) }),
+    ...(sponsorship &&
+      paidFees &&
+      payments && {
+        actual: {
+          ...sharesJson(feeSponsorshipText(sponsorship, paidFees.usd), service),
+          ...(payments.length === 1 && { sponsorPayment: payments[0] }),
+          sponsorPayments: payments,
+        },
+      }),
+    ...(wallet !== undefined && { wallet }),
+    ...(sponsored && { costUsd: formatUsd(sponsored.costUsd) }),
+    ...(sponsored?.paidUsd !== undefined && { paidUsd: formatUsd(sponsored.paidUsd) }),
+  };
+}
+
+function sharesJson(text: FeeSponsorshipText, service: "platform" | "relay"): object {
+  const named = (component: string): string => (component === "relay" ? service : component);
+  const inUsd = ({ usd }: { readonly usd: string }): { readonly amountUsd: string } => ({ amountUsd: usd });
+  return {
+    ...text,
+    selectedComponents: text.selectedComponents.map(named),
+    components: Object.fromEntries(
+      Object.entries(text.components).map(([component, share]): [string, Share] => [
+        named(component),
+        {
+          selected: share.selected,
+          total: inUsd(share.total),
+          sponsored: inUsd(share.sponsored),
+          userPays: inUsd(share.userPays),
+        },
+      ]),
+    ),
+    sponsoredTotal: inUsd(text.sponsoredTotal),
+    userPaysTotal: inUsd(text.userPaysTotal),
   };
 }

@@ -52,6 +52,7 @@ const transaction = (chainId: number, txHash: Hex, moved: PastTransaction["moved
 });
 const past: PastRequest = {
   terms,
+  solverChainId: undefined,
   status: "refund",
   sender: terms.user,
   depositAddress: undefined,
@@ -71,7 +72,6 @@ const past: PastRequest = {
   quoted: { origin: { input: paid, output: paid }, destination: { input: got, output: got } },
   actual: undefined,
   delivered: undefined,
-  fillFeeWei: undefined,
   refund: { amount: paid, recipient: terms.refundTo },
   appFees: undefined,
   paidFees: undefined,
@@ -83,6 +83,7 @@ const past: PastRequest = {
     depositor: terms.user,
     currency: terms.origin.currency,
     amount: 7n,
+    depository: undefined,
     isConfirmed: true,
   },
   settlement: undefined,
@@ -106,7 +107,9 @@ test("every account, currency and transaction is written as on its own chain, in
     sender: solana.user,
     refundTo: solana.user,
     recipient: bitcoin.user,
-    protocol: { deposit: { txHash: text, depositor: solana.user, currency: solana.usdc } },
+    protocol: {
+      deposit: { origin: { transactionId: text, depositor: solana.user, currency: solana.usdc } },
+    },
   };
   expect(json).toMatchObject({
     ...common,

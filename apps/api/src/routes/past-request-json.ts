@@ -1,14 +1,25 @@
 import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
 import type { Spelling } from "../ports/spelling.ts";
 import { hexSpelling } from "../usecases/spelling.ts";
 import { amountJson } from "./past-amount-json.ts";
-import { pastFeesJson } from "./past-fees-json.ts";
+import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
 
 type Common = Omit<PastRequestJson, "data">;
-type CommonData = Omit<PastRequestJson["data"], "failReason" | "refundFailReason" | "inTxs" | "outTxs">;
+type CommonData = Pick<
+  PastRequestJson["data"],
+  | "slippageTolerance"
+  | "failedTxHash"
+  | "failedTxBlockNumber"
+  | "failedCallData"
+  | "usesExternalLiquidity"
+  | "triggeredByFastFill"
+  | "delivered"
+  | "apiKey"
+  | "referrer"
+>;
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
 /** What the caller may see of a request beside what everybody may. */
@@ -34,9 +45,16 @@ export function pastRequestJson(
   return {
     ...common(past, sight, spelling),
     data: {
-      ...commonData(past, sight, spelling),
+      ...commonData(past, sight),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
+      timeEstimate: past.terms.quoted?.timeEstimateSeconds ?? null,
+      ...pastFeesJson(past, sight, spelling),
+      route: {
+        quoted: sidesJson(past.quoted, spelling),
+        actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
+      },
+      refundCurrencyData: refundJson(past, spelling) ?? null,
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
     },
@@ -52,8 +70,12 @@ export function pastRequestV2Json(
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
   const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, spelling);
-  const got = actual?.destination.output;
-  const currencyOut = amountJson({ ...quoted.destination.output, ...known(got) } as PastAmount, spelling);
+  const output = { ...quoted.destination.output, ...known(actual?.destination.output) } as PastAmount;
+  const currencyOut = amountJson(output, spelling);
+  const timeEstimate = terms.quoted?.timeEstimateSeconds;
+  const refunded = refundJson(past, spelling);
+  const rate = rateOf(currencyIn, currencyOut);
+  const { rate: _, ...route } = sidesJson(actual ?? quoted, spelling);
   const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
     hash: spelling.transaction(one.chainId, one.txHash),
     ...transactionFields(one, sight, spelling),
@@ -61,9 +83,16 @@ export function pastRequestV2Json(
   return {
     ...common(past, sight, spelling),
     data: {
-      ...commonData(past, sight, spelling),
+      ...commonData(past, sight),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
+      supersededByRequestId: past.supersededBy ?? null,
+      ...(timeEstimate !== undefined && { timeEstimate }),
+      ...pastFeesV2Json(past, sight, spelling),
+      ...(output.known && { currency: output.known.id }),
+      currencyObject: currencyOut.currency,
+      ...(currencyOut.amount !== undefined && { price: currencyOut.amount }),
+      ...(refunded && { refundCurrencyData: refunded }),
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
       metadata: {
@@ -71,7 +100,8 @@ export function pastRequestV2Json(
         recipient: spelling.address(terms.destination.chainId, terms.recipient),
         currencyIn,
         currencyOut,
-        rate: rateOf(currencyIn, currencyOut),
+        ...(rate !== undefined && { rate }),
+        route,
       },
     },
   };
@@ -91,9 +121,13 @@ function featuresOf({ features, terms }: PastRequest): string[] {
   return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
 }
 
-function addressType(at: PastRequest["terms"]["depositAddress"]): "open" | "strict" | null {
-  if (at === undefined) return null;
-  return at.strict ? "strict" : "open";
+/** The older lists have the type under a longer name. */
+function addressType(
+  at: PastRequest["terms"]["depositAddress"],
+): Pick<NonNullable<PastRequestJson["depositAddress"]>, "type" | "depositAddressType"> {
+  if (at === undefined) return {};
+  const type = at.strict ? "strict" : "open";
+  return { type, depositAddressType: type };
 }
 
 function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
@@ -124,7 +158,7 @@ function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
         ? null
         : {
             address: past.depositAddress,
-            type: addressType(terms.depositAddress),
+            ...addressType(terms.depositAddress),
             depositor: terms.depositAddress === undefined ? (deposit?.depositor ?? null) : terms.user,
             depositTxHash: deposit?.txHash ?? null,
             recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
@@ -135,68 +169,98 @@ function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
     updatedAt: iso(past.updatedAtMs),
     protocol: {
       orderId: showsAddressKey ? terms.orderId : null,
-      solver: terms.order.solver,
-      deposit:
-        deposit === undefined
-          ? null
-          : {
-              chainId: deposit.chainId,
-              txHash: spelling.transaction(deposit.chainId, deposit.txHash),
-              blockNumber: Number(deposit.block),
-              depositor: spelling.address(deposit.chainId, deposit.depositor),
-              currency: spelling.address(deposit.chainId, deposit.currency),
-              amount: String(deposit.amount),
-              confirmed: deposit.isConfirmed,
-            },
-      settlement:
-        settlement === undefined
-          ? null
-          : {
-              state: settlement.state,
-              reason: settlement.reason ?? null,
-              updatedAt: iso(settlement.updatedAtMs),
-            },
+      hubType: "onchain",
+      isWithdrawable: false,
+      solver: {
+        address: terms.order.solver,
+        protocolChainId: terms.order.solverChainId,
+        ...(past.solverChainId !== undefined && { chainId: past.solverChainId }),
+      },
+      ...(deposit && { deposit: depositJson(terms.orderId, deposit, spelling) }),
+      ...(settlement && {
+        settlement: {
+          destination: {
+            fills: paymentsJson(past, "fill", spelling),
+            refunds: paymentsJson(past, "refund", spelling),
+          },
+          state: settlement.state,
+          ...(settlement.reason !== undefined && { reason: settlement.reason }),
+          updatedAt: iso(settlement.updatedAtMs),
+        },
+      }),
     },
   };
 }
 
-function commonData(past: PastRequest, sight: Sight, spelling: Spelling): CommonData {
-  const { key: withKey } = sight;
-  const { terms, failed, delivered, refund } = past;
+type Protocol = PastRequestJson["protocol"];
+
+function depositJson(
+  orderId: OrderId,
+  deposit: NonNullable<PastRequest["deposit"]>,
+  spelling: Spelling,
+): NonNullable<Protocol["deposit"]> {
+  const { chainId, depository } = deposit;
+  return {
+    origin: {
+      amount: String(deposit.amount),
+      chainId,
+      currency: spelling.address(chainId, deposit.currency),
+      depositor: spelling.address(chainId, deposit.depositor),
+      ...(depository !== undefined && { depository: spelling.address(chainId, depository) }),
+      onchainId: orderId,
+      transactionId: spelling.transaction(chainId, deposit.txHash),
+    },
+    blockNumber: Number(deposit.block),
+    confirmed: deposit.isConfirmed,
+  };
+}
+
+/** Payments of one kind that are in a block and did not fail. */
+function paymentsJson(
+  { outTxs }: PastRequest,
+  leg: "fill" | "refund",
+  spelling: Spelling,
+): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
+  return outTxs
+    .filter((one) => one.leg === leg && one.status === "success")
+    .map(({ chainId, txHash }) => ({ chainId, transactionId: spelling.transaction(chainId, txHash) }));
+}
+
+function commonData(past: PastRequest, sight: Sight): CommonData {
+  const { terms, failed, delivered } = past;
   return {
     slippageTolerance: String(slippageBps(past)),
-    failedTxHash: failed?.txHash ?? null,
-    failedTxBlockNumber: failed?.block === undefined ? null : Number(failed.block),
-    failedCallData: failed === undefined ? null : { from: failed.call.from, ...callJson(failed.call, sight) },
-    timeEstimate: terms.quoted?.timeEstimateSeconds ?? null,
+    ...(failed && {
+      failedTxHash: failed.txHash,
+      ...(failed.block !== undefined && { failedTxBlockNumber: Number(failed.block) }),
+      failedCallData: { from: failed.call.from, ...callJson(failed.call, sight) },
+    }),
+    usesExternalLiquidity: false,
     triggeredByFastFill: past.isFastFill,
-    ...pastFeesJson(past, withKey),
-    route: {
-      quoted: sidesJson(past.quoted, spelling),
-      actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
-    },
-    delivered:
-      delivered === undefined
-        ? null
-        : {
-            amount: String(delivered.amount),
-            quotedAmount: String(delivered.quotedAmount),
-            minimumAmount: String(delivered.minimumAmount),
-            differenceBps: delivered.differenceBps,
-          },
-    refundCurrencyData:
-      refund === undefined
-        ? null
-        : {
-            currency: amountJson(refund.amount, spelling).currency,
-            amount: amountJson(refund.amount).amount,
-            amountFormatted: amountJson(refund.amount).amountFormatted,
-            recipient: spelling.address(refund.amount.chainId, refund.recipient),
-          },
-    ...(withKey && terms.keyId !== undefined
+    ...(delivered && {
+      delivered: {
+        amount: String(delivered.amount),
+        quotedAmount: String(delivered.quotedAmount),
+        minimumAmount: String(delivered.minimumAmount),
+        differenceBps: delivered.differenceBps,
+      },
+    }),
+    ...(sight.key && terms.keyId !== undefined
       ? { apiKey: terms.keyId, referrer: terms.referrer ?? null }
       : {}),
   };
+}
+
+function refundJson(
+  { refund }: PastRequest,
+  spelling: Spelling,
+): NonNullable<PastRequestJson["data"]["refundCurrencyData"]> | undefined {
+  return (
+    refund && {
+      ...amountJson(refund.amount, spelling),
+      recipient: spelling.address(refund.amount.chainId, refund.recipient),
+    }
+  );
 }
 
 function transactionFields(
@@ -205,13 +269,12 @@ function transactionFields(
   spelling: Spelling,
 ): TransactionFields {
   return {
-    fee: feeWei === undefined ? null : String(feeWei),
-    feeUsd: null,
-    block: block === undefined ? null : Number(block),
+    ...(feeWei !== undefined && { fee: String(feeWei) }),
+    ...(block !== undefined && { block: Number(block) }),
     type: "onchain",
     chainId,
-    timestamp: seenAtMs === undefined ? null : Math.floor(seenAtMs / 1000),
-    status,
+    ...(seenAtMs !== undefined && { timestamp: Math.floor(seenAtMs / 1000) }),
+    ...(status !== "pending" && { status }),
     ...(call === undefined ? {} : { data: callJson(call, sight) }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
       address: spelling.address(chainId, address),
@@ -248,7 +311,8 @@ function sidesJson(
 ): PastRequestJson["data"]["route"]["quoted"] {
   const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
   const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
-  return { ...sides, rate: rateOf(from, sides.destination.outputCurrency) };
+  const rate = rateOf(from, sides.destination.outputCurrency);
+  return { ...sides, ...(rate !== undefined && { rate }) };
 }
 
 function sideJson(
@@ -264,16 +328,13 @@ function sideJson(
   };
 }
 
-/** Whole units out for one in; null when one of the two is not known. */
-function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | null {
-  const [paid, got] = [from?.amount ?? undefined, to?.amount ?? undefined];
-  const [inDecimals, outDecimals] = [
-    from?.currency.decimals ?? undefined,
-    to?.currency.decimals ?? undefined,
-  ];
-  if (paid === undefined || got === undefined || inDecimals === undefined || outDecimals === undefined)
-    return null;
-  return paid === "0" ? null : tradeRate(BigInt(paid), inDecimals, BigInt(got), outDecimals);
+/** Whole units out for one in; undefined when one of the two is not known. */
+function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | undefined {
+  const { amount: paid, currency: paidIn } = from ?? {};
+  const { amount: got, currency: gotIn } = to ?? {};
+  if (paid === undefined || got === undefined || paid === "0") return undefined;
+  if (paidIn?.decimals === undefined || gotIn?.decimals === undefined) return undefined;
+  return tradeRate(BigInt(paid), paidIn.decimals, BigInt(got), gotIn.decimals);
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();

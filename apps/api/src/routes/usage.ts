@@ -53,7 +53,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       return {
         metrics: counts.map(({ keyId, startMs, endpoint, status, errorCode, count }) => ({
           apiKey: keyId,
-          timestamp: startMs / 1000,
+          timestamp: new Date(startMs).toISOString(),
           endpoint,
           statusCode: status,
           ...(errorCode === "" ? {} : { errorCode }),

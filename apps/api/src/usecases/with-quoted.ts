@@ -1,12 +1,37 @@
-import type { RequestTerms } from "@causeway/domain";
-import type { QuoteAnswer } from "@causeway/wire";
+import type { QuotedFee, QuotedFees, RequestTerms } from "@causeway/domain";
+import type { AmountObject, QuoteAnswer } from "@causeway/wire";
+
+type Told = Pick<QuoteAnswer, "details" | "fees">;
 
 /** The terms with what the answer says beside them, which the history of the request repeats. */
-export function withQuoted(terms: RequestTerms, { details }: Pick<QuoteAnswer, "details">): RequestTerms {
-  const { timeEstimate: timeEstimateSeconds, slippageTolerance } = details;
+export function withQuoted(terms: RequestTerms, { details, fees }: Told): RequestTerms {
+  const { timeEstimate: timeEstimateSeconds, slippageTolerance, currencyOut } = details;
   const { total } = slippageTolerance;
   return {
     ...terms,
-    quoted: { timeEstimateSeconds, ...(total !== undefined && { slippageBps: Number(total) }) },
+    quoted: {
+      timeEstimateSeconds,
+      ...(total !== undefined && { slippageBps: Number(total) }),
+      // "0": without a price nothing is known.
+      ...(currencyOut.amountUsd !== "0" && { outputUsd: currencyOut.amountUsd }),
+      fees: quotedFees(fees, details),
+    },
   };
+}
+
+function quotedFees(
+  { relayerGas, relayerService, app, subsidized }: QuoteAnswer["fees"],
+  { expandedPriceImpact: { swap } }: QuoteAnswer["details"],
+): QuotedFees {
+  return {
+    execution: quotedFee(relayerGas),
+    service: quotedFee(relayerService),
+    ...(app.amount !== "0" && { app: quotedFee(app) }),
+    ...(subsidized.amount !== "0" && { sponsored: quotedFee(subsidized) }),
+    swapImpactUsd: swap.usd,
+  };
+}
+
+function quotedFee({ amount, amountUsd: usd }: AmountObject): QuotedFee {
+  return { amount, usd };
 }

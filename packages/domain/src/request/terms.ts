@@ -101,8 +101,32 @@ export interface RequestTerms {
     readonly timeEstimateSeconds: number;
     /** From the expected output down to the least one. */
     readonly slippageBps?: number;
+    /** Worth of the expected output; absent before it was stored, and without a price. */
+    readonly outputUsd?: string;
+    /** Absent before they were stored. */
+    readonly fees?: QuotedFees;
   };
   readonly order: Order;
+}
+
+/** A fee as quoted: smallest units of the deposited currency, and USD with six decimals. */
+export interface QuotedFee {
+  readonly amount: string;
+  readonly usd: string;
+}
+
+/** The fees that a quote named. */
+export interface QuotedFees {
+  /** Flat fee and gas of the fill. */
+  readonly execution: QuotedFee;
+  /** Of the service; may be negative. */
+  readonly service: QuotedFee;
+  /** Of apps; absent: none. */
+  readonly app?: QuotedFee;
+  /** The part that an app pays for the user; absent: none. */
+  readonly sponsored?: QuotedFee;
+  /** What exchanges and rounding change the value by, USD with six decimals; negative: a cost. */
+  readonly swapImpactUsd: string;
 }
 
 /** The last moment at which the money of a request may come, ms since epoch. */

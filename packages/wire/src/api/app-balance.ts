@@ -33,6 +33,13 @@ export const pageQuery = z.object({
   continuation: text(200).optional().describe("Of the page before, as it came."),
 });
 
+/** Query of `GET /balance-events/{wallet}`. */
+export const balanceEventsQuery = pageQuery.extend({
+  cursor: numberOrDigits("the id of an event", Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe("Id of the last event of the page before; `continuation` says the same."),
+});
+
 const continuation = z.string().optional().describe("Gives the next page; absent on the last one.");
 
 const balanceEntry = amountObject
@@ -53,9 +60,14 @@ export const balancesAnswer = amountObject
 
 export const balanceEventsAnswer = z
   .object({
+    wallet: evmAddress,
+    balances: z
+      .array(z.object({ chainId: z.int(), currency: evmAddress, amount: signedDigits }))
+      .describe("What the wallet has now, smallest units."),
     events: z.array(
       z.object({
-        id: digits,
+        id: z.int(),
+        wallet: evmAddress,
         account: z
           .enum(walletAccounts)
           .describe("`balance`: usable. `pending`: set aside. `owed`: a debt, kept below zero."),

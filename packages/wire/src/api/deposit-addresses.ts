@@ -1,14 +1,6 @@
 import { z } from "zod";
 import { because } from "../because.ts";
-import {
-  address,
-  answerHash32,
-  digits,
-  evmAddress,
-  hash32,
-  milliseconds,
-  numberOrDigits,
-} from "../scalars.ts";
+import { address, answerHash32, digits, evmAddress, hash32, numberOrDigits } from "../scalars.ts";
 
 const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a string");
 
@@ -38,8 +30,9 @@ export const reindexAddressAnswer = z
     triggeredCurrencies: z
       .array(z.object({ currency: evmAddress, symbol: z.string(), balance: digits }))
       .describe("What was found, smallest units, and is being dealt with, or lies there for a reason."),
-    checkedCurrencies: z.array(evmAddress),
-    failedCurrencies: z.array(evmAddress).describe("Tokens that did not tell a balance."),
+    checkedCurrencies: z.int().describe("How many currencies were asked for a balance."),
+    failedCurrencies: z.int().describe("How many of them did not answer."),
+    failedAddresses: z.array(evmAddress).describe("Those that did not answer."),
   })
   .meta({ id: "ReindexDepositAddressAnswer" });
 
@@ -54,8 +47,10 @@ export const depositAddressQuery = z.object({
 /** Answer of `GET /deposit-addresses/v1`. */
 export const depositAddressAnswer = z
   .object({
-    address: evmAddress,
-    depositAddressType: z.enum(["open", "strict"]),
+    depositAddress: evmAddress,
+    address: evmAddress.describe("Same as `depositAddress`."),
+    type: z.enum(["open", "strict"]),
+    depositAddressType: z.enum(["open", "strict"]).describe("Same as `type`."),
     requestId: answerHash32.describe("The request that the address was given out for."),
     supersededByRequestId: answerHash32.nullable(),
     orderId: answerHash32
@@ -66,23 +61,28 @@ export const depositAddressAnswer = z
     depositor: evmAddress.nullable(),
     recoveryAddress: evmAddress.nullable(),
     refundTo: evmAddress.nullable().describe("The zero address: whoever sent it. Null: nobody was named."),
+    chainId: z.int().describe("Same as `originChainId`."),
     originChainId: z.int(),
+    currency: z
+      .string()
+      .nullable()
+      .describe("Id of the origin currency, such as `usdc`; null if it is not listed."),
     originCurrency: evmAddress,
     destinationChainId: z.int(),
     destinationCurrency: evmAddress,
     recipient: evmAddress,
     chainIds: z.array(z.int()).describe("Chains on which what is sent to the address is found."),
-    createdAt: milliseconds,
-    activeAt: milliseconds.describe(
-      "When it was given out, or last paid: a day later it is looked at less often.",
-    ),
+    createdAt: z.iso.datetime(),
+    activeAt: z.iso
+      .datetime()
+      .describe("When it was given out, or last paid: a day later it is looked at less often."),
     funds: z
       .array(
         z.object({
           chainId: z.int(),
           currency: evmAddress,
           amount: digits,
-          seenAt: milliseconds,
+          seenAt: z.iso.datetime(),
           heldReason: z
             .string()
             .nullable()
@@ -104,7 +104,7 @@ export const depositAddressAnswer = z
           amount: digits,
           status: z.enum(["planned", "sent", "mined", "final", "void"]),
           depositTxHash: answerHash32.nullable(),
-          createdAt: milliseconds,
+          createdAt: z.iso.datetime(),
         }),
       )
       .describe("What was moved from there into the depository, newest first."),

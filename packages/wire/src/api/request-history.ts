@@ -10,7 +10,6 @@ import {
   signedDigits,
   text,
 } from "../scalars.ts";
-import { feeSponsorship } from "./quote-answer.ts";
 
 /** Rows of one page at most. */
 export const MOST_LISTED_REQUESTS = 50;
@@ -121,28 +120,32 @@ const nullable = <T extends z.ZodType>(type: T): z.ZodUnion<[T, z.ZodNull]> => z
 const time = z.iso.datetime();
 const plainText = z.string();
 
+const UNKNOWN = "Absent if not known.";
 const historyCurrency = z
   .object({
     chainId: z.int(),
     address: z.string(),
-    symbol: nullable(plainText),
-    name: nullable(plainText),
-    decimals: nullable(z.int()),
+    symbol: plainText
+      .optional()
+      .describe("Absent, like `name` and `decimals`, of a currency that is no longer configured."),
+    name: plainText.optional(),
+    decimals: z.int().optional(),
+    metadata: z.object({ logoURI: plainText, verified: z.boolean(), isNative: z.boolean() }).optional(),
   })
   .meta({ id: "HistoryCurrency" });
 
 const historyAmount = z
   .object({
     currency: historyCurrency,
-    amount: nullable(signedDigits).describe("Smallest units; null: not known."),
-    amountFormatted: nullable(plainText),
-    amountUsd: nullable(plainText).describe("USD when it was quoted; null: not known."),
-    minimumAmount: nullable(signedDigits),
+    amount: signedDigits.optional().describe(`Smallest units. ${UNKNOWN}`),
+    amountFormatted: plainText.optional(),
+    amountUsd: plainText.optional().describe(`USD when it was quoted. ${UNKNOWN}`),
+    minimumAmount: signedDigits.optional(),
   })
   .meta({ id: "HistoryAmount" });
 
 const side = z.object({ inputCurrency: nullable(historyAmount), outputCurrency: nullable(historyAmount) });
-const sides = z.object({ origin: side, destination: side, rate: nullable(plainText) });
+const sides = z.object({ origin: side, destination: side, rate: plainText.optional().describe(UNKNOWN) });
 
 const historyCallData = plainText
   .optional()
@@ -151,13 +154,16 @@ const historyCallData = plainText
   );
 
 const transactionFields = {
-  fee: nullable(digits).describe("Wei that it cost us; null: somebody else paid it."),
-  feeUsd: nullable(plainText),
-  block: nullable(z.int()),
+  fee: digits
+    .optional()
+    .describe(
+      "What it cost the solver, smallest units of the native currency; absent if somebody else paid it.",
+    ),
+  block: z.int().optional(),
   type: z.literal("onchain"),
   chainId: z.int(),
-  timestamp: nullable(z.int()).describe("When we saw it in a block, Unix seconds."),
-  status: z.enum(["pending", "success", "failure"]),
+  timestamp: z.int().optional().describe("When it was seen in a block, Unix seconds."),
+  status: z.enum(["success", "failure"]).optional().describe("Absent until it is in a block."),
   data: z
     .object({ to: plainText, data: historyCallData, value: digits })
     .optional()
@@ -176,98 +182,104 @@ const transactionV2 = z
   .object({ hash: plainText, ...transactionFields })
   .meta({ id: "HistoryTransactionV2" });
 
-const paidAppFees = z
+const appFee = z
   .object({
-    amount: digits.describe("All of them, smallest units of `currency`."),
-    amountFormatted: nullable(plainText),
-    amountUsd: nullable(plainText).describe("USD when it was quoted; null: not known."),
-    recipients: z.array(
-      z.object({
-        recipient: nullable(plainText).describe("Whose app balance it goes to. Told as `apiKey` is."),
-        bps: z.int().describe("Of the input."),
-        amount: digits,
-      }),
-    ),
+    recipient: plainText
+      .optional()
+      .describe("Whose app balance it goes to. Shown only to the API key that asked for the quote."),
+    bps: digits.describe("Basis points of the input."),
+    amount: digits,
+    amountFormatted: plainText.optional(),
+    amountUsd: plainText.optional().describe(`USD when it was quoted. ${UNKNOWN}`),
   })
-  .meta({ id: "HistoryAppFees" });
+  .meta({ id: "HistoryAppFee" });
 
 const sponsorPayment = z
   .object({ amount: digits, address: plainText.describe("Of the currency."), chainId: z.int() })
   .meta({ id: "SponsorPayment" });
 
-/** What the sponsor's app balance was charged, once the fill is final. */
-const chargedSponsorship = feeSponsorship
-  .extend({
-    // Null: in several currencies, or nothing.
-    sponsorPayment: nullable(sponsorPayment),
-    sponsorPayments: z.array(sponsorPayment),
-  })
-  .meta({ id: "ChargedFeeSponsorship" });
-
-const requestFees = {
-  swap: z.null(),
-  execution: nullable(plainText).describe("Wei of the fill, in coin of its chain; null of what was quoted."),
-  platform: z.null(),
-  app: nullable(digits).describe("Smallest units of `appFees.currency`."),
-  sponsored: nullable(plainText).describe("USD that an app pays."),
+const charged = {
+  sponsorPayment: sponsorPayment.optional().describe("Absent if it was nothing, or several currencies."),
+  sponsorPayments: z.array(sponsorPayment),
 };
+const usdAmount = z.object({ amountUsd: plainText.describe("USD, six decimals.") });
+const sponsoredShare = z.object({
+  selected: z.boolean(),
+  total: usdAmount,
+  sponsored: usdAmount,
+  userPays: usdAmount,
+});
+const sponsorshipOf = <T extends string>(componentNames: readonly [T, ...T[]]) => {
+  const quoted = z.object({
+    selectedComponents: z.array(z.enum(componentNames)),
+    maxSubsidizationAmount: digits.optional(),
+    capHit: z.boolean(),
+    components: z.record(z.enum(componentNames), sponsoredShare),
+    sponsoredTotal: usdAmount,
+    userPaysTotal: usdAmount,
+  });
+  return z.object({
+    quoted: quoted.optional().describe("What an app agreed to pay of the quote's fees."),
+    actual: quoted
+      .extend(charged)
+      .optional()
+      .describe("What its app balance was charged, once the fill is final."),
+    wallet: plainText
+      .optional()
+      .describe("Whose app balance pays. Shown only to the API key that asked for the quote."),
+    costUsd: plainText
+      .optional()
+      .describe(
+        "Set aside for the transaction that the service sends for the user; absent if it sends none.",
+      ),
+    paidUsd: plainText.optional().describe("Paid for that transaction."),
+  });
+};
+const feeSponsorshipV3 = sponsorshipOf(["execution", "swap", "platform", "app", "rent"]).meta({
+  id: "HistoryFeeSponsorship",
+});
+const feeSponsorshipV2 = sponsorshipOf(["execution", "swap", "relay", "app", "rent"]).meta({
+  id: "HistoryFeeSponsorshipV2",
+});
+
+const namedFee = z
+  .object({
+    usd: plainText.optional(),
+    amount: signedDigits.optional(),
+    amountFormatted: plainText.optional(),
+  })
+  .meta({ id: "HistoryFee" });
+const namedFees = z.object({
+  swap: namedFee.optional().describe("What exchanges and rounding cost."),
+  execution: namedFee.optional().describe("Flat fee and gas of the fill."),
+  platform: namedFee.optional().describe("Fee of the service."),
+  app: namedFee.optional(),
+  sponsored: namedFee.optional().describe("The part that an app pays."),
+});
+
+const failedCall = z.object({ from: plainText, to: plainText, data: historyCallData, value: digits });
+const refundAmount = historyAmount.extend({ recipient: plainText }).meta({ id: "HistoryRefund" });
 
 const commonData = {
   slippageTolerance: plainText.describe("bps from the expected output down to the least."),
-  failedTxHash: nullable(plainText),
-  failedTxBlockNumber: nullable(z.int()),
-  failedCallData: nullable(
-    z.object({ from: plainText, to: plainText, data: historyCallData, value: digits }),
-  ).describe("The call that failed in a block."),
-  timeEstimate: nullable(z.number()).describe(
-    "Seconds from deposit to fill, as quoted. Null for requests from before it was stored.",
-  ),
+  failedTxHash: plainText.optional(),
+  failedTxBlockNumber: z.int().optional(),
+  failedCallData: failedCall.optional().describe("The call that failed in a block."),
+  usesExternalLiquidity: z.literal(false),
   triggeredByFastFill: z.boolean(),
-  appFees: nullable(
-    z.object({
-      quoted: paidAppFees,
-      // What app balances were credited, once the fill is final.
-      actual: nullable(paidAppFees),
-      currency: historyCurrency,
-    }),
-  ),
-  fees: z.object({
-    quoted: nullable(z.object(requestFees)),
-    actual: nullable(z.object(requestFees)),
-    currency: nullable(plainText),
-  }),
-  // `quoted`: what an app agreed to pay of the quote's fees. `actual`: what its app balance was charged, once the fill is final.
-  feeSponsorship: nullable(
-    z.object({
-      quoted: nullable(feeSponsorship),
-      actual: nullable(chargedSponsorship),
-      wallet: nullable(plainText).describe("Whose app balance pays. Told as `apiKey` is."),
-      costUsd: nullable(plainText).describe(
-        "Set aside for the transaction that the service sends for the user; null: it sends none.",
-      ),
-      paidUsd: nullable(plainText).describe("Paid for that transaction."),
-    }),
-  ),
-  route: z.object({ quoted: sides, actual: nullable(sides) }),
-  delivered: nullable(
-    z.object({
+  delivered: z
+    .object({
       amount: digits.describe("What the recipient got, smallest units."),
       quotedAmount: digits.describe("What was expected."),
       minimumAmount: digits.describe("What was promised."),
       differenceBps: z.number().describe("Above 0: more than was expected."),
-    }),
-  ),
-  refundCurrencyData: nullable(
-    z.object({
-      currency: historyCurrency,
-      amount: nullable(digits),
-      amountFormatted: nullable(plainText),
-      recipient: plainText,
-    }),
-  ),
+    })
+    .optional(),
   apiKey: plainText.optional(),
   referrer: nullable(plainText).optional(),
 };
+
+const payment = z.object({ chainId: z.int(), transactionId: plainText });
 
 const commonFields = {
   id: answerHash32,
@@ -282,7 +294,8 @@ const commonFields = {
   depositAddress: nullable(
     z.object({
       address: plainText,
-      type: nullable(plainText),
+      type: z.enum(["open", "strict"]).optional(),
+      depositAddressType: z.enum(["open", "strict"]).optional(),
       depositor: nullable(plainText),
       depositTxHash: nullable(plainText),
       recoveryAddress: nullable(plainText).describe(HIDDEN),
@@ -298,27 +311,43 @@ const commonFields = {
   updatedAt: time,
   protocol: z.object({
     orderId: nullable(answerHash32).describe(`${HIDDEN} Requests without a deposit address always have it.`),
-    solver: plainText,
-    deposit: nullable(
-      z.object({
-        chainId: z.int(),
-        txHash: plainText,
+    hubType: z.literal("onchain"),
+    isWithdrawable: z
+      .literal(false)
+      .describe("No user has to withdraw anything: what is not filled is refunded to him."),
+    solver: z.object({
+      address: plainText,
+      protocolChainId: plainText.describe("Name of the solver's chain in the order."),
+      chainId: z.int().optional(),
+    }),
+    deposit: z
+      .object({
+        origin: z.object({
+          amount: digits,
+          chainId: z.int(),
+          currency: plainText,
+          depositor: plainText,
+          depository: plainText.optional(),
+          onchainId: answerHash32.describe("Id of the deposit on its chain: the order id."),
+          transactionId: plainText,
+        }),
         blockNumber: z.int(),
-        depositor: plainText,
-        currency: plainText,
-        amount: digits,
         confirmed: z.boolean().describe("It has the confirmations that its value asks for."),
-      }),
-    ),
-    settlement: nullable(
-      z.object({
+      })
+      .optional(),
+    settlement: z
+      .object({
+        destination: z.object({
+          fills: z.array(payment),
+          refunds: z.array(payment),
+        }),
         state: plainText.describe(
           "`due`, `attested` or `settled` on the hub; `unrepayable` if no oracle can attest the payment, so that the hub never repays it.",
         ),
-        reason: nullable(plainText),
+        reason: plainText.optional(),
         updatedAt: time,
-      }),
-    ),
+      })
+      .optional(),
   }),
 };
 
@@ -329,11 +358,42 @@ export const pastRequest = z
       ...commonData,
       failReason: nullable(plainText),
       refundFailReason: nullable(plainText),
+      timeEstimate: nullable(z.number()).describe(
+        "Seconds from deposit to fill, as quoted. Null for requests from before it was stored.",
+      ),
+      appFees: z
+        .object({
+          quoted: z.array(appFee),
+          actual: z
+            .array(appFee)
+            .optional()
+            .describe("What app balances were credited, once the fill is final."),
+          currency: historyCurrency,
+        })
+        .optional(),
+      fees: nullable(
+        z.object({
+          quoted: namedFees.optional(),
+          actual: namedFees
+            .optional()
+            .describe("USD that an app paid. What the fill cost is the `fee` of its transaction."),
+          currency: historyCurrency.describe("Of the quoted amounts."),
+        }),
+      ),
+      feeSponsorship: nullable(feeSponsorshipV3),
+      route: z.object({ quoted: sides, actual: nullable(sides) }),
+      refundCurrencyData: nullable(refundAmount),
       inTxs: z.array(transaction),
       outTxs: z.array(transaction).describe("Fills, and refunds on the origin chain."),
     }),
   })
   .meta({ id: "PastRequest" });
+
+const quotedFees = z
+  .object({ gas: digits, fixed: digits, price: signedDigits, gateway: digits })
+  .partial()
+  .meta({ id: "HistoryFeesV2" });
+const quotedImpact = z.object({ usd: plainText });
 
 export const pastRequestV2 = z
   .object({
@@ -342,6 +402,36 @@ export const pastRequestV2 = z
       ...commonData,
       failReason: plainText.describe("`N/A`: none."),
       refundFailReason: plainText.describe("`N/A`: none."),
+      supersededByRequestId: nullable(answerHash32),
+      subsidizedRequest: z.boolean().describe("An app pays fees."),
+      timeEstimate: z.number().optional().describe("Seconds from deposit to fill, as quoted."),
+      fees: quotedFees.describe(
+        "As quoted, smallest units of `feeCurrency`: `gas` is the flat fee and gas of the fill, `price` the fee of the service. Empty for requests from before they were stored.",
+      ),
+      feesUsd: quotedFees.describe("The same, USD with six decimals written as an integer."),
+      feeCurrency: plainText.optional().describe("Id of the currency."),
+      feeCurrencyObject: historyCurrency,
+      appFees: z.array(appFee).describe("As agreed."),
+      paidAppFees: z.array(appFee).describe("As credited, once the fill is final."),
+      appFeeCurrencyObject: historyCurrency.optional(),
+      feeSponsorship: feeSponsorshipV2.optional(),
+      expandedPriceImpact: nullable(
+        z.object({
+          quoted: z.object({
+            swap: quotedImpact,
+            execution: quotedImpact,
+            relay: quotedImpact,
+            app: quotedImpact,
+            sponsored: quotedImpact,
+          }),
+        }),
+      ),
+      currency: plainText.optional().describe("Id of the output currency."),
+      currencyObject: historyCurrency,
+      price: digits
+        .optional()
+        .describe("What the recipient got, or was quoted; smallest units of `currency`."),
+      refundCurrencyData: refundAmount.optional(),
       inTxs: z.array(transactionV2),
       outTxs: z.array(transactionV2),
       metadata: z.object({
@@ -349,7 +439,8 @@ export const pastRequestV2 = z
         recipient: plainText,
         currencyIn: historyAmount,
         currencyOut: historyAmount,
-        rate: nullable(plainText),
+        rate: plainText.optional(),
+        route: sides.omit({ rate: true }),
       }),
     }),
   })
@@ -427,4 +518,5 @@ export type UnattributedDepositJson = z.infer<typeof unattributedDeposit>;
 export type RequestsAnswer = z.infer<typeof requestsAnswer>;
 export type RequestsAnswerV2 = z.infer<typeof requestsAnswerV2>;
 export type TraceAnswer = z.infer<typeof traceAnswer>;
+export type HistoryCurrencyJson = z.infer<typeof historyCurrency>;
 export type HistoryAmountJson = z.infer<typeof historyAmount>;

@@ -27,7 +27,7 @@ export const usageAnswer = z
     metrics: z.array(
       z.object({
         apiKey: z.string().describe("Id of the key."),
-        timestamp: z.int().describe("Start of the minute, hour or day, seconds."),
+        timestamp: z.iso.datetime().describe("Start of the minute, hour or day."),
         endpoint: z.string().describe("Method and path, parameters by name."),
         statusCode: z.int(),
         errorCode: z.string().optional(),

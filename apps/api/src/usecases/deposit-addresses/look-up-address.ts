@@ -37,20 +37,22 @@ export async function lookUpAddress(
     ...ofKey(found, isItsKey || isSwept),
     requestId: found.requestId,
     supersededByRequestId: status?.supersededBy ?? null,
+    chainId: origin.chainId,
     originChainId: origin.chainId,
+    currency: services.chains.currency(origin.chainId, origin.currency)?.id ?? null,
     originCurrency: origin.currency,
     destinationChainId: destination.chainId,
     destinationCurrency: destination.currency,
     recipient,
     chainIds: services.chains.all.flatMap(({ chain }) => (isAddressOn(chain, found) ? [chain.id] : [])),
-    createdAt: found.createdAtMs,
-    activeAt: found.activeAtMs,
+    createdAt: iso(found.createdAtMs),
+    activeAt: iso(found.activeAtMs),
     funds: [
       ...funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
         chainId,
         currency,
         amount: amount.toString(),
-        seenAt: seenAtMs,
+        seenAt: iso(seenAtMs),
         heldReason: held ?? null,
         requestId: null,
       })),
@@ -62,7 +64,7 @@ export async function lookUpAddress(
                 chainId,
                 currency,
                 amount: (amount + excess).toString(),
-                seenAt: arrivedAtMs,
+                seenAt: iso(arrivedAtMs),
                 heldReason: null,
                 requestId,
               },
@@ -77,7 +79,7 @@ export async function lookUpAddress(
       amount: (amount + excess).toString(),
       status: state,
       depositTxHash: txHash ?? null,
-      createdAt: createdAtMs,
+      createdAt: iso(createdAtMs),
     })),
   };
 }
@@ -87,14 +89,26 @@ function ofKey(
   showsKey: boolean,
 ): Pick<
   DepositAddressAnswer,
-  "address" | "depositAddressType" | "orderId" | "depositor" | "recoveryAddress" | "refundTo"
+  | "depositAddress"
+  | "address"
+  | "type"
+  | "depositAddressType"
+  | "orderId"
+  | "depositor"
+  | "recoveryAddress"
+  | "refundTo"
 > {
+  const type = strict ? "strict" : "open";
   return {
+    depositAddress: address,
     address,
-    depositAddressType: strict ? "strict" : "open",
+    type,
+    depositAddressType: type,
     orderId: showsKey ? key.id : null,
     depositor: showsKey ? key.depositor : null,
     recoveryAddress: !showsKey || key.recovery === NATIVE_CURRENCY ? null : key.recovery,
     refundTo: refundTo === "nobody" ? null : refundTo === "sender" ? NATIVE_CURRENCY : refundTo,
   };
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();

@@ -61,8 +61,9 @@ export async function reindexAddress(
       symbol: symbols.get(currency) ?? "",
       balance: amount.toString(),
     })),
-    checkedCurrencies: asked.filter((currency) => !failed.some((place) => place.currency === currency)),
-    failedCurrencies: failed.map(({ currency }) => currency),
+    checkedCurrencies: asked.length,
+    failedCurrencies: failed.length,
+    failedAddresses: failed.map(({ currency }) => currency),
   };
 }
 

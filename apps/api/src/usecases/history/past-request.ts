@@ -1,6 +1,6 @@
 import { refundRecipient } from "../refund-terms.ts";
-import { fundsAt, publicStatus } from "@causeway/domain";
-import type { Address, TxHash } from "@causeway/domain";
+import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
 import type {
   HistoryDeposit,
   HistoryEvent,
@@ -33,6 +33,8 @@ export function pastRequest(
   const quoted = quotedSides(services, story);
   return {
     terms,
+    solverChainId: services.chains.all.find(({ chain }) => chain.name === terms.order.solverChainId)?.chain
+      .id,
     status: publicStatus(state, story.addressFunds),
     sender: deposit?.sender ?? terms.user,
     depositAddress: terms.depositAddress?.address ?? listed?.depositAddress,
@@ -65,7 +67,6 @@ export function pastRequest(
             },
           },
     delivered,
-    fillFeeWei: paid === undefined ? undefined : feeOf(paid),
     refund: refundOf(services, story),
     appFees: appFeesOf(services, story),
     paidFees: story.sponsorship.fees,
@@ -77,6 +78,7 @@ export function pastRequest(
       depositor: deposit.depositor,
       currency: deposit.currency,
       amount: deposit.amount,
+      depository: depositoryOf(services, deposit.chainId),
       isConfirmed: deposit.canonical && isBeyondConfirmations(story),
     },
     settlement: settlementOf(story, paid),
@@ -135,19 +137,22 @@ function notedAmount(value: unknown): bigint | undefined {
 
 function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSide; destination: PastSide } {
   const { origin, input, destination, inputUsd } = terms;
+  const quotedUsd = terms.quoted?.outputUsd;
   const deposited: PastAmount = { ...bare(services, origin), amount: origin.amount };
   const paidIn: PastAmount =
     input === undefined
-      ? { ...deposited, usd: inputUsd }
+      ? { ...deposited, usd: inputUsd, minimumAmount: origin.amount }
       : {
           ...bare(services, { chainId: origin.chainId, currency: input.currency }),
           amount: input.amount,
+          minimumAmount: input.amount,
           usd: inputUsd,
         };
   const got: PastAmount = {
     ...bare(services, destination),
     amount: destination.expectedAmount,
     minimumAmount: destination.minimumAmount,
+    usd: quotedUsd === undefined ? undefined : parseDecimal(quotedUsd, USD_DECIMALS),
   };
   return {
     origin: {
@@ -163,6 +168,12 @@ function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSi
       output: got,
     },
   };
+}
+
+function depositoryOf({ chains }: Needs, chainId: number): Hex | undefined {
+  const chain = chains.profile(chainId);
+  if (chain === undefined) return undefined;
+  return "depository" in chain ? chain.depository : chain.contracts.depository;
 }
 
 function bare(
@@ -240,6 +251,7 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
         seenAtMs: minedAtMs(story, slot),
         status: slot.minedStatus === "reverted" ? "failure" : isDone ? "success" : "pending",
         feeWei: feeOf(slot),
+        leg: slot.legKind === "fill" || slot.legKind === "refund" ? slot.legKind : undefined,
         call: slot.call,
         moved:
           isDone && slot.legKind === "refund"
