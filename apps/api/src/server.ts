@@ -7,6 +7,7 @@ import {
 import { openapiExamples } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "./ports/route-services.ts";
+import { chainAliases } from "./routes/chain-aliases.ts";
 import { addRoutes } from "./routes/index.ts";
 
 const description: ApiDescription = {
@@ -37,6 +38,7 @@ const description: ApiDescription = {
     { name: "health", description: "For orchestrators." },
   ],
   examples: openapiExamples,
+  aliases: { QuoteRequest: chainAliases },
   securitySchemes: {
     apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "An API key." },
     bearer: { type: "http", scheme: "bearer", description: "The same key as `Authorization: Bearer`." },

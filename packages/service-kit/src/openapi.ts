@@ -2,6 +2,7 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { type OpenapiAliases, withAliases } from "./openapi-aliases.ts";
 import { type OpenapiDocument, tidyComponents } from "./openapi-components.ts";
 import { type OpenapiExamples, withExamples } from "./openapi-examples.ts";
 import { icon, logo } from "./openapi-logo.ts";
@@ -15,6 +16,8 @@ export interface ApiDescription {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** Where instances answer; the first is what the interactive page calls. */
   readonly servers?: readonly { readonly url: string; readonly description: string }[];
+  /** Other names under which required fields of components are accepted. */
+  readonly aliases?: OpenapiAliases;
   /** Example values of components and, by their names, of parameters. */
   readonly examples?: OpenapiExamples;
   /** Ways to say who one is, by the names that routes use in `security`. */
@@ -36,7 +39,7 @@ export async function serveDocumentation(
   description: ApiDescription,
   interactivePage: boolean,
 ): Promise<void> {
-  const { tags, servers, examples, securitySchemes, ...info } = description;
+  const { tags, servers, aliases, examples, securitySchemes, ...info } = description;
   await app.register(swagger, {
     openapi: {
       openapi: "3.0.3",
@@ -48,7 +51,9 @@ export async function serveDocumentation(
     transform: jsonSchemaTransform,
     transformObject: (document) => {
       const tidy = tidyComponents(jsonSchemaTransformObject(document) as OpenapiDocument);
-      return withExamples(tidy, examples) as ReturnType<typeof jsonSchemaTransformObject>;
+      return withAliases(withExamples(tidy, examples), aliases) as ReturnType<
+        typeof jsonSchemaTransformObject
+      >;
     },
   });
   const page = interactivePage ? "/documentation" : "/documentation/json";

@@ -1,11 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 import type { FastifyRequest } from "fastify";
 
-/** Field names that some clients use for the chains of a quote. */
-const aliases = [
-  ["fromChainId", "originChainId"],
-  ["toChainId", "destinationChainId"],
-] as const;
+/** Chain fields of a quote, and the names that some clients use for them. */
+export const chainAliases = { originChainId: "fromChainId", destinationChainId: "toChainId" } as const;
+const aliases = Object.entries(chainAliases);
 
 /**
  * Renames aliased chain fields of a quote request. Use as `preValidation` of a route.
@@ -19,7 +17,7 @@ export function acceptChainAliases(
 ): void {
   if (typeof body === "object" && body !== null) {
     const fields = body as Record<string, unknown>;
-    for (const [alias, name] of aliases) {
+    for (const [name, alias] of aliases) {
       const value = fields[alias];
       if (value === undefined) continue;
       if (fields[name] !== undefined && fields[name] !== value)

@@ -1,0 +1,47 @@
+import type { OpenapiDocument } from "./openapi-components.ts";
+
+/** Other names of required fields, by component and field. */
+export type OpenapiAliases = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+  readonly allOf?: readonly unknown[];
+}
+
+/**
+ * Says that a required field may come under another name. Each name is an alternative with a property of its own, from which generators make a type that
+ * requires one of the two; alternatives of `required` alone they read as anything.
+ */
+export function withAliases<D extends OpenapiDocument>(document: D, aliases: OpenapiAliases = {}): D {
+  const schemas = { ...document.components?.schemas };
+  for (const [component, fields] of Object.entries(aliases)) {
+    const schema = schemas[component] as ObjectSchema | undefined;
+    if (schema === undefined) throw new RangeError(`the document has no component ${component}`);
+    schemas[component] = Object.entries(fields).reduce(withAlias, schema);
+  }
+  return { ...document, components: { ...document.components, schemas } };
+}
+
+function withAlias(schema: ObjectSchema, [field, alias]: readonly [string, string]): ObjectSchema {
+  const { [field]: property, ...properties } = schema.properties ?? {};
+  if (property === undefined || schema.required?.includes(field) !== true)
+    throw new RangeError(`${field} is not a required field`);
+  const named = (name: string, value: object) => ({
+    type: "object",
+    required: [name],
+    properties: { [name]: value },
+  });
+  const either = {
+    anyOf: [
+      named(field, property),
+      named(alias, { ...property, description: `Another name of \`${field}\`.` }),
+    ],
+  };
+  return {
+    ...schema,
+    properties,
+    required: schema.required.filter((name) => name !== field),
+    allOf: [...(schema.allOf ?? []), either],
+  };
+}
