@@ -70,8 +70,14 @@ export const aSignedRequest: SignedRequest = {
     originAmount: 10n ** 18n,
     destinationChainId: 12,
     destinationUser: ACCOUNT,
+    destinationCurrency: NATIVE_CURRENCY,
   },
-  words: { originUser: ACCOUNT, originCurrency: NATIVE_CURRENCY, destinationUser: ACCOUNT },
+  words: {
+    originUser: ACCOUNT,
+    originCurrency: NATIVE_CURRENCY,
+    destinationUser: ACCOUNT,
+    destinationCurrency: NATIVE_CURRENCY,
+  },
   signature: `0x${"e5".repeat(65)}`,
 };
 

@@ -90,6 +90,7 @@ export const examples: Readonly<Record<string, InjectOptions>> = {
   "GET /intents/status": { url: `/intents/status${statusQuery}` },
   "GET /intents/status/v3/stream": { url: `/intents/status/v3/stream${statusQuery}` },
   "GET /requests/:requestId/signature": { url: `/requests/${KNOWN_REQUEST_ID}/signature` },
+  "GET /requests/:requestId/signature/v2": { url: `/requests/${KNOWN_REQUEST_ID}/signature/v2` },
   "GET /requests/:requestId/trace": { url: `/requests/${KNOWN_REQUEST_ID}/trace` },
   ...Object.fromEntries(
     ["/requests/v3", "/requests/v2", "/requests"].flatMap((path) => [
@@ -99,6 +100,10 @@ export const examples: Readonly<Record<string, InjectOptions>> = {
       [`GET ${path}, by apiKey`, { url: `${path}?apiKey=${OWN_ID}` }],
     ]),
   ),
+  "POST /requests/metadata": post("/requests/metadata", {
+    requestId: KNOWN_REQUEST_ID,
+    additionalMetadata: { moonPayId: "1" },
+  }),
   "POST /transactions/index": post("/transactions/index", { txHash: A_TX_HASH, chainId: "11" }),
   "POST /transactions/single": post("/transactions/single", {
     tx: JSON.stringify({ txHash: A_TX_HASH }),

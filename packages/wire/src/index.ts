@@ -20,6 +20,7 @@ export * from "./api/intent-status.ts";
 export * from "./api/request-history.ts";
 export * from "./api/push.ts";
 export * from "./api/webhooks.ts";
+export * from "./api/request-metadata.ts";
 export * from "./api/request-signature.ts";
 export * from "./api/api-keys.ts";
 export * from "./api/sponsorship-rules.ts";

@@ -28,7 +28,10 @@ test("a contract recomputes the hash of a signed request and recovers the solver
   const solver = rawKeySigner(localAccount("solver").privateKey);
   const terms = someTerms({ user: `0x${"a1".repeat(20)}`, recipient: `0x${"b2".repeat(20)}` });
   const reads = { request: async () => ({ terms }) } as unknown as Reads;
-  const signed = await createRequestSignature({ reads, signer: solver, chains: noChains })(terms.requestId);
+  const signed = await createRequestSignature({ reads, signer: solver, chains: noChains })(
+    terms.requestId,
+    "v1",
+  );
   if (signed === undefined || contractAddress == null) throw new Error("both are there");
   const { facts, signature } = signed;
   const signerOf = async (originAmount: bigint): Promise<Hex> =>

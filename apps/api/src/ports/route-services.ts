@@ -65,7 +65,7 @@ export interface RouteServices {
   /** Undefined when no request has this id. */
   requestStatus(requestId: RequestId): MaybePromise<StatusView | undefined>;
   /** Undefined when no request has this id. */
-  requestSignature(requestId: RequestId): Promise<SignedRequest | undefined>;
+  requestSignature(requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest | undefined>;
   /**
    * @param caller takes turns with others
    * @throws ServiceError TRANSACTION_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, SERVICE_UNAVAILABLE
@@ -100,11 +100,16 @@ export interface RouteServices {
   readonly clock: Clock;
 }
 
+/** Which facts are signed: the first has the amount, the second the recipient's currency. */
+export type AttestationLayout = "v1" | "v2";
+
 /** What was agreed, and the solver's personal signature (65 bytes) of its hash. */
 export interface SignedRequest {
   readonly facts: RequestAttestationFacts;
   /** The accounts and the currency as their chains' clients write them. */
-  readonly words: Readonly<Record<"originUser" | "originCurrency" | "destinationUser", string>>;
+  readonly words: Readonly<
+    Record<"originUser" | "originCurrency" | "destinationUser" | "destinationCurrency", string>
+  >;
   readonly signature: Hex;
 }
 

@@ -188,12 +188,53 @@ test("GET /requests/{requestId}/signature answers what was agreed and the signat
   ]);
 });
 
+test("GET /requests/{requestId}/signature/v2 has the recipient's currency in place of the amount", async () => {
+  const layouts: string[] = [];
+  const { app: noting } = await aServer({
+    requestSignature: async (_, layout) => {
+      layouts.push(layout);
+      return aSignedRequest;
+    },
+  });
+  const answer = await noting.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature/v2` });
+  expect([answer.statusCode, answer.json()]).toEqual([
+    200,
+    {
+      requestData: {
+        originChainId: 11,
+        originUser: aSignedRequest.facts.originUser,
+        originCurrency: NATIVE_CURRENCY,
+        destinationChainId: 12,
+        destinationUser: aSignedRequest.facts.destinationUser,
+        destinationCurrency: NATIVE_CURRENCY,
+      },
+      signature: aSignedRequest.signature,
+    },
+  ]);
+  await noting.inject({ url: `/requests/${KNOWN_REQUEST_ID}/signature` });
+  expect(layouts).toEqual(["v2", "v1"]);
+});
+
+test("POST /requests/metadata accepts what clients send of card payments, and says that it is not stored", async () => {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/requests/metadata",
+    payload: { requestId: KNOWN_REQUEST_ID, additionalMetadata: { moonPayId: "1" } },
+  });
+  expect([answer.statusCode, answer.json()]).toEqual([
+    200,
+    { message: "Metadata accepted; this service does not store it" },
+  ]);
+});
+
 test("an id that nobody knows has no signature: 404 in the words of the status; a text that is no id: 400", async () => {
   const unknown = await app.inject({ url: `/requests/0x${"77".repeat(32)}/signature` });
   expect([unknown.statusCode, unknown.json()]).toEqual([
     404,
     expect.objectContaining({ status: "unknown", errorCode: "REQUEST_NOT_FOUND" }),
   ]);
+  const unknownV2 = await app.inject({ url: `/requests/0x${"77".repeat(32)}/signature/v2` });
+  expect(unknownV2.statusCode).toBe(404);
   const none = await app.inject({ url: "/requests/0x77/signature" });
   expect([none.statusCode, none.json().errorCode]).toEqual([400, "INVALID_REQUEST"]);
 });

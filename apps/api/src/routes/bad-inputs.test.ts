@@ -28,9 +28,19 @@ const quote = (body: object, message: string, code?: string): Case => ({
 });
 const index = (body: object, message: string): Case => ({ url: "/transactions/index", body, message });
 const single = (body: object, message: string): Case => ({ url: "/transactions/single", body, message });
+const metadata = (body: object, message: string): Case => ({ url: "/requests/metadata", body, message });
 
 const SLIPPAGE = "INVALID_SLIPPAGE_TOLERANCE";
 const cases: Case[] = [
+  metadata({ requestId: KNOWN_REQUEST_ID }, "additionalMetadata is required"),
+  metadata(
+    { requestId: KNOWN_REQUEST_ID, additionalMetadata: {} },
+    "additionalMetadata.moonPayId is required",
+  ),
+  metadata(
+    { requestId: "1", additionalMetadata: { moonPayId: "a" } },
+    "requestId must be 0x followed by 64 hex digits",
+  ),
   quote(without("user"), "user is required"),
   quote(without("originChainId"), "originChainId is required"),
   quote(without("destinationChainId"), "destinationChainId is required"),

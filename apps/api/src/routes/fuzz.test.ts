@@ -27,6 +27,7 @@ const valid: Readonly<Record<string, object>> = {
     amount: "5",
   },
   "/execute/permits?signature=0xab": { kind: "claim", requestId: KNOWN_REQUEST_ID, api: "bridge" },
+  "/requests/metadata": { requestId: KNOWN_REQUEST_ID, additionalMetadata: { moonPayId: "a" } },
   "/transactions/single": {
     tx: JSON.stringify({ txHash: A_TX_HASH }),
     chainId: 11,

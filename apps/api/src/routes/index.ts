@@ -20,7 +20,8 @@ import { priceRoute } from "./price.ts";
 import { quoteRoutes } from "./quote.ts";
 import { limitRates } from "./rate-limit.ts";
 import { routeConfigRoutes } from "./route-config.ts";
-import { requestSignatureRoute } from "./request-signature.ts";
+import { requestMetadataRoute } from "./request-metadata.ts";
+import { requestSignatureRoutes } from "./request-signature.ts";
 import { requestTraceRoute } from "./request-trace.ts";
 import { requestsV2Routes } from "./requests-v2.ts";
 import { requestsV3Route } from "./requests-v3.ts";
@@ -53,10 +54,11 @@ const routes = [
   fastFillRoute,
   intentStatusRoutes,
   statusStreamRoute,
-  requestSignatureRoute,
+  requestSignatureRoutes,
   requestsV3Route,
   requestsV2Routes,
   requestTraceRoute,
+  requestMetadataRoute,
   transactionsIndexRoute,
   transactionsSingleRoute,
   depositAddressReindexRoute,

@@ -1,46 +1,81 @@
+import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import { requestSignatureAnswer, requestSignatureParams, unknownRequest } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
+import {
+  requestSignatureAnswer,
+  requestSignatureParams,
+  requestSignatureV2Answer,
+  unknownRequest,
+} from "@causeway/wire";
+import type { AttestationLayout, RouteServices, SignedRequest } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
 
-/** `GET /requests/{requestId}/signature`: the solver's word for what was agreed, for contracts to verify. */
-export function requestSignatureRoute(
+const described = {
+  tags: ["status"],
+  params: requestSignatureParams,
+  description:
+    "Signs the agreement of the quote, which never changes: the same answer before and after the deposit and the fill. It does not say that a deposit was made.",
+};
+const refusals = { 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) };
+
+/** `GET /requests/{requestId}/signature` and `…/signature/v2`: the solver's word for what was agreed, for contracts to verify. */
+export function requestSignatureRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "requestSignature">,
 ): void {
+  const signed = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
+    const found = await services.requestSignature(requestId, layout);
+    if (found === undefined)
+      throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+    return found;
+  };
   app.get(
     "/requests/:requestId/signature",
     {
       schema: {
-        tags: ["status"],
+        ...described,
         operationId: "getRequestSignature",
-        summary: "The solver's signature of a request",
-        description:
-          "Signs the agreement of the quote, which never changes: the same answer before and after the deposit and the fill. It does not say that a deposit was made.",
-        params: requestSignatureParams,
-        response: {
-          200: requestSignatureAnswer,
-          404: unknownRequest,
-          ...errors(400, 401, 403, 429, 500, 503),
-        },
+        summary: "The solver's signature of a request, with the amount",
+        response: { 200: requestSignatureAnswer, ...refusals },
       },
     },
     async ({ params }) => {
-      const requestId = hash(params.requestId);
-      const signed = await services.requestSignature(requestId);
-      if (signed === undefined)
-        throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+      const { facts, words, signature } = await signed(hash(params.requestId), "v1");
       return {
         requestData: {
-          originChainId: signed.facts.originChainId,
-          originUser: signed.words.originUser,
-          originCurrency: signed.words.originCurrency,
-          originAmount: signed.facts.originAmount.toString(),
-          destinationChainId: signed.facts.destinationChainId,
-          destinationUser: signed.words.destinationUser,
+          originChainId: facts.originChainId,
+          originUser: words.originUser,
+          originCurrency: words.originCurrency,
+          originAmount: facts.originAmount.toString(),
+          destinationChainId: facts.destinationChainId,
+          destinationUser: words.destinationUser,
         },
-        signature: signed.signature,
+        signature,
+      };
+    },
+  );
+  app.get(
+    "/requests/:requestId/signature/v2",
+    {
+      schema: {
+        ...described,
+        operationId: "getRequestSignatureV2",
+        summary: "The solver's signature of a request, with the recipient's currency",
+        response: { 200: requestSignatureV2Answer, ...refusals },
+      },
+    },
+    async ({ params }) => {
+      const { facts, words, signature } = await signed(hash(params.requestId), "v2");
+      return {
+        requestData: {
+          originChainId: facts.originChainId,
+          originUser: words.originUser,
+          originCurrency: words.originCurrency,
+          destinationChainId: facts.destinationChainId,
+          destinationUser: words.destinationUser,
+          destinationCurrency: words.destinationCurrency,
+        },
+        signature,
       };
     },
   );

@@ -1,6 +1,6 @@
 import { rawKeySigner, type Signer } from "@causeway/attest";
 import type { RequestId } from "@causeway/domain";
-import { recoverMessageAddress } from "viem";
+import { encodePacked, keccak256, pad, recoverMessageAddress } from "viem";
 import { expect, test } from "vitest";
 import { someHash, someTerms } from "../../../../test/support/terms.ts";
 import type { Reads } from "../ports/reads.ts";
@@ -36,7 +36,7 @@ function signing(stored: Map<RequestId, typeof terms>) {
 
 test("the solver's address is recovered from the hash that a contract computes", async () => {
   const { ask } = signing(new Map([[terms.requestId, terms]]));
-  const signed = await ask(terms.requestId);
+  const signed = await ask(terms.requestId, "v1");
   // keccak256(abi.encode(…)) of these facts, computed by another implementation.
   const raw = "0x0aa82cb26bfd672aef626935c2ff216934c405a8b14f8ebc1646992f314afa8a";
   expect(signed?.signature).toBe(
@@ -46,10 +46,36 @@ test("the solver's address is recovered from the hash that a contract computes",
   expect(recovered.toLowerCase()).toBe(signer.address);
 });
 
+test("the second layout has the recipient's currency in place of the amount", async () => {
+  const { ask } = signing(new Map([[terms.requestId, terms]]));
+  const signed = await ask(terms.requestId, "v2");
+  const { facts, signature = "0x" } = signed ?? {};
+  // As a deployed contract reads it.
+  const raw = keccak256(
+    encodePacked(
+      ["bytes32", "uint256", "bytes32", "bytes32", "uint256", "bytes32", "bytes32"],
+      [
+        terms.requestId,
+        8453n,
+        pad(terms.user),
+        pad(terms.origin.currency),
+        10n,
+        pad(terms.recipient),
+        pad(terms.destination.currency),
+      ],
+    ),
+  );
+  const recovered = await recoverMessageAddress({ message: { raw }, signature });
+  expect(recovered.toLowerCase()).toBe(signer.address);
+  expect(facts?.destinationCurrency).toBe(terms.destination.currency);
+  const first = await ask(terms.requestId, "v1");
+  expect(first?.signature).not.toBe(signature);
+});
+
 test("asked again, many times at once, it gives the same bytes and signs once", async () => {
   const { ask, counted } = signing(new Map([[terms.requestId, terms]]));
-  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(terms.requestId)));
-  answers.push(await ask(terms.requestId));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(terms.requestId, "v1")));
+  answers.push(await ask(terms.requestId, "v1"));
   expect(new Set(answers.map((answer) => answer?.signature)).size).toBe(1);
   expect(counted.signed).toBe(1);
 });
@@ -57,9 +83,9 @@ test("asked again, many times at once, it gives the same bytes and signs once", 
 test("an id that is unknown has no signature, until it is quoted", async () => {
   const stored = new Map<RequestId, typeof terms>();
   const { ask } = signing(stored);
-  expect(await ask(terms.requestId)).toBeUndefined();
+  expect(await ask(terms.requestId, "v1")).toBeUndefined();
   stored.set(terms.requestId, terms);
-  expect(await ask(terms.requestId)).toBeDefined();
+  expect(await ask(terms.requestId, "v1")).toBeDefined();
 });
 
 test("a fault is not remembered", async () => {
@@ -73,8 +99,8 @@ test("a fault is not remembered", async () => {
     signer,
     chains: noChains,
   });
-  await expect(ask(someHash())).rejects.toThrow("away");
-  await expect(ask(terms.requestId)).rejects.toThrow("away");
+  await expect(ask(someHash(), "v1")).rejects.toThrow("away");
+  await expect(ask(terms.requestId, "v1")).rejects.toThrow("away");
   broken = false;
-  expect(await ask(terms.requestId)).toBeDefined();
+  expect(await ask(terms.requestId, "v1")).toBeDefined();
 });

@@ -1,7 +1,7 @@
 import { signPersonalMessage } from "@causeway/attest";
-import { requestAttestationFacts, requestAttestationHash } from "@causeway/domain";
+import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
-import type { SignedRequest } from "../ports/route-services.ts";
+import type { AttestationLayout, SignedRequest } from "../ports/route-services.ts";
 import type { Services } from "../ports/services.ts";
 import { spellingOf } from "./spelling.ts";
 
@@ -15,14 +15,15 @@ const KEPT = 10_000;
  */
 export function createRequestSignature(
   services: Pick<Services, "reads" | "signer" | "chains">,
-): (requestId: RequestId) => Promise<SignedRequest | undefined> {
-  const known = new Map<RequestId, Promise<SignedRequest | undefined>>();
-  return (requestId) => {
-    const before = known.get(requestId);
+): (requestId: RequestId, layout: AttestationLayout) => Promise<SignedRequest | undefined> {
+  const known = new Map<string, Promise<SignedRequest | undefined>>();
+  return (requestId, layout) => {
+    const place = `${layout} ${requestId}`;
+    const before = known.get(place);
     if (before !== undefined) return before;
-    const fresh = sign(services, requestId);
-    known.set(requestId, fresh);
-    const forget = (): void => void known.delete(requestId);
+    const fresh = sign(services, requestId, layout);
+    known.set(place, fresh);
+    const forget = (): void => void known.delete(place);
     // An id that is unknown now may be quoted later, and a fault passes.
     fresh.then((signed) => signed ?? forget(), forget);
     const oldest = known.size > KEPT ? known.keys().next().value : undefined;
@@ -31,9 +32,12 @@ export function createRequestSignature(
   };
 }
 
+const hashes = { v1: requestAttestationHash, v2: requestAttestationHashV2 };
+
 async function sign(
   { reads, signer, chains }: Pick<Services, "reads" | "signer" | "chains">,
   requestId: RequestId,
+  layout: AttestationLayout,
 ): Promise<SignedRequest | undefined> {
   const request = await reads.request(requestId);
   if (request === undefined) return undefined;
@@ -45,7 +49,8 @@ async function sign(
       originUser: spelling.address(facts.originChainId, facts.originUser),
       originCurrency: spelling.address(facts.originChainId, facts.originCurrency),
       destinationUser: spelling.address(facts.destinationChainId, facts.destinationUser),
+      destinationCurrency: spelling.address(facts.destinationChainId, facts.destinationCurrency),
     },
-    signature: await signPersonalMessage(signer, requestAttestationHash(facts)),
+    signature: await signPersonalMessage(signer, hashes[layout](facts)),
   };
 }

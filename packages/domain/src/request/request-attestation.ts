@@ -1,4 +1,4 @@
-import type { Address, Hex32, RequestId } from "../ids/hex.ts";
+import type { Address, Hex, Hex32, RequestId } from "../ids/hex.ts";
 import { bytesOf, keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
 import type { RequestTerms } from "./terms.ts";
 
@@ -13,6 +13,8 @@ export interface RequestAttestationFacts {
   readonly originAmount: bigint;
   readonly destinationChainId: number;
   readonly destinationUser: Address;
+  /** What the recipient gets; zero address = native. */
+  readonly destinationCurrency: Address;
 }
 
 /** The facts of what was agreed: they never change, so neither does what is signed. */
@@ -25,10 +27,9 @@ export function requestAttestationFacts(terms: RequestTerms): RequestAttestation
     originAmount: terms.origin.amount,
     destinationChainId: terms.destination.chainId,
     destinationUser: terms.recipient,
+    destinationCurrency: terms.destination.currency,
   };
 }
-
-const WORDS = 7;
 
 /**
  * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 originAmount,
@@ -36,9 +37,8 @@ const WORDS = 7;
  * Bitcoin's) by its keccak256.
  * @throws RangeError when a number does not fit its type
  */
-export function requestAttestationHash(facts: RequestAttestationFacts): Hex32 {
-  const encoded = new Uint8Array(WORDS * 32);
-  const words = [
+export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "destinationCurrency">): Hex32 {
+  return hashOfWords([
     facts.requestId,
     uint256(facts.originChainId),
     facts.originUser,
@@ -46,7 +46,28 @@ export function requestAttestationHash(facts: RequestAttestationFacts): Hex32 {
     uint256(facts.originAmount),
     uint256(facts.destinationChainId),
     facts.destinationUser,
-  ];
+  ]);
+}
+
+/**
+ * The second layout: (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 destinationChainId, bytes32 destinationUser,
+ * bytes32 destinationCurrency), written likewise.
+ * @throws RangeError when a number does not fit its type
+ */
+export function requestAttestationHashV2(facts: Omit<RequestAttestationFacts, "originAmount">): Hex32 {
+  return hashOfWords([
+    facts.requestId,
+    uint256(facts.originChainId),
+    facts.originUser,
+    facts.originCurrency,
+    uint256(facts.destinationChainId),
+    facts.destinationUser,
+    facts.destinationCurrency,
+  ]);
+}
+
+function hashOfWords(words: readonly Hex[]): Hex32 {
+  const encoded = new Uint8Array(words.length * 32);
   for (const [at, word] of words.entries()) {
     const length = (word.length - 2) / 2;
     if (length > 32) writeHex(toHex(keccak(bytesOf(word))), encoded, at * 32);
