@@ -1,0 +1,326 @@
+import { startSystem, type System } from "@causeway/localnet";
+import { parseEther, parseUnits, zeroAddress, type Address, type TypedDataDefinition } from "viem";
+import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readPublishedTypes, type PublishedTypes } from "../../support/published-types.ts";
+import { createClient, createWallet, type Chain, type Client, type Quote } from "../client.ts";
+import { smartEoa } from "../smart-accounts.ts";
+
+// Judges the answers of a local system by the types that the public SDK publishes.
+
+/** Where an answer deliberately is not of its published type. The test fails when one appears or disappears. */
+const differences: Readonly<Record<string, string>> = {
+  "GET /intents/status status: must be equal to one of the allowed values":
+    "every version says waiting and refund, as the newest does",
+  "GET /requests requests[].status: must be equal to one of the allowed values":
+    "every version says refund, as the newest does",
+  "GET /requests/v2 requests[].data.refundFailReason: must be equal to one of the allowed values":
+    "recorded answers of the family say N/A, although the type does not",
+  "GET /requests/v3 requests[].features[]: must be equal to one of the allowed values":
+    "our own words stand beside the published ones, and both are filters",
+  "POST /quote/v2 400 errorData: must be string": "a text cannot name several fields with their limits",
+};
+
+/** Published operations that are not served. docs/CLIENTS.md says why. */
+const notServed = [
+  "POST /execute/swap",
+  "GET /loadforge.txt",
+  "POST /conduit/install",
+  "GET /prices/rates",
+  "GET /chains/{chainId}/currencies/{address}",
+  "GET /chains/{chainId}/currencies/{address}/chart",
+  "POST /provision/chain",
+  "GET /sanctioned/{address}",
+  "POST /wallets/screen",
+  "POST /wallets/screen/override",
+  "GET /wallets/screen/info",
+  "POST /withdrawals/attest-deposit",
+  "POST /withdrawals/request",
+  "GET /withdrawals/status",
+];
+
+let types: PublishedTypes;
+let system: System;
+let api: Client;
+let origin: Chain;
+let destination: Chain;
+let chains: readonly Chain[];
+const called = new Set<string>();
+const found = new Set<string>();
+
+beforeAll(async () => {
+  types = await readPublishedTypes();
+  system = await startSystem({ env: {}, portBase: 27_500, oracles: 0, durable: false, users: 12 });
+  await system.sponsorship.funded;
+  api = createClient(system.endpoints.api.url);
+  chains = await api.chains();
+  [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
+});
+afterAll(async () => await system.stop());
+
+function chainNamed(name: string): Chain {
+  const known = chains.find((chain) => chain.name === name);
+  if (known === undefined) throw new Error(`GET /chains lists no ${name}`);
+  return known;
+}
+
+function usdcOn(chain: Chain): Address {
+  const usdc = chain.erc20Currencies.find(({ symbol }) => symbol === "USDC");
+  if (usdc === undefined) throw new Error(`no USDC on ${chain.name}`);
+  return usdc.address;
+}
+
+const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
+
+let taken = 0;
+function aWallet() {
+  const user = system.users[taken++];
+  if (user === undefined) throw new Error("the system was started with too few users");
+  return createWallet(user.privateKey, chains);
+}
+
+interface Sent {
+  /** What stands in the path for its parameters, in their order, and after it. */
+  readonly at?: string;
+  readonly body?: object;
+  readonly withKey?: boolean;
+  readonly status?: number;
+}
+
+/** Calls an operation and notes where its answer is not of the published type. */
+async function call<T = unknown>(operation: string, sent: Sent = {}): Promise<T> {
+  const { at, body, withKey = false, status = 200 } = sent;
+  const [method = "", template = ""] = operation.split(" ");
+  const [key] = system.endpoints.apiKeys;
+  const response = await fetch(`${system.endpoints.api.url}${at ?? template}`, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(withKey && { "x-api-key": key?.key ?? "" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  const answer: unknown = await response.json();
+  expect([operation, response.status, answer]).toEqual([operation, status, answer]);
+  called.add(operation);
+  const about = status === 200 ? operation : `${operation} ${status}`;
+  for (const mismatch of types.mismatches(operation, status, answer)) found.add(`${about} ${mismatch}`);
+  return answer as T;
+}
+
+const bridge = (user: Address, more: object = {}) => ({
+  user,
+  originChainId: origin.id,
+  destinationChainId: destination.id,
+  originCurrency: usdcOn(origin),
+  destinationCurrency: usdcOn(destination),
+  amount: String(parseUnits("25", 6)),
+  tradeType: "EXACT_INPUT",
+  ...more,
+});
+
+test("chains, configuration and currencies", async () => {
+  const pair = `originChainId=${origin.id}&destinationChainId=${destination.id}`;
+  const user = aWallet().address;
+  const price = `?address=${usdcOn(origin)}&chainId=${origin.id}`;
+  await call("GET /chains");
+  await call("GET /chains/health", { at: `/chains/health?chainId=${origin.id}` });
+  await call("GET /chains/liquidity", { at: `/chains/liquidity?chainId=${origin.id}` });
+  await call("GET /config", { at: `/config?${pair}&user=${user}` });
+  await call("GET /config/v2", { at: `/config/v2?${pair}&user=${user}&currency=usdc` });
+  await call("POST /currencies/v1", { body: { defaultList: true } });
+  await call("POST /currencies/v2", { body: { chainIds: [origin.id], term: "usd" } });
+  await call("GET /currencies/token/price", { at: `/currencies/token/price${price}` });
+  await call("GET /currencies/token/price/v2", { at: `/currencies/token/price/v2${price}` });
+  await call("GET /currencies/trending");
+  await call("GET /swap-sources", { at: `/swap-sources?chainId=${origin.id}` });
+  await call("GET /lives");
+});
+
+test("quotes and refusals of them", async () => {
+  const user = aWallet().address;
+  const native = {
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount: "10000000000000000",
+  };
+  const kinds = [
+    {},
+    native,
+    { tradeType: "EXACT_OUTPUT" },
+    { tradeType: "EXPECTED_OUTPUT", destinationCurrency: zeroAddress, amount: "10000000000000000" },
+    { destinationChainId: origin.id, destinationCurrency: zeroAddress },
+    { usePermit: true },
+    { useDepositAddress: true, refundTo: user },
+    { topupGas: true },
+    { appFees: [{ recipient: anAddress(), fee: "100" }] },
+    { ...native, txs: [{ to: anAddress(), value: "0x0", data: "0x" }] },
+  ];
+  for (const kind of kinds) await call("POST /quote/v2", { body: bridge(user, kind) });
+  await call("POST /quote", { body: bridge(user) });
+  await call("POST /price", { body: bridge(user) });
+  await call("POST /quote/v2", { body: bridge(user, { amount: "1" }), status: 400 });
+  await call("POST /quote/v2", { body: bridge("0x12"), status: 400 });
+});
+
+test("a bridge, from the quote to the history", async () => {
+  const wallet = aWallet();
+  const quote = await call<Quote>("POST /quote/v2", {
+    body: bridge(wallet.address, { appFees: [{ recipient: anAddress(), fee: "100" }] }),
+  });
+  await statusesOf(quote);
+  const { hash: txHash } = await wallet.carryOut(quote);
+  await call("POST /transactions/index", { body: { chainId: String(origin.id), txHash } });
+  await call("GET /intents/status/v3", { at: `/intents/status/v3?requestId=${quote.requestId}` });
+  await api.follow(quote.requestId);
+  await statusesOf(quote);
+  for (const path of ["signature", "signature/v2"])
+    await call(`GET /requests/{requestId}/${path}`, { at: `/requests/${quote.requestId}/${path}` });
+  await call("POST /requests/metadata", {
+    body: { requestId: quote.requestId, additionalMetadata: { moonPayId: "1" } },
+  });
+  await listsOf(wallet.address);
+});
+
+test("a swap on one chain, reported", async () => {
+  const wallet = aWallet();
+  const quote = await call<Quote>("POST /quote/v2", {
+    body: bridge(wallet.address, { destinationChainId: origin.id, destinationCurrency: zeroAddress }),
+  });
+  const { hash: txHash } = await wallet.carryOut(quote);
+  const tx = JSON.stringify({ ...quote.steps.at(-1)?.items[0]?.data, txHash });
+  await call("POST /transactions/single", {
+    body: { requestId: quote.requestId, chainId: String(origin.id), tx },
+  });
+  await api.follow(quote.requestId);
+  await listsOf(wallet.address);
+});
+
+test("a refund", async () => {
+  const wallet = aWallet();
+  const quote = await call<Quote>("POST /quote/v2", {
+    body: bridge(wallet.address, {
+      originCurrency: zeroAddress,
+      destinationCurrency: zeroAddress,
+      amount: String(parseEther("0.01")),
+      referrer: "debug-force-refund",
+    }),
+  });
+  await wallet.carryOut(quote);
+  expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("refund");
+  await statusesOf(quote);
+  await listsOf(wallet.address);
+});
+
+test("a deposit address", async () => {
+  const wallet = aWallet();
+  const native = { originCurrency: zeroAddress, destinationCurrency: zeroAddress };
+  const quote = await call<Quote>("POST /quote/v2", {
+    body: bridge(wallet.address, {
+      ...native,
+      amount: String(parseEther("0.01")),
+      useDepositAddress: true,
+      refundTo: wallet.address,
+    }),
+  });
+  await wallet.carryOut(quote);
+  await api.follow(quote.requestId);
+  const depositAddress = quote.steps[0]?.items[0]?.data.to;
+  const at = `/deposit-addresses/v1?requestId=${quote.requestId}`;
+  await call("GET /deposit-addresses/v1", { at, withKey: true });
+  await call("GET /deposit-addresses/v1", { at, status: 401 });
+  await call("POST /transactions/deposit-address/reindex", {
+    body: { chainId: origin.id, depositAddress },
+    withKey: true,
+  });
+  await listsOf(wallet.address);
+});
+
+test("a bridge by signature", async () => {
+  const user = system.users[taken++];
+  const account = privateKeyToAccount(user?.privateKey ?? "0x");
+  const quote = await call<Quote>("POST /quote/v2", { body: bridge(account.address, { usePermit: true }) });
+  const data = quote.steps[0]?.items[0]?.data as unknown as SignatureData;
+  const { domain, types: fields, primaryType, value: message } = data.sign;
+  const signature = await account.signTypedData({
+    domain,
+    types: fields,
+    primaryType,
+    message,
+  } as TypedDataDefinition);
+  await call("POST /execute/permits", {
+    at: `/execute/permits?signature=${signature}`,
+    body: data.post.body,
+  });
+  await api.follow(quote.requestId);
+  await listsOf(account.address);
+});
+
+test("an execution that the app pays for", async () => {
+  const [chain] = system.endpoints.chains;
+  if (chain === undefined) throw new Error("a system has chains");
+  const account = smartEoa(chain, privateKeyToAccount(generatePrivateKey()));
+  const data = await account.sign([{ to: anAddress(), value: 0n, data: "0x" }]);
+  const executionOptions = { referrer: "", subsidizeFees: true };
+  const body = { executionKind: "rawCalls", data, executionOptions };
+  await call("POST /execute", { body, withKey: true });
+  await call("POST /execute", { body, status: 401 });
+  await call("POST /execute", { body: { ...body, data: {} }, withKey: true, status: 400 });
+});
+
+test("a fast fill, and the app balance that pays for it", async () => {
+  const [key] = system.endpoints.apiKeys;
+  const wallet = key?.fundingAddress ?? "0x";
+  const quote = await call<Quote>("POST /quote/v2", { body: bridge(anAddress()), withKey: true });
+  const { requestId } = quote;
+  await call("POST /fast-fill", { body: { requestId }, status: 401 });
+  await call("POST /fast-fill", { body: { requestId }, withKey: true });
+  await api.follow(requestId);
+
+  await call("GET /app-fees/{wallet}/balances", { at: `/app-fees/${wallet}/balances` });
+  await call("POST /app-fees/{wallet}/claim", {
+    at: `/app-fees/${wallet}/claim`,
+    body: { chainId: origin.id, currency: usdcOn(origin), recipient: anAddress(), amount: "5000000" },
+  });
+  await call("GET /app-fees/{wallet}/claims", { at: `/app-fees/${wallet}/claims`, withKey: true });
+  await call("GET /balance-events/{wallet}", { at: `/balance-events/${wallet}`, withKey: true });
+  await call("GET /balance-events/{wallet}", { at: `/balance-events/${wallet}`, status: 401 });
+  const usage = async () =>
+    await call<{ metrics: unknown[] }>("GET /metrics/usage", {
+      at: "/metrics/usage?granularity=minutely",
+      withKey: true,
+    });
+  await expect.poll(async () => (await usage()).metrics.length).toBeGreaterThan(0);
+});
+
+interface SignatureData {
+  readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & { value: object };
+  readonly post: { readonly body: object };
+}
+
+async function statusesOf({ requestId }: Quote): Promise<void> {
+  for (const path of ["/intents/status", "/intents/status/v2", "/intents/status/v3"])
+    await call(`GET ${path}`, { at: `${path}?requestId=${requestId}` });
+}
+
+/** Reads the user's requests from every list. */
+async function listsOf(user: Address): Promise<void> {
+  for (const path of ["/requests", "/requests/v2", "/requests/v3"]) {
+    const { requests } = await call<{ requests: unknown[] }>(`GET ${path}`, {
+      at: `${path}?user=${user}`,
+      withKey: path === "/requests/v3",
+    });
+    expect(requests.length).toBeGreaterThan(0);
+  }
+}
+
+test("every published operation that is served has been judged", () => {
+  expect(types.operations.filter((operation) => !called.has(operation)).toSorted()).toEqual(
+    notServed.toSorted(),
+  );
+});
+
+test("answers are of their published types, except where the list says why not", () => {
+  expect([...found].toSorted()).toEqual(Object.keys(differences).toSorted());
+});

@@ -1,0 +1,73 @@
+import { Ajv, type ErrorObject } from "ajv";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGenerator } from "ts-json-schema-generator";
+
+export interface PublishedTypes {
+  /** `GET /chains` and so on. */
+  readonly operations: readonly string[];
+  /** What in an answer is not of its type: `requests[].data.fees: must be object`. Empty when all of it is. */
+  readonly mismatches: (operation: string, status: number, body: unknown) => string[];
+}
+
+type Schemas = Readonly<Record<string, Schema>>;
+interface Schema {
+  readonly properties?: Schemas;
+}
+
+/** Reads the answers that the published SDK declares for each endpoint. Fields that it does not know are accepted. */
+export async function readPublishedTypes(): Promise<PublishedTypes> {
+  const declared = await readFile(
+    new URL("../../_types/src/types/api.d.ts", import.meta.resolve("@relayprotocol/relay-sdk")),
+    "utf8",
+  );
+  const folder = await mkdtemp(join(tmpdir(), "published-types-"));
+  const path = join(folder, "api.d.ts");
+  // A required member of type `never` would make all of `paths` `never`.
+  await writeFile(path, declared.replaceAll(": never;", ": unknown;"));
+  const schema = createGenerator({
+    path,
+    type: "paths",
+    skipTypeCheck: true,
+    additionalProperties: true,
+    expose: "none",
+    jsDoc: "none",
+    topRef: false,
+  }).createSchema("paths");
+  await rm(folder, { recursive: true });
+
+  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false });
+  const answers = new Map<string, Schemas>();
+  for (const [url, { properties: methods = {} }] of Object.entries((schema as Schema).properties ?? {}))
+    for (const [method, { properties }] of Object.entries(methods))
+      answers.set(`${method.toUpperCase()} ${url}`, properties?.["responses"]?.properties ?? {});
+  return {
+    operations: [...answers.keys()],
+    mismatches: (operation, status, body) => {
+      const content = answers.get(operation)?.[status]?.properties?.["content"];
+      const answer = content?.properties?.["application/json"];
+      if (answer === undefined) throw new Error(`no type for the answer ${status} of ${operation}`);
+      const validate = ajv.compile(answer);
+      if (validate(body)) return [];
+      const errors = validate.errors ?? [];
+      const telling = errors.filter((error) => !isOfNullable(error));
+      return (telling.length > 0 ? telling : errors).map(
+        ({ instancePath, message }) => `${placeIn(instancePath)}: ${message}`,
+      );
+    },
+  };
+}
+
+/** An object that may be null is a union of both: what is wrong in the object is an error of its own. */
+function isOfNullable({ keyword, schemaPath, params }: ErrorObject): boolean {
+  return keyword === "anyOf" || (schemaPath.includes("/anyOf/") && params["type"] === "null");
+}
+
+/** `/requests/0/data` as `requests[].data`. */
+function placeIn(instancePath: string): string {
+  return instancePath
+    .slice(1)
+    .replaceAll(/(^|\/)\d+(?=\/|$)/g, "[]")
+    .replaceAll("/", ".");
+}
