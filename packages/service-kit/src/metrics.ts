@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import type { FastifyInstance } from "fastify";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, type CollectFunction, Registry } from "prom-client";
 import { bearerTokenCheck } from "./bearer-token.ts";
 
 /** All counters of one process. Made once per process and passed down; never a global registry. */
@@ -8,9 +8,37 @@ export interface Metrics {
   readonly registry: Registry;
 }
 
+/** A scrape waits this long for what a metric reads when it is collected. Scrapers give up after about ten seconds, and then have no figures at all. */
+const COLLECTED_WITHIN_MS = 3_000;
+
+/** A registry whose metrics keep their last values while what they read does not answer. */
+class ImpatientRegistry extends Registry {
+  override registerMetric(metric: Parameters<Registry["registerMetric"]>[0]): void {
+    // The types of metrics do not show it, but each reads this property when it is collected.
+    const collecting = metric as { collect?: CollectFunction<typeof metric> };
+    const { collect } = collecting;
+    if (collect !== undefined)
+      collecting.collect = (): void | Promise<void> => {
+        const collected = collect.call(metric);
+        return collected instanceof Promise ? inTime(collected) : collected;
+      };
+    super.registerMetric(metric);
+  }
+}
+
+async function inTime(collected: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, COLLECTED_WITHIN_MS);
+  try {
+    await Promise.race([collected, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Starts to collect the process's own figures (memory, event loop, GC). `service` becomes a label of every series. */
 export function createMetrics(service: string): Metrics {
-  const registry = new Registry();
+  const registry = new ImpatientRegistry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
   return { registry };
