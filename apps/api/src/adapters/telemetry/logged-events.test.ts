@@ -56,6 +56,16 @@ test("an outage hides neither another chain's nor a defect of ours, nor a defect
   expect(lines).toHaveLength(6);
 });
 
+test("a fault with another cause begins a line of its own, though what failed is the same", () => {
+  const { lines, events } = aLog();
+  const failed = (cause: Error) => new Error("Prices could not be read", { cause });
+  for (let second = 0; second < 3; second++) {
+    events.fault("price_fault", failed(new Error("HTTP 503")), {});
+    events.fault("price_fault", failed(new Error("the API key is not accepted")), {});
+  }
+  expect(lines).toHaveLength(2);
+});
+
 test("what waits is told once for each request and reason, not with every try", () => {
   const { lines, events } = aLog();
   for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 1_000) {

@@ -74,8 +74,11 @@ function alike(text: string): string {
   return text.replace(/0x[0-9a-f]+|\d+/gi, "#");
 }
 
+/** With its causes: the same step may fail for another reason later. */
 function problemOf(error: unknown): string {
-  return error instanceof Error ? `${error.name} ${alike(error.message)}` : typeof error;
+  if (!(error instanceof Error)) return typeof error;
+  const problem = `${error.name} ${alike(error.message)}`;
+  return error.cause instanceof Error ? `${problem} < ${problemOf(error.cause)}` : problem;
 }
 
 /** How an endpoint or a server is away, if that is what caused the error: whatever was asked of it fails alike. */
