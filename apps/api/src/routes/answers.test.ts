@@ -35,6 +35,8 @@ test("accepts fromChainId, toChainId and hexadecimal wei in a quote", async () =
   for (const chains of [
     { fromChainId, toChainId },
     { originChainId: fromChainId, toChainId, fromChainId },
+    { originChainId: fromChainId, toChainId, fromChainId: String(fromChainId) },
+    { originChainId: fromChainId, toChainId, fromChainId: null },
   ]) {
     const answer = await noting.inject({
       method: "POST",

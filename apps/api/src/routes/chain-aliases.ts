@@ -19,8 +19,8 @@ export function acceptChainAliases(
     const fields = body as Record<string, unknown>;
     for (const [name, alias] of aliases) {
       const value = fields[alias];
-      if (value === undefined) continue;
-      if (fields[name] !== undefined && fields[name] !== value)
+      if (value === undefined || value === null) continue;
+      if (fields[name] !== undefined && Number(fields[name]) !== Number(value))
         throw new ServiceError(
           "INVALID_REQUEST",
           `${name} and ${alias} must be the same chain: send one of them`,
@@ -28,7 +28,7 @@ export function acceptChainAliases(
             field: alias,
           },
         );
-      fields[name] = value;
+      fields[name] ??= value;
       delete fields[alias];
     }
   }
