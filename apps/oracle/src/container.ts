@@ -9,6 +9,7 @@ import {
 import type { ObserveCall } from "@causeway/chains";
 import type { HttpServices, Lifecycle } from "@causeway/service-kit";
 import { createHubReader, WrongHub } from "./adapters/hub/hub-reader.ts";
+import { createLastAnswers } from "./adapters/last-answers.ts";
 import { createNonceMappings } from "./adapters/hub/nonce-mappings.ts";
 import { countedEvents } from "./adapters/telemetry/counted-events.ts";
 import { timedCalls } from "./adapters/telemetry/timed-calls.ts";
@@ -37,12 +38,12 @@ export async function createContainer(
   const events = countedEvents(log, metrics.registry);
   const timed = timedEvidence(metrics.registry);
   const timedCallsOf = timedCalls(metrics.registry);
-  const lastAnswers = new Map<string, number>();
+  const lastAnswers = createLastAnswers(() => Date.now());
   const callsOf = (chain: string): ObserveCall => {
-    const note = timedCallsOf(chain);
-    return (method, outcome, tookMs) => {
-      if (outcome !== "fault") lastAnswers.set(chain, Date.now());
-      note(method, outcome, tookMs);
+    const [note, noteAnswer] = [timedCallsOf(chain), lastAnswers.observe(chain)];
+    return (...call) => {
+      noteAnswer(...call);
+      note(...call);
     };
   };
   for (const chain of chains)
@@ -66,7 +67,7 @@ export async function createContainer(
   const attested = new Map(
     chains.map((chain): readonly [string, AttestedChain] => {
       const source = sources.get(chain.name);
-      const lastAnswerMs = () => lastAnswers.get(chain.name);
+      const lastAnswerMs = () => lastAnswers.ofChain(chain.name);
       return [chain.name, { chain, evidence: source && timed(source), lastAnswerMs }];
     }),
   );

@@ -1,0 +1,38 @@
+import type { EvidenceSource } from "@causeway/chains";
+import { expect, test } from "vitest";
+import type { AttestedChain } from "../ports/attested-chains.ts";
+import type { HubReader } from "../ports/hub-reader.ts";
+import { statusReport } from "./report-status.ts";
+
+const away = async (): Promise<never> => await Promise.reject(new Error("not asked here"));
+const hubReader: HubReader = {
+  balanceOf: away,
+  recordedWithdrawal: away,
+  multisig: away,
+  newestFinal: away,
+};
+const hub = { name: "hub", chainId: 9 } as Parameters<typeof statusReport>[0]["hub"];
+const chain = { name: "exchange", vmType: "hyperliquid-vm" } as AttestedChain["chain"];
+const evidence: EvidenceSource = { chain, deposits: away, payments: away, withdrawal: away, close: away };
+
+test("a family without blocks is reachable once its endpoint has answered anything", async () => {
+  const clock = { nowMs: 50_000 };
+  const answers: number[] = [];
+  const report = statusReport(
+    {
+      chains: new Map([["exchange", { chain, evidence, lastAnswerMs: () => answers.at(-1) }]]),
+      hub,
+      hubReader,
+    },
+    { policy: { localSigner: "0x01", threshold: 1, signers: undefined } },
+    { shadow: false, nowMs: () => clock.nowMs },
+  );
+  expect((await report()).chains).toEqual([
+    { id: "exchange", vmType: "hyperliquid-vm", status: "unknown", lastAnswerSecondsAgo: null },
+  ]);
+  answers.push(clock.nowMs);
+  clock.nowMs += 12_345;
+  expect((await report()).chains).toEqual([
+    { id: "exchange", vmType: "hyperliquid-vm", status: "reachable", lastAnswerSecondsAgo: 12 },
+  ]);
+});
