@@ -7,11 +7,14 @@ const PLACE = "db.example:6543/causeway";
 const URL_WITH_PASSWORD = `postgres://app:hunter2@${PLACE}`;
 
 async function problemOf(error: Error, url = URL_WITH_PASSWORD): Promise<Error> {
-  const outcome: unknown = await withDatabaseProblems(url, () => Promise.reject(error)).catch(
-    (thrown: unknown) => thrown,
-  );
-  if (!(outcome instanceof Error)) throw new Error("nothing was thrown");
-  return outcome;
+  try {
+    await withDatabaseProblems(url, async () => {
+      throw error;
+    });
+  } catch (thrown) {
+    if (thrown instanceof Error) return thrown;
+  }
+  throw new Error("no error was thrown");
 }
 
 function refusal(code: string): pg.DatabaseError {
