@@ -19,6 +19,7 @@ import { openRefunds } from "./container-refunds.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import { KEYS_USAGE, runKeys } from "./keys-command.ts";
+import { chainsToName, namedRows } from "./named-rows.ts";
 import { REFUND_USAGE, runRefund } from "./refund-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
@@ -35,7 +36,8 @@ const USAGE = `usage:
   operator holds              what apps vouch for, and fast fills that they had to pay
   operator webhooks           where the owners of API keys are told of changes, what waits and since when it fails
   operator claims             claims under way, then the newest others
-${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
+${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 (\`none\` on stderr when there is no row), 1 when the request is unknown or the database was not read, 2 when the command is not understood.
+DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
 `;
 
 /** Undefined: what was asked about does not exist. */
@@ -63,10 +65,11 @@ function questionOf([command, argument, ...more]: readonly string[]): Question |
 }
 
 /** One JSON line a row: made for reading with the eye and with jq alike. Amounts are text, JSON has no bigint. */
-function print(rows: readonly object[]): void {
+function print(rows: readonly object[], env: Env): void {
   const asText = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? value.toString() : value;
-  for (const row of rows) process.stdout.write(`${JSON.stringify(row, asText)}\n`);
+  const named = namedRows(rows.length === 0 ? [] : chainsToName(env));
+  for (const row of rows) process.stdout.write(`${JSON.stringify(named(row), asText)}\n`);
   // Beside stdout, so that a program which reads the rows reads none.
   if (rows.length === 0) process.stderr.write("none\n");
 }
@@ -95,7 +98,7 @@ async function run(words: readonly string[], env: Env): Promise<number> {
       process.stderr.write(`no request is called ${words[1]}: it is unknown here\n`);
       return 1;
     }
-    print(rows);
+    print(rows, env);
     return 0;
   } catch (error) {
     const hint =

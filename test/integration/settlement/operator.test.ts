@@ -98,11 +98,11 @@ test("a refund in another currency than the order's is never due: the hub cannot
 });
 
 test("a request that nobody made is told from one that has nothing to settle", async () => {
-  const asked = async (requestId: string): Promise<unknown> => {
+  const asked = async (requestId: string, report = "settlement"): Promise<unknown> => {
     const program = join(repositoryRoot, "apps/api/src/operator.ts");
     return await promisify(execFile)(
       workspaceNode,
-      ["-C", "source", program, "settlement", requestId],
+      ["-C", "source", program, report, requestId],
       // The same environment and the test's database.
       { cwd: repositoryRoot, env: { ...process.env, DATABASE_URL: world.engine.databaseUrl } },
     );
@@ -111,9 +111,10 @@ test("a request that nobody made is told from one that has nothing to settle", a
   await world.engine.pay(agreed);
   expect(await asked(agreed.requestId)).toEqual({ stdout: "", stderr: "none\n" });
   const unknown = `0x${"77".repeat(32)}`;
-  await expect(asked(unknown)).rejects.toMatchObject({
-    code: 1,
-    stdout: "",
-    stderr: `no request is called ${unknown}: it is unknown here\n`,
-  });
+  for (const report of ["settlement", "trace"])
+    await expect(asked(unknown, report)).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: `no request is called ${unknown}: it is unknown here\n`,
+    });
 });
