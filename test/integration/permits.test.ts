@@ -240,6 +240,28 @@ test("a token with permits only (EIP-2612) is deposited by the address of its or
   await expectPaid(user, agreed);
 });
 
+test("a client names the kinds of signatures that it can make, and is given no other", async () => {
+  const amount = (100n * 10n ** 18n).toString();
+  const user = await aUser(world.tst, BigInt(amount), { approved: true });
+  const ask = { originCurrency: world.tst, amount };
+  const agreed = await quoted(user, { ...ask, permitKinds: ["eip3009", "permit2"] });
+  expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+
+  const only = await quoted(user, { ...ask, permitKinds: ["eip2612"] });
+  expect(signatureStep(only).items[0]?.data.post.body.kind).toBe("eip2612");
+  const holder = await aUser(world.usdc, hundred);
+  const batch = await quoted(holder, { permitKinds: ["permit2"] });
+  expect(signatureStep(batch).items[0]?.data.post.body.kind).toBe("permit2");
+  await expect(quoted(user, { ...ask, permitKinds: ["eip3009"] })).rejects.toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: expect.stringContaining("add permit2"),
+    facts: { field: "permitKinds" },
+  });
+});
+
 test("any other token is paid through Permit2, which is approved once", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (100n * 10n ** 18n).toString() };

@@ -1,3 +1,4 @@
+import { permitMethods } from "@causeway/domain";
 import { z } from "zod";
 import { because } from "../because.ts";
 import { address, amount, chainId, count, flag, hexData, numberOrDigits, text, wei } from "../scalars.ts";
@@ -117,6 +118,17 @@ export const quoteRequest = z
         .optional()
         .describe(
           "A token is paid by one signature (EIP-3009, EIP-2612 or Permit2, whatever it takes) that the service submits; its gas is paid by the output.",
+        ),
+      permitKinds: z
+        .array(
+          z.enum(permitMethods, because(`must be any of ${permitMethods.join(", ")}`)),
+          because("must be a list"),
+        )
+        .min(1, "must name at least one kind")
+        .max(permitMethods.length, `must name at most ${permitMethods.length} kinds`)
+        .optional()
+        .describe(
+          "With `usePermit`: the kinds of signatures that the client can make; default: all. Without `eip2612` a token that takes only such permits is paid through Permit2, which needs an approval once.",
         ),
       permitExpiry: count("seconds")
         .optional()

@@ -1,5 +1,5 @@
-import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import { NATIVE_CURRENCY, permitMethods, ServiceError } from "@causeway/domain";
+import type { Address, PermitMethod } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { PermitTokens } from "../../ports/permits.ts";
 import type { RecipientCodes } from "../../ports/quote.ts";
@@ -19,7 +19,8 @@ const LEAST_EXPIRY_SECONDS = 60;
 const MOST_EXPIRY_SECONDS = 86_400;
 
 /**
- * The question as it is asked by somebody who signs instead of sending: by the token's own authorisations, else by its permits, else by Permit2. A contract's account can only sign for
+ * The question as it is asked by somebody who signs instead of sending: by the token's own authorizations, else by its permits, else by Permit2, as far as the
+ * client can sign them. A contract's account can only sign for
  * Permit2, because tokens ask a key. On one chain the solver pays out: the output bears what submitting the signature costs, and a pool's output bears nothing.
  * @throws ServiceError saying what stands in the way
  */
@@ -42,7 +43,8 @@ export async function paidBySignature(
       `permitExpiry must be ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS} seconds`,
       { field: "permitExpiry" },
     );
-  const way = await wayOf({ ...services, permitTokens }, question).catch((error: unknown) => {
+  const kinds = input.permitKinds ?? permitMethods;
+  const way = await wayOf({ ...services, permitTokens }, question, kinds).catch((error: unknown) => {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError(
       "RPC_HTTP_ERROR",
@@ -64,6 +66,7 @@ export async function paidBySignature(
 async function wayOf(
   { permitTokens, recipientCodes }: PermitWayServices & { readonly permitTokens: PermitTokens },
   { origin, originCurrency, user }: QuoteQuestion,
+  kinds: readonly PermitMethod[],
 ): Promise<Pick<PermitWay, "method" | "domain" | "tokenNonce">> {
   const { chain } = origin;
   const [permits, isContract] = await Promise.all([
@@ -72,17 +75,24 @@ async function wayOf(
   ]);
   const { domain } = permits;
   if (domain !== undefined && !isContract) {
-    if (permits.eip3009) return { method: "eip3009", domain, tokenNonce: undefined };
+    if (permits.eip3009 && kinds.includes("eip3009"))
+      return { method: "eip3009", domain, tokenNonce: undefined };
     // Such a permit can only be deposited: what is to be swapped first goes another way.
     const isDeposited =
       originCurrency.supportsBridging && chain.contracts.depositAddressFactory !== undefined;
-    if (permits.eip2612 && isDeposited)
+    if (permits.eip2612 && isDeposited && kinds.includes("eip2612"))
       return {
         method: "eip2612",
         domain,
         tokenNonce: await permitTokens.nonceOf(originCurrency, user),
       };
   }
+  if (!kinds.includes("permit2"))
+    throw new ServiceError(
+      "UNSUPPORTED_EXECUTION_TYPE",
+      `${originCurrency.symbol} cannot be paid with a signature of kind ${kinds.join(" or ")} on ${chain.displayName}; add permit2`,
+      { field: "permitKinds" },
+    );
   if (chain.contracts.permit2 === undefined)
     throw refusal(
       `${originCurrency.symbol} cannot be paid by signature on ${chain.displayName}: ${
