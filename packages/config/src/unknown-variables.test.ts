@@ -56,6 +56,7 @@ test("a name beside the variable that it is like, and one of a family of setting
     problems: [],
     warnings: ["DATABASE_URI is set, but there is no such setting: it has no effect"],
   });
+  expect(find("SOLVER_PRIVATEKEY", "SOLVER_PRIVATE_KEY_FILE").problems).toEqual([]);
   expect(find("FEE_STABLECOIN_BPS", "APP_BALANCE_DAYS").warnings).toHaveLength(2);
 });
 

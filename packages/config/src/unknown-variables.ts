@@ -34,13 +34,15 @@ export function unknownVariables(
   const families = familiesOf(names);
 
   const isSet = (name: string): boolean => (env[name] ?? "").trim() !== "";
+  const isGiven = (name: string): boolean =>
+    isSet(name) || (files.includes(`${name}_FILE`) && isSet(`${name}_FILE`));
   const problems: string[] = [];
   const warnings: string[] = [];
   for (const name of Object.keys(env)) {
     if (known.includes(name) || !isSet(name)) continue;
     const like = known.filter((one) => isLike(name, one));
     const what = `${name} is set, but there is no such setting`;
-    if (like.length > 0 && !like.some(isSet))
+    if (like.length > 0 && !like.some(isGiven))
       problems.push(`${what}: rename it to ${like.join(" or ")}, or unset it`);
     else if (like.length > 0 || families.some((family) => name.startsWith(family)))
       warnings.push(`${what}: it has no effect`);
