@@ -202,6 +202,32 @@ test("a deposit that goes back, or that a reorg drops, while it is looked at is 
   }
 });
 
+test("dust that is placed while another worker sets dust aside stays with its request", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  const { reads } = world.services;
+  const unattributedDeposits: typeof reads.unattributedDeposits = async (...due) => {
+    const found = await reads.unattributedDeposits(...due);
+    await lost.restore();
+    await attributeKnown(world.services, world.origin.connected);
+    return found.map((deposit) => ({ ...deposit, amount: 1n }));
+  };
+  await returnUnattributed(
+    { ...world.services, reads: { ...reads, unattributedDeposits } },
+    world.origin.connected,
+    1_000_000n,
+  );
+  expect(await rowOf(lost.hash)).toMatchObject({
+    disposition: "accepted",
+    refund_state: "none",
+    request_id: lost.agreed.requestId,
+  });
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+});
+
 test("wherever the worker dies, another one pays once for the deposit", async () => {
   const deaths = new Set<string>();
   for (let dieAt = 0; ; dieAt++) {

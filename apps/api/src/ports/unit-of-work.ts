@@ -157,8 +157,14 @@ export interface DepositWrites {
   ): Promise<Sighting[]>;
   /** Inserts deposits, and moves known ones to the block they are in now. No two may be the same deposit. Returns those that changed, in any order. */
   record(chainId: number, deposits: readonly NewDeposit[]): Promise<DepositRecord[]>;
-  /** Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or released stays as it is. */
-  keepTooSmall(deposits: readonly { readonly id: DepositId; readonly reason: FailReason }[]): Promise<void>;
+  /**
+   * Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or released stays as it is.
+   * @param onlyUnattributed so does one that has been placed with a request
+   */
+  keepTooSmall(
+    deposits: readonly { readonly id: DepositId; readonly reason: FailReason }[],
+    onlyUnattributed?: boolean,
+  ): Promise<void>;
   /** USD (18 decimals) of accepted canonical deposits in blocks above this one. */
   valueAbove(chainId: number, blockNumber: bigint): Promise<bigint>;
   lock(id: DepositId): Promise<DepositRecord | undefined>;

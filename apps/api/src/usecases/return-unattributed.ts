@@ -35,7 +35,9 @@ export async function returnUnattributed(
   const dust = due.filter(isTooSmall);
   if (dust.length > 0)
     await uow.run(async (tx) => {
-      await tx.deposits.keepTooSmall(dust.map(({ id }) => ({ id, reason: "ORPHANED_DEPOSIT_REFUND" })));
+      // Another worker may have placed one with its request meanwhile.
+      const kept = dust.map(({ id }) => ({ id, reason: "ORPHANED_DEPOSIT_REFUND" }) as const);
+      await tx.deposits.keepTooSmall(kept, true);
     });
   for (const deposit of due) if (!dust.includes(deposit)) await startRefund(services, deposit);
 }

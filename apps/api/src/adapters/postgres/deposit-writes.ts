@@ -44,7 +44,8 @@ const keepTooSmall = statement(
   "deposits_keep_too_small",
   `update deposits d set disposition = 'refund', reason = s.reason, refund_state = 'impossible', refund_fail_reason = 'AMOUNT_TOO_LOW_TO_REFUND'
    from unnest($1::bigint[], $2::text[]) as s (id, reason)
-   where d.id = s.id and d.refund_state = 'none' and d.refund_released_at_ms is null`,
+   where d.id = s.id and d.refund_state = 'none' and d.refund_released_at_ms is null
+     and (not $3::boolean or (d.disposition = 'unattributed' and d.request_id is null))`,
 );
 const valueAbove = statement(
   "deposit_value_above",
@@ -162,8 +163,9 @@ export function depositWrites(sql: Sql): DepositWrites {
       ]);
       return rows.map(depositOf);
     },
-    async keepTooSmall(deposits): Promise<void> {
-      await sql.query(keepTooSmall, [deposits.map(({ id }) => id), deposits.map(({ reason }) => reason)]);
+    async keepTooSmall(deposits, onlyUnattributed = false): Promise<void> {
+      const values = [deposits.map(({ id }) => id), deposits.map(({ reason }) => reason), onlyUnattributed];
+      await sql.query(keepTooSmall, values);
     },
     async valueAbove(chainId, blockNumber): Promise<bigint> {
       const [row] = await sql.query<{ usd: bigint }>(valueAbove, [chainId, blockNumber]);
