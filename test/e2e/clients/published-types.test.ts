@@ -1,5 +1,13 @@
 import { startSystem, type System } from "@causeway/localnet";
-import { parseEther, parseUnits, zeroAddress, type Address, type TypedDataDefinition } from "viem";
+import {
+  isAddressEqual,
+  parseEther,
+  parseUnits,
+  zeroAddress,
+  type Address,
+  type Hex,
+  type TypedDataDefinition,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readPublishedTypes, type PublishedTypes } from "../../support/published-types.ts";
@@ -50,7 +58,7 @@ const found = new Set<string>();
 
 beforeAll(async () => {
   types = await readPublishedTypes();
-  system = await startSystem({ env: {}, portBase: 27_500, oracles: 0, durable: false, users: 12 });
+  system = await startSystem({ env: {}, portBase: 27_500, oracles: 1, durable: false, users: 12 });
   await system.sponsorship.funded;
   api = createClient(system.endpoints.api.url);
   chains = await api.chains();
@@ -175,6 +183,16 @@ test("a bridge, from the quote to the history", async () => {
   await call("GET /intents/status/v3", { at: `/intents/status/v3?requestId=${quote.requestId}` });
   await api.follow(quote.requestId);
   await statusesOf(quote);
+  const settlement = async (): Promise<object | undefined> => {
+    const { requests } = await call<{ requests: { protocol: { settlement?: object } }[] }>(
+      "GET /requests/v3",
+      {
+        at: `/requests/v3?id=${quote.requestId}`,
+      },
+    );
+    return requests[0]?.protocol.settlement;
+  };
+  await expect.poll(settlement, { timeout: 60_000 }).toBeDefined();
   for (const path of ["signature", "signature/v2"])
     await call(`GET /requests/{requestId}/${path}`, { at: `/requests/${quote.requestId}/${path}` });
   await call("POST /requests/metadata", {
@@ -241,8 +259,8 @@ test("a bridge by signature", async () => {
   const user = system.users[taken++];
   const account = privateKeyToAccount(user?.privateKey ?? "0x");
   const quote = await call<Quote>("POST /quote/v2", { body: bridge(account.address, { usePermit: true }) });
-  const data = quote.steps[0]?.items[0]?.data as unknown as SignatureData;
-  const { domain, types: fields, primaryType, value: message } = data.sign;
+  const { sign, post } = toSign(quote);
+  const { domain, types: fields, primaryType, value: message } = sign;
   const signature = await account.signTypedData({
     domain,
     types: fields,
@@ -251,7 +269,7 @@ test("a bridge by signature", async () => {
   } as TypedDataDefinition);
   await call("POST /execute/permits", {
     at: `/execute/permits?signature=${signature}`,
-    body: data.post.body,
+    body: post.body,
   });
   await api.follow(quote.requestId);
   await listsOf(account.address);
@@ -279,11 +297,22 @@ test("a fast fill, and the app balance that pays for it", async () => {
   await api.follow(requestId);
 
   await call("GET /app-fees/{wallet}/balances", { at: `/app-fees/${wallet}/balances` });
-  await call("POST /app-fees/{wallet}/claim", {
+  const claim = await call<Quote>("POST /app-fees/{wallet}/claim", {
     at: `/app-fees/${wallet}/claim`,
     body: { chainId: origin.id, currency: usdcOn(origin), recipient: anAddress(), amount: "5000000" },
   });
-  await call("GET /app-fees/{wallet}/claims", { at: `/app-fees/${wallet}/claims`, withKey: true });
+  const { sign, post } = toSign(claim);
+  const owner = system.endpoints.accounts.find(({ address }) => isAddressEqual(address, wallet));
+  const signature = await privateKeyToAccount(owner?.privateKey ?? "0x").signMessage({
+    message: { raw: sign.message },
+  });
+  await call("POST /execute/permits", { at: `/execute/permits?signature=${signature}`, body: post.body });
+  const claims = async () =>
+    await call<{ claims: { status: string }[] }>("GET /app-fees/{wallet}/claims", {
+      at: `/app-fees/${wallet}/claims`,
+      withKey: true,
+    });
+  await expect.poll(async () => (await claims()).claims[0]?.status).toBe("success");
   await call("GET /balance-events/{wallet}", { at: `/balance-events/${wallet}`, withKey: true });
   await call("GET /balance-events/{wallet}", { at: `/balance-events/${wallet}`, status: 401 });
   const usage = async () =>
@@ -294,9 +323,44 @@ test("a fast fill, and the app balance that pays for it", async () => {
   await expect.poll(async () => (await usage()).metrics.length).toBeGreaterThan(0);
 });
 
+test("a bridge whose fees the app pays, with app fees and native tokens for gas", async () => {
+  const wallet = aWallet();
+  const quote = await call<Quote>("POST /quote/v2", {
+    body: bridge(wallet.address, {
+      subsidizeFees: true,
+      topupGas: true,
+      appFees: [{ recipient: anAddress(), fee: "100" }],
+      referrer: "shop.example",
+    }),
+    withKey: true,
+  });
+  await wallet.carryOut(quote);
+  await api.follow(quote.requestId);
+  await listsOf(wallet.address, true);
+});
+
+test("pages of requests, and what is only shown when it is asked for", async () => {
+  await call("GET /requests", { at: "/requests?limit=1", withKey: true });
+  await call("GET /requests/v2", { at: "/requests/v2?limit=1&includeOrderData=true", withKey: true });
+  await call("GET /requests/v3", {
+    at: "/requests/v3?limit=1&includeTotal=true&includeAuthenticatedData=true",
+    withKey: true,
+  });
+});
+
 interface SignatureData {
-  readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & { value: object };
+  /** Typed data has a `value`, a claim the `message`. */
+  readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & {
+    value: object;
+    message: Hex;
+  };
   readonly post: { readonly body: object };
+}
+
+function toSign({ steps }: Quote): SignatureData {
+  const [item] = steps.flatMap(({ items }) => items);
+  if (item === undefined) throw new Error("there is nothing to sign");
+  return item.data as unknown as SignatureData;
 }
 
 async function statusesOf({ requestId }: Quote): Promise<void> {
@@ -305,11 +369,11 @@ async function statusesOf({ requestId }: Quote): Promise<void> {
 }
 
 /** Reads the user's requests from every list. */
-async function listsOf(user: Address): Promise<void> {
+async function listsOf(user: Address, withKey = false): Promise<void> {
   for (const path of ["/requests", "/requests/v2", "/requests/v3"]) {
     const { requests } = await call<{ requests: unknown[] }>(`GET ${path}`, {
       at: `${path}?user=${user}`,
-      withKey: path === "/requests/v3",
+      withKey: withKey || path === "/requests/v3",
     });
     expect(requests.length).toBeGreaterThan(0);
   }
