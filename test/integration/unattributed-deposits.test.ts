@@ -170,12 +170,37 @@ test("beyond the daily limit it waits visibly for the operator, who can release 
   expect(await rowOf(hash)).toMatchObject({
     refund_state: "impossible",
     refund_fail_reason: "MANUAL_REFUND_REQUIRED",
-    refund_waits: expect.stringMatching(/^the deposit names no order; .* exceed UNREPAID_REFUNDS_DAILY_USD/),
+    refund_waits: expect.stringMatching(
+      /^the deposit names no order; .* exceed half of UNREPAID_REFUNDS_DAILY_USD/,
+    ),
   });
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
   expect(await operatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
   for (let round = 0; round < 5; round++) await world.round(limited);
   expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
+});
+
+test("such deposits take at most half of the daily limit, so that refunds of requests keep the other half", async () => {
+  const depositor = world.anAddress();
+  const limited = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 300n * 10n ** 18n },
+  };
+  const [first, second] = [await stray({ depositor }), await stray({ depositor })];
+  await anHourLater(limited);
+  const rows = [await rowOf(first), await rowOf(second)];
+  expect(rows.map(({ refund_state }) => refund_state).toSorted()).toEqual(["final", "none"]);
+  const waiting = rows[0]?.refund_state === "none" ? first : second;
+  expect(await world.origin.balance(depositor, world.usdc)).toBeLessThan(AMOUNT);
+  const { message } = await indexTransaction(world.services, {
+    chainId: world.origin.chain.id,
+    txHash: waiting,
+  });
+  expect(message).toContain("waits until today's limit of such refunds has room");
+  // A day later there is room again.
+  world.clock.forward(24 * HOUR_MS);
+  await anHourLater(limited);
+  expect((await rowOf(waiting)).refund_state).toBe("final");
 });
 
 test("the operator can return it before the hour is over", async () => {

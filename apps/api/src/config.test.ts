@@ -208,6 +208,15 @@ test("chains for which nothing is set are off without a warning, and named when 
   ]);
 });
 
+test("outside the local system a warning asks whether others fill orders of the same depository, until that is said", () => {
+  const warned = (env: Record<string, string>) =>
+    readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
+  expect(warned(production)).toEqual([expect.stringContaining("Set it to 0 if other solvers")]);
+  for (const UNATTRIBUTED_REFUND_AFTER_MS of ["0", "3600000"])
+    expect(warned({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
+  expect(warned(local)).toEqual([]);
+});
+
 test("a misspelled variable stops the start when what is meant is unset, and is a warning when it is set", () => {
   expect(problemsOf({ ...local, FEE_MAYOR_BPS: "80" })).toEqual([
     "FEE_MAYOR_BPS is set, but there is no such setting: rename it to FEE_MAJOR_BPS, or unset it",

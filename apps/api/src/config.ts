@@ -317,6 +317,7 @@ function readConfig(
   )
     throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
 
+  const isGiven = (name: string): boolean => (env[name] ?? "").trim() !== "";
   const settlement = oracles && hub && settlementConfig(hub, oracles, settling, engine);
   const fillPolicy = enginePolicy(engine, settlement);
   const config: ApiConfig = {
@@ -384,6 +385,11 @@ function readConfig(
         ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
         : []),
       ...leadWarnings(fillPolicy),
+      ...(location.environment !== "local" && !isGiven("UNATTRIBUTED_REFUND_AFTER_MS")
+        ? [
+            "UNATTRIBUTED_REFUND_AFTER_MS is not set: a deposit of an unknown order is refunded after an hour. Set it to 0 if other solvers fill orders of the same depository, else to 3600000",
+          ]
+        : []),
     ],
   };
   return { config, keys: own.keys };

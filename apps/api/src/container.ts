@@ -162,7 +162,7 @@ export async function createContainer(
     applicationName: "causeway",
   });
   lifecycle.add("postgres", () => pool.end());
-  await checkSchema(pool);
+  await withDatabaseProblems(databaseUrl, async () => await checkSchema(pool));
   const sql = sqlOn(pool);
   const signer = rawKeySigner(config.solver.privateKey.reveal());
   const { accounts } = config;

@@ -619,7 +619,7 @@ export const engineSettings = {
   )({
     name: "UNATTRIBUTED_REFUND_AFTER_MS",
     describe:
-      "A final deposit that names no order, or an order that this instance does not know, goes back to its depositor this long after it was seen, within `UNREPAID_REFUNDS_DAILY_USD`. 0: only `operator refund` returns it. Use 0 where other solvers take deposits into the same depository: their orders are unknown here.",
+      "A final deposit that names no order, or an order that this instance does not know, goes back to its depositor this long after it was seen, within half of `UNREPAID_REFUNDS_DAILY_USD`. 0: only `operator refund` returns it. Use 0 where other solvers take deposits into the same depository: their orders are unknown here.",
     default: 3_600_000,
   }),
   unrepaidRefundsDailyUsd: matching(

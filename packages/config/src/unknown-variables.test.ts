@@ -60,6 +60,17 @@ test("a name beside the variable that it is like, and one of a family of setting
   expect(find("FEE_STABLECOIN_BPS", "APP_BALANCE_DAYS").warnings).toHaveLength(2);
 });
 
+test("what Kubernetes sets for a service whose name begins like a family of settings is passed over", () => {
+  const names = [
+    "FEE_SERVICE_HOST",
+    "FEE_SERVICE_PORT_HTTP",
+    "FEE_PORT",
+    "FEE_PORT_6379_TCP",
+    "FEE_PORT_6379_TCP_ADDR",
+  ];
+  expect(find(...names)).toEqual({ problems: [], warnings: [] });
+});
+
 test("variables of other programs are passed over, and so are empty ones", () => {
   const others = ["PATH", "USERS", "APP_NAME", "HUB_TOKEN", "BASE_URL", "DATABASE_HOST", "FEES"];
   expect(find(...others, "PEERS", "SOLVER_PRIVATE_KEY_FILE", "BASE_ROUTER_ADDRESS")).toEqual({

@@ -15,6 +15,9 @@ export interface UnknownVariables {
 const MIN_COMPARED_LENGTH = 8;
 /** From this length on, two typing errors are looked for instead of one. */
 const MIN_LENGTH_FOR_TWO = 16;
+/** What Kubernetes sets in every container for each service of the namespace, such as `REDIS_SERVICE_HOST` and `REDIS_PORT_6379_TCP`. */
+const OF_PLATFORM =
+  /_SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 /** A prefix belongs to this service when so many settings begin with it. */
 const MIN_FAMILY = 4;
 
@@ -44,7 +47,10 @@ export function unknownVariables(
     const what = `${name} is set, but there is no such setting`;
     if (like.length > 0 && !like.some(isGiven))
       problems.push(`${what}: rename it to ${like.join(" or ")}, or unset it`);
-    else if (like.length > 0 || families.some((family) => name.startsWith(family)))
+    else if (
+      like.length > 0 ||
+      (!OF_PLATFORM.test(name) && families.some((family) => name.startsWith(family)))
+    )
       warnings.push(`${what}: it has no effect`);
   }
   return { problems, warnings };

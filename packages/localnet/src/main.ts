@@ -12,7 +12,7 @@ import { whereEverythingIs } from "./where-everything-is.ts";
 
 /** What the local system sets itself: another value would lead it to another system, which must not see the published keys of this one. */
 const OWN_SETTING =
-  /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|RPC_URL|WS_URL)(?:_FILE)?$/;
+  /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|SOLANA_KEY|BITCOIN_KEY|FORMER_KEYS|RPC_URL|WS_URL)(?:_FILE)?$/;
 
 const usage = `usage: npm start [-- options]
   --once          end after the bridge; the exit code is 0 if the money arrived and was settled

@@ -179,7 +179,11 @@ export interface DepositWrites {
   /** A refund that is not under way any more takes nothing out of the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
   /** USD (18 decimals) of unrepaid refunds since then. Locks the limit until the end of the transaction. */
-  lockUnrepaid(sinceMs: number): Promise<bigint>;
+  lockUnrepaid(sinceMs: number): Promise<{
+    readonly usd: bigint;
+    /** The part that went to deposits of no request. */
+    readonly unattributedUsd: bigint;
+  }>;
   /** The refund under way is never repaid by settlement. */
   setUnrepaid(
     id: DepositId,

@@ -58,6 +58,11 @@ function whereabouts(
       message: `it goes back to ${depositor}, minus the gas, after ${at} if it is worth more than the gas`,
     };
   }
+  if (disposition === "refund" && refundState === "none")
+    return {
+      state: "held",
+      message: `its refund to ${depositor} waits until today's limit of such refunds has room, or the operator releases it`,
+    };
   return { state: "held", message: "it stays in the depository until the operator returns it" };
 }
 

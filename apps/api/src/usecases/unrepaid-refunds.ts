@@ -19,6 +19,19 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Room in the limit comes back as the day moves on. */
 export const LIMIT_WAIT_MS = 10 * 60 * 1000;
 
+/**
+ * What may be spent within a day, USD with 18 decimals. Deposits of no request share half of it: anybody can make them for the
+ * price of gas, and refunds of requests must not have to wait for that.
+ */
+function limitFor(
+  { enginePolicy }: Pick<Needs, "enginePolicy">,
+  { requestId }: Pick<DepositRecord, "requestId">,
+): { readonly usd: bigint; readonly name: string } {
+  const usd = enginePolicy.maxUnrepaidRefundsUsd;
+  if (requestId !== undefined) return { usd, name: "UNREPAID_REFUNDS_DAILY_USD" };
+  return { usd: usd / 2n, name: "half of UNREPAID_REFUNDS_DAILY_USD" };
+}
+
 /** Undefined: settlement repays this refund. */
 export function unrepaidOf(
   plan: Extract<RefundPlan, { kind: "pay" }>,
@@ -30,14 +43,14 @@ export function unrepaidOf(
 
 /** Why this refund exceeds the whole limit and needs the operator's release; undefined: it fits, or is released. */
 export function refuseUnrepaid(
-  { enginePolicy }: Needs,
-  { refundReleasedAtMs }: Pick<DepositRecord, "refundReleasedAtMs">,
+  services: Needs,
+  deposit: Pick<DepositRecord, "refundReleasedAtMs" | "requestId">,
   unrepaid: UnrepaidRefund | undefined,
 ): string | undefined {
-  const limitUsd = enginePolicy.maxUnrepaidRefundsUsd;
-  if (unrepaid === undefined || unrepaid.usd <= limitUsd || refundReleasedAtMs !== undefined)
+  const limit = limitFor(services, deposit);
+  if (unrepaid === undefined || unrepaid.usd <= limit.usd || deposit.refundReleasedAtMs !== undefined)
     return undefined;
-  return `${unrepaid.reason}; ${formatUsd(unrepaid.usd)} USD exceed UNREPAID_REFUNDS_DAILY_USD (${formatUsd(limitUsd)})`;
+  return `${unrepaid.reason}; ${formatUsd(unrepaid.usd)} USD exceed ${limit.name} (${formatUsd(limit.usd)})`;
 }
 
 /**
@@ -52,9 +65,12 @@ export async function hasRoomForUnrepaid(
 ): Promise<boolean> {
   if (unrepaid === undefined) return true;
   const { clock, enginePolicy, events } = services;
-  const limitUsd = enginePolicy.maxUnrepaidRefundsUsd;
-  const spentUsd = await tx.deposits.lockUnrepaid(clock.nowMs() - DAY_MS);
-  if (deposit.refundReleasedAtMs !== undefined || spentUsd + unrepaid.usd <= limitUsd) return true;
+  const spent = await tx.deposits.lockUnrepaid(clock.nowMs() - DAY_MS);
+  const own = limitFor(services, deposit);
+  const ownSpentUsd = deposit.requestId === undefined ? spent.unattributedUsd : spent.usd;
+  const fits =
+    spent.usd + unrepaid.usd <= enginePolicy.maxUnrepaidRefundsUsd && ownSpentUsd + unrepaid.usd <= own.usd;
+  if (fits || deposit.refundReleasedAtMs !== undefined) return true;
   const isNew = await tx.deposits.noteRefundWaits(deposit.id, unrepaid.reason);
   if (isNew)
     events.alarm("refund_limit_reached", {
@@ -62,8 +78,8 @@ export async function hasRoomForUnrepaid(
       depositId: deposit.id,
       reason: unrepaid.reason,
       usd: unrepaid.usd,
-      spentUsd,
-      limitUsd,
+      spentUsd: ownSpentUsd,
+      limitUsd: own.usd,
     });
   return false;
 }

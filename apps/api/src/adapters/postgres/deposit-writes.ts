@@ -74,7 +74,9 @@ const lockUnrepaid = statement(
 );
 const unrepaidSince = statement(
   "deposit_unrepaid_since",
-  "select coalesce(sum(unrepaid_usd), 0) as usd from deposits where unrepaid_at_ms > $1",
+  `select coalesce(sum(unrepaid_usd), 0) as usd,
+     coalesce(sum(unrepaid_usd) filter (where request_id is null), 0) as unattributed_usd
+   from deposits where unrepaid_at_ms > $1`,
 );
 const setUnrepaid = statement(
   "deposit_set_unrepaid",
@@ -184,10 +186,10 @@ export function depositWrites(sql: Sql): DepositWrites {
     async setRefund(id, state, failReason): Promise<void> {
       await sql.query(setRefund, [id, state, failReason ?? null]);
     },
-    async lockUnrepaid(sinceMs): Promise<bigint> {
+    async lockUnrepaid(sinceMs): Promise<{ usd: bigint; unattributedUsd: bigint }> {
       await sql.query(lockUnrepaid, []);
-      const [row] = await sql.query<{ usd: bigint }>(unrepaidSince, [sinceMs]);
-      return row?.usd ?? 0n;
+      const [row] = await sql.query<{ usd: bigint; unattributed_usd: bigint }>(unrepaidSince, [sinceMs]);
+      return { usd: row?.usd ?? 0n, unattributedUsd: row?.unattributed_usd ?? 0n };
     },
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
       await sql.query(setUnrepaid, [id, usd, reason, atMs]);
