@@ -48,22 +48,11 @@ const nowhere = "http://127.0.0.1:9";
 
 const oracleKey: Hex = `0x${randomBytes(32).toString("hex")}`;
 
-/** Without these an oracle of the shipped testnets file has no hub and no chain. */
-const variablesOfTestnets = [
-  "HUB_RPC_URL",
-  "HUB_CHAIN_ID",
-  "HUB_ADDRESS",
-  "HUB_ORACLE_ADDRESS",
-  "SEPOLIA_RPC_URL",
-  "BASE_SEPOLIA_RPC_URL",
-  "ARBITRUM_SEPOLIA_RPC_URL",
-  "OPTIMISM_SEPOLIA_RPC_URL",
-  "POLYGON_AMOY_RPC_URL",
-  "BNB_TESTNET_RPC_URL",
-  "SOLANA_DEVNET_RPC_URL",
-  "BITCOIN_TESTNET4_RPC_URL",
-  "HYPERLIQUID_TESTNET_API_URL",
-];
+/** Without these an oracle of the shipped testnets file has no hub. */
+const hubVariables = ["HUB_RPC_URL", "HUB_CHAIN_ID", "HUB_ADDRESS", "HUB_ORACLE_ADDRESS"];
+/** Off without their variables. */
+const testnets =
+  "sepolia, base-sepolia, arbitrum-sepolia, optimism-sepolia, polygon-amoy, bnb-testnet, solana-devnet, bitcoin-testnet4, hyperliquid-testnet";
 
 const images: readonly Image[] = [
   {
@@ -83,7 +72,11 @@ const images: readonly Image[] = [
         // The files that the image brings name what the operator of a network has not written into them yet.
         entry: "dist/main.js",
         env: { ENVIRONMENT: "testnets.prod", ECDSA_PRIVATE_KEY: oracleKey },
-        says: variablesOfTestnets.map((variable) => `not set: ${variable}\n`),
+        says: [
+          ...hubVariables.map((variable) => `not set: ${variable}\n`),
+          "no chain is enabled",
+          `none of their variables is set: ${testnets}\n`,
+        ],
       },
     ],
     start: {

@@ -22,6 +22,7 @@ export * from "./generated/token-probe.ts";
 export * from "./generated/failures.ts";
 export * from "./generated/origin-taker.ts";
 export * from "./generated/origin-token.ts";
+export * from "./generated/signed-batch.ts";
 export * from "./generated/taker.ts";
 export * from "./generated/test-kinds.ts";
 export * from "./generated/test-piece.ts";

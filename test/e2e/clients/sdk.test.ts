@@ -1,16 +1,31 @@
+import { signedBatchAbi, signedBatchBytecode } from "@causeway/contracts";
 import { startSystem, type System } from "@causeway/localnet";
+import * as sdk from "@relayprotocol/relay-sdk";
 import {
   createClient,
   getClient,
   MAINNET_RELAY_API,
+  type BatchExecutorConfig,
   type Execute,
   type GetQuoteParameters,
   type ProgressData,
 } from "@relayprotocol/relay-sdk";
 import { fetchChainConfigs } from "@relayprotocol/relay-sdk/chain-utils";
-import { createWalletClient, http, parseEther, parseUnits, zeroAddress, type Address, type Hex } from "viem";
+import {
+  createPublicClient,
+  createWalletClient,
+  encodeFunctionData,
+  http,
+  keccak256,
+  parseEther,
+  parseUnits,
+  toHex,
+  zeroAddress,
+  type Address,
+  type Hex,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createClient as createReader, createWallet, type Chain, type Client } from "../client.ts";
 
 // Drives the unmodified public SDK from npm against a local system.
@@ -20,7 +35,7 @@ let api: Client;
 let chains: readonly Chain[];
 
 beforeAll(async () => {
-  system = await startSystem({ env: {}, portBase: 28_500, oracles: 0, durable: false, users: 8 });
+  system = await startSystem({ env: {}, portBase: 28_500, oracles: 0, durable: false, users: 14 });
   await system.sponsorship.funded;
   const { url } = system.endpoints.api;
   api = createReader(url);
@@ -65,6 +80,7 @@ function aWallet({ id, name, httpRpcUrl }: Chain) {
   });
 }
 
+const isClass = (one: object): boolean => String(one).startsWith("class ");
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
 interface Trade {
@@ -146,6 +162,124 @@ test("a swap on one chain", async () => {
   expect(received).toBeGreaterThanOrEqual(promised(quote));
 });
 
+test("these are all actions and functions of the SDK: a new one needs a test", () => {
+  expect(Object.keys(getClient().actions).toSorted()).toEqual([
+    "claimAppFees",
+    "execute",
+    "executeGaslessBatch",
+    "fastFill",
+    "getAppFees",
+    "getQuote",
+  ]);
+  const functions = Object.entries(sdk).filter(([, one]) => typeof one === "function" && !isClass(one));
+  expect(functions.map(([name]) => name).toSorted()).toEqual([
+    "adaptViemWallet",
+    "axios",
+    "claimAppFees",
+    "convertViemChainToRelayChain",
+    "createCaliburExecutor",
+    "createClient",
+    "execute",
+    "executeGaslessBatch",
+    "executeSteps",
+    "fastFill",
+    "getApiKeyHeader",
+    "getAppFees",
+    "getClient",
+    "getCurrentStepData",
+    "getDeadAddress",
+    "getQuote",
+    "isAPIError",
+    "isDeadAddress",
+    "isRelayApiUrl",
+    "isSimulateContractRequest",
+    "isViemWalletClient",
+    "log",
+    "pollUntilHasData",
+    "pollUntilOk",
+    "prepareCallTransaction",
+    "prepareHyperliquidSteps",
+    "repeatUntilOk",
+    "request",
+    "safeStructuredClone",
+    "setParams",
+  ]);
+});
+
+test("learns from the WebSocket alone that a bridge has arrived", async () => {
+  const opened: string[] = [];
+  const statuses: string[] = [];
+  // The SDK opens a socket only where there is a window.
+  class Recorder extends WebSocket {
+    constructor(url: string) {
+      super(url);
+      opened.push(url);
+      this.addEventListener("message", ({ data }) => {
+        const { data: update } = JSON.parse(String(data)) as { data?: { status?: string } };
+        if (update?.status !== undefined) statuses.push(update.status);
+      });
+    }
+  }
+  vi.stubGlobal("WebSocket", Recorder);
+  vi.stubGlobal("window", { WebSocket: Recorder });
+  const url = system.endpoints.api.url.replace("http", "ws");
+  getClient().configure({ websocket: { enabled: true, url } });
+  const { axios } = getClient().utils;
+  const asked: string[] = [];
+  const watch = axios.interceptors.request.use((config) => {
+    asked.push(config.url ?? "");
+    return config;
+  });
+  try {
+    const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
+    const bridge = { from, to, pay: "USDC", get: "USDC", amount: parseUnits("25", 6) };
+    const { quote, received } = await carryOut(bridge);
+    expect(received).toBeGreaterThanOrEqual(promised(quote));
+    expect(opened).toEqual([url]);
+    expect(statuses.at(-1)).toBe("success");
+    expect(asked.filter((path) => path.includes("/intents/status"))).toEqual([]);
+  } finally {
+    axios.interceptors.request.eject(watch);
+    getClient().configure({ websocket: { enabled: false } });
+    vi.unstubAllGlobals();
+  }
+});
+
+test("tells that a request was refunded", async () => {
+  const chain = chainNamed("local-a");
+  const wallet = aWallet(chain);
+  const { actions } = getClient();
+  const quote = await actions.getQuote({
+    chainId: chain.id,
+    currency: tokenOf(chain, "USDC"),
+    toChainId: chainNamed("local-b").id,
+    toCurrency: tokenOf(chainNamed("local-b"), "USDC"),
+    tradeType: "EXACT_INPUT",
+    amount: String(parseUnits("25", 6)),
+    user: wallet.account.address,
+    recipient: anAddress(),
+    options: { referrer: "debug-force-refund" },
+  });
+  await expect(actions.execute({ quote, wallet })).rejects.toThrow(/refund/i);
+  const requestId = quote.steps[0]?.requestId as Hex;
+  const { status, refundTxHashes } = await api.status(requestId);
+  expect([status, refundTxHashes.length]).toEqual(["refund", 1]);
+});
+
+test("pays through a deposit address", async () => {
+  const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
+  const { quote, received } = await carryOut({
+    from,
+    to,
+    pay: "ETH",
+    get: "USDC",
+    amount: parseEther("0.004"),
+    options: { useDepositAddress: true },
+  });
+  expect(quote.steps[0]?.depositAddress).toMatch(/^0x[0-9a-f]{40}$/);
+  expect(received).toBeGreaterThanOrEqual(promised(quote));
+});
+
 test("passes on the error message and code of the service", async () => {
   const chain = chainNamed("local-a");
   const asked = getClient().actions.getQuote({
@@ -171,13 +305,134 @@ test("reads the app balance", async () => {
   expect(balances?.length).toBeGreaterThan(0);
 });
 
+test("claims from the app balance with one signature", async () => {
+  const { actions } = getClient();
+  const { fundingAddress } = system.endpoints.apiKeys[0] ?? {};
+  const sponsor = system.endpoints.accounts.find(
+    ({ address }) => address.toLowerCase() === fundingAddress?.toLowerCase(),
+  );
+  if (sponsor === undefined) throw new Error("no local account has the funding address");
+  const [balance] = (await actions.getAppFees({ wallet: sponsor.address })) ?? [];
+  const { chainId = 0, address: currency = zeroAddress } = balance?.currency ?? {};
+  const chain = chains.find(({ id }) => id === chainId);
+  if (chain === undefined) throw new Error(`GET /chains lists no chain ${chainId}`);
+  const recipient = anAddress();
+  await actions.claimAppFees({
+    wallet: createWalletClient({
+      account: privateKeyToAccount(sponsor.privateKey),
+      transport: http(chain.httpRpcUrl),
+    }),
+    chainId,
+    currency,
+    recipient,
+    amount: "5000000",
+  });
+  const holder = createWallet(generatePrivateKey(), chains);
+  await expect
+    .poll(async () => await holder.balance(chainId, currency as Address, recipient))
+    .toBe(5_000_000n);
+});
+
+test("executes a batch without gas, by an executor that the account delegates to", async () => {
+  const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
+  const owner = aWallet(from);
+  const reads = createPublicClient({ chain: owner.chain, transport: http(from.httpRpcUrl) });
+  const deployment = await aWallet(from).deployContract({
+    abi: signedBatchAbi,
+    bytecode: signedBatchBytecode,
+  });
+  const { contractAddress } = await reads.waitForTransactionReceipt({ hash: deployment });
+  const recipient = anAddress();
+  const { actions } = getClient();
+  const quote = await actions.getQuote({
+    chainId: from.id,
+    currency: tokenOf(from, "USDC"),
+    toChainId: to.id,
+    toCurrency: tokenOf(to, "USDC"),
+    tradeType: "EXACT_INPUT",
+    amount: String(parseUnits("25", 6)),
+    user: owner.account.address,
+    recipient,
+  });
+  const before = await reads.getBalance({ address: owner.account.address });
+  await withApiKey(async () => {
+    const { requestId } = await actions.executeGaslessBatch({
+      quote,
+      walletClient: owner,
+      executor: signedBatch(contractAddress ?? zeroAddress),
+      subsidizeFees: true,
+    });
+    expect((await api.status(requestId as Hex)).status).toBe("success");
+  });
+  expect(await reads.getBalance({ address: owner.account.address })).toBe(before);
+  const received = await createWallet(generatePrivateKey(), chains).balance(
+    to.id,
+    tokenOf(to, "USDC"),
+    recipient,
+  );
+  expect(received).toBeGreaterThanOrEqual(promised(quote));
+});
+
+/**
+ * Runs with the app's secret key, as an app's backend does. The SDK itself sends `apiKey` only to its publisher's own hosts.
+ */
+async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
+  const client = getClient();
+  const { key } = system.endpoints.apiKeys[0] ?? {};
+  const { common } = client.utils.axios.defaults.headers;
+  client.apiKey = key ?? "";
+  common["x-api-key"] = key ?? "";
+  try {
+    return await run();
+  } finally {
+    delete client.apiKey;
+    delete common["x-api-key"];
+  }
+}
+
+/** The test contract SignedBatch, as the SDK wants an executor described. */
+function signedBatch(address: Address): BatchExecutorConfig {
+  const salt = keccak256(toHex("causeway.test.SignedBatch"));
+  return {
+    address,
+    abi: signedBatchAbi,
+    originGasOverhead: 80_000,
+    eip712Types: {
+      Batch: [
+        { name: "calls", type: "BatchedCall[]" },
+        { name: "nonce", type: "uint256" },
+      ],
+      BatchedCall: [
+        { name: "to", type: "address" },
+        { name: "value", type: "uint256" },
+        { name: "data", type: "bytes" },
+      ],
+    },
+    eip712PrimaryType: "Batch",
+    salt,
+    buildSignDomain: (chainId, verifyingContract) => ({
+      name: "SignedBatch",
+      version: "1",
+      chainId: BigInt(chainId),
+      verifyingContract,
+      salt,
+    }),
+    buildSignMessage: (calls, nonce) => ({ calls, nonce }),
+    encodeExecute: ({ calls }, wrappedSignature) =>
+      encodeFunctionData({
+        abi: signedBatchAbi,
+        functionName: "execute",
+        args: [calls as readonly { to: Address; value: bigint; data: Hex }[], wrappedSignature],
+      }),
+    // Of an account that has no code yet.
+    getNonce: async () => 0n,
+  };
+}
+
 test("a fast fill with the app's key pays before the deposit", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
   const recipient = anAddress();
-  const [key] = system.endpoints.apiKeys;
-  // The SDK sends its `apiKey` option only to its publisher's own hosts.
-  const { actions, utils } = getClient();
-  utils.axios.defaults.headers.common["x-api-key"] = key?.key ?? "";
+  const { actions } = getClient();
   const quote = await actions.getQuote({
     chainId: from.id,
     currency: tokenOf(from, "USDC"),
@@ -189,7 +444,7 @@ test("a fast fill with the app's key pays before the deposit", async () => {
     user: anAddress(),
   });
   const requestId = quote.steps[0]?.requestId as Hex;
-  await actions.fastFill({ requestId });
+  await withApiKey(async () => await actions.fastFill({ requestId }));
   await expect.poll(async () => (await api.status(requestId)).status, { timeout: 20_000 }).toBe("success");
   expect((await api.status(requestId)).inTxHashes).toEqual([]);
 });
