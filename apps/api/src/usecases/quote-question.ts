@@ -177,8 +177,7 @@ export function refuseTrap(
 ): void {
   const { depository, formerDepositories, router, approvalProxy, serviceReceiver, multicall3 } =
     chain.contracts;
-  if (address === NATIVE_CURRENCY)
-    throw refusal("INVALID_RECIPIENT", `${field} must not be the zero address; name a wallet`, field);
+  if (address === NATIVE_CURRENCY) throw zeroAddress(field);
   const isTrap =
     address === depository ||
     formerDepositories?.includes(address) === true ||
@@ -190,6 +189,10 @@ export function refuseTrap(
     address === chain.liquidity?.wrappedNative ||
     chains.currency(chain.id, address) !== undefined;
   if (isTrap) throw trap(field);
+}
+
+export function zeroAddress(field: string): ServiceError {
+  return refusal("INVALID_RECIPIENT", `${field} must not be the zero address; name a wallet`, field);
 }
 
 export function trap(field: string): ServiceError {

@@ -608,6 +608,10 @@ test("nothing is paid to where nobody could take it out again", async () => {
     "INVALID_RECIPIENT",
     "refundTo",
   ]);
+  // A placeholder of a page without a wallet is named as what it is.
+  await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
+    "user must not be the zero address; name a wallet",
+  );
 });
 
 test("currencies that are not there are refused on their own side", async () => {

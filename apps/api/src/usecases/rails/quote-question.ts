@@ -2,7 +2,7 @@ import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } f
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../ports/chains.ts";
-import { amountOf, refuseTrap, slippageOf, trap, ttlOf } from "../quote-question.ts";
+import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
 import { endOf, isRail } from "../request-end.ts";
 
 /** A quote request to or from a chain that is reached by a rail, whose words have all found their meaning. */
@@ -179,9 +179,8 @@ function refuseNoWallet(
 ): void {
   if (!isRail(end)) return refuseTrap(chains, end, solver, account, field);
   const { chain, rail } = end;
-  const isZero = /^0x0*$/.test(account);
+  if (/^0x0*$/.test(account)) throw zeroAddress(field);
   if (
-    isZero ||
     account === chain.depository ||
     account === rail.solver ||
     chains.currency(chain.id, account) !== undefined
