@@ -1,4 +1,4 @@
-// An ERC-4337 account that is not even deployed yet sends 10 USDC to a friend. No quote, no native coin: the owner signs
+// An ERC-4337 account that is not even deployed yet sends 10 USDC to a friend. No quote, no native token: the owner signs
 // one operation, the service sends it, the app pays the gas.
 import { encodeFunctionData, erc20Abi, parseAbi, parseUnits, type Hex } from "viem";
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from "viem/account-abstraction";
@@ -33,7 +33,7 @@ const account = await chain.reads.readContract({
   args: [owner.address, 0n],
 });
 await giveUsdc(chain, account, amount);
-tell("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native coin`);
+tell("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
 
 // 2. One operation: create the account, then send the tokens. Its fee caps are zero: the app pays, and nobody is paid twice.
 const operation = {
@@ -95,7 +95,7 @@ const [received, left, after] = await Promise.all([
 ]);
 tell(
   "app",
-  `${before.totalUsd} -> ${after.totalUsd} dollars: the most it may cost is set aside until it is final`,
+  `${before.totalUsd} -> ${after.totalUsd} USD: the maximum cost is reserved until the transaction is final`,
 );
 conclude(
   status === "success" && received === amount && left === 0n,

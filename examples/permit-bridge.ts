@@ -23,7 +23,7 @@ const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
 const ada = privateKeyToAccount(generatePrivateKey());
 const amount = parseUnits("25", 6);
 await giveUsdc(origin, ada.address, amount);
-tell("account", `${ada.address}: ${inUsdc(amount)}, no native coin`);
+tell("account", `${ada.address}: ${inUsdc(amount)}, no native token`);
 
 // 1. A quote that is paid by signature. The one step is of kind `signature`.
 const quote = await callApi<Quote>("/quote/v2", {

@@ -114,7 +114,7 @@ const [received, nativeAfter, after] = await Promise.all([
 ]);
 tell(
   "app",
-  `${before.totalUsd} -> ${after.totalUsd} dollars: the most it may cost is set aside until it is final`,
+  `${before.totalUsd} -> ${after.totalUsd} USD: the maximum cost is reserved until the transaction is final`,
 );
 conclude(
   status === "success" && received >= minimum && nativeAfter === 0n,

@@ -83,6 +83,8 @@ function reasonOf(error: unknown): string {
 async function run(words: readonly string[], env: Env): Promise<number> {
   const question = questionOf(words);
   if (question === undefined) {
+    if (words[0] !== undefined)
+      process.stderr.write(`unknown command or wrong arguments: ${words.join(" ")}\n`);
     process.stderr.write(USAGE);
     return 2;
   }
@@ -95,7 +97,7 @@ async function run(words: readonly string[], env: Env): Promise<number> {
     });
     const rows = await question(sqlOn(pool));
     if (rows === undefined) {
-      process.stderr.write(`no request is called ${words[1]}: it is unknown here\n`);
+      process.stderr.write(`Request ${words[1]} not found\n`);
       return 1;
     }
     print(rows, env);

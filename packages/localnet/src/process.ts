@@ -59,7 +59,7 @@ export class ProcessStartFailed extends Error {
   readonly logTail: string;
 
   constructor(facts: { processName: string; reason: string; logTail: string }, options?: ErrorOptions) {
-    const tail = facts.logTail === "" ? "" : `\n--- end of its output ---\n${facts.logTail}`;
+    const tail = facts.logTail === "" ? "" : `\n--- last lines of its log ---\n${facts.logTail}`;
     super(`${facts.processName}: ${facts.reason}${tail}`, options);
     this.processName = facts.processName;
     this.logTail = facts.logTail;

@@ -115,6 +115,6 @@ test("a request that nobody made is told from one that has nothing to settle", a
     await expect(asked(unknown, report)).rejects.toMatchObject({
       code: 1,
       stdout: "",
-      stderr: `no request is called ${unknown}: it is unknown here\n`,
+      stderr: `Request ${unknown} not found\n`,
     });
 });

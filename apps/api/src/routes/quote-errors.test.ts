@@ -158,7 +158,7 @@ const cases: readonly Case[] = [
     when: "the solver does not have so much",
     ask: { destinationCurrency: usdcOn(DESTINATION) },
     world: { inventory: 5n, nativeInventory: 10n ** 20n },
-    message: "The solver has at most 5 of the smallest units of USDC now",
+    message: "The solver has at most 0.000005 USDC (5 base units)",
     data: { field: "amount", available: "5" },
   },
   {

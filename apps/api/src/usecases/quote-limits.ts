@@ -1,5 +1,5 @@
 import type { Chain, Currency } from "@causeway/domain";
-import { amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import { formatAmount, amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Reservations } from "../ports/quote.ts";
@@ -120,7 +120,7 @@ function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
   const available = most > 0n ? most : 0n;
   return new ServiceError(
     "INSUFFICIENT_LIQUIDITY",
-    `${who} at most ${available} of the smallest units of ${currency.symbol} now`,
+    `${who} at most ${formatAmount(available, currency.decimals)} ${currency.symbol} (${available} base units)`,
     { field: "amount", data: { available: available.toString() } },
   );
 }

@@ -46,7 +46,7 @@ export function moneySentence(story: RequestStory): string {
 }
 
 function filledSentence({ state, terms }: RequestStory): string {
-  const beyond = state.final ? ", beyond any reorg reckoned with" : "";
+  const beyond = state.final ? ", and that is final" : "";
   if (terms.kind === "send" || terms.kind === "swap")
     return `The recipient has the money${beyond}: the user's own transaction paid it.`;
   if (state.front === "debited")

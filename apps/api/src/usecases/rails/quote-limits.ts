@@ -134,7 +134,7 @@ function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
   const available = most > 0n ? most : 0n;
   return new ServiceError(
     "INSUFFICIENT_LIQUIDITY",
-    `${who} at most ${available} of the smallest units of ${currency.symbol} now`,
+    `${who} at most ${formatAmount(available, currency.decimals)} ${currency.symbol} (${available} base units)`,
     { field: "amount", data: { available: available.toString() } },
   );
 }
