@@ -26,7 +26,7 @@ beforeAll(async () => {
       LOCAL_B_RPC_URL: nodes[1].url,
       LOCAL_FUNDING_PRIVATE_KEY: nodes[0].fundingKey,
     },
-    portBase: 33_000,
+    portBase: 23_000,
     durable: false,
     oracles: 0,
     users: 7,
