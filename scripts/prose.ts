@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { programOptions } from "./program-options.ts";
+import { baselineOf, differences, grown, TOLERATED, type Baseline, type Located } from "./prose/baseline.ts";
+import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from "./prose/prose-of.ts";
+import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
+
+/**
+ * Refuses the words that docs/GLOSSARY.md says to avoid, and lines that are too long. Docs and messages must have none;
+ * comments, test names and identifiers may have those of the baseline, which may only shrink.
+ */
+const BASELINE = "scripts/prose/baseline.json";
+const root = resolve(import.meta.dirname, "..");
+process.chdir(root);
+
+const usage = `usage: npm run prose -- [options]
+  --record       write the baseline again; refused when a word was found more often than before
+  --list PATH    print every finding whose file begins with PATH, baseline or not`;
+const { record, list } = programOptions(
+  usage,
+  (args) =>
+    parseArgs({ args: [...args], options: { record: { type: "boolean" }, list: { type: "string" } } }).values,
+);
+
+const rules = rulesOf(readFileSync("docs/GLOSSARY.md", "utf8"));
+const inText = textFinder(rules);
+const inName = nameFinder(rules);
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter(isRead);
+const findings = files.flatMap(findingsIn);
+const current = baselineOf(findings);
+
+let problems = 0;
+for (const finding of findings)
+  if (list !== undefined ? finding.path.startsWith(list) : !TOLERATED.has(finding.kind)) report(finding);
+
+const before = versionsOf(BASELINE);
+for (let at = 1; at < before.length; at++)
+  for (const growth of grown(before[at - 1] as Baseline, before[at] as Baseline))
+    fail(`${BASELINE}: a version in the history has more findings than the one before it: ${growth}`);
+
+const baseline = JSON.parse(readFileSync(BASELINE, "utf8")) as Baseline;
+if (record === true) recordBaseline();
+else compareWithBaseline();
+
+const total = (counts: Baseline): number => Object.values(counts.rules).reduce((sum, one) => sum + one, 0);
+console.log(
+  `prose: ${files.length} files, ${rules.length} rules, ${problems} problems, ${total(current)} findings in the baseline (${before.length} versions)`,
+);
+if (problems > 0) process.exitCode = 1;
+
+function isRead(path: string): boolean {
+  if (/(^|\/)(generated|migrations)\/|THIRD_PARTY|^docs\/GLOSSARY\.md$|^scripts\/prose\//.test(path))
+    return false;
+  return (
+    /\.(md|ts|mjs)$/.test(path) ||
+    /(^|\/)(\.env\.[\w.]+|Dockerfile\.\w+|docker-compose[\w.]*\.yml)$/.test(path)
+  );
+}
+
+function findingsIn(path: string): readonly Located[] {
+  const text = readFileSync(join(root, path), "utf8");
+  return proseOf(path, text).flatMap<Located>(({ kind, text: prose, line }) => {
+    if (kind === "wrapping") return [{ path, kind, line, rule: "columns" }];
+    const found = kind === "names" ? inName(prose) : inText(prose);
+    return found.map(({ at, rule }) => ({
+      path,
+      kind,
+      line: line + (kind === "names" ? 0 : prose.slice(0, at).split("\n").length - 1),
+      rule: rule.avoid,
+    }));
+  });
+}
+
+function proseOf(path: string, text: string): readonly Prose[] {
+  if (path.endsWith(".md")) return proseOfMarkdown(text);
+  return /\.(ts|mjs)$/.test(path) ? proseOfSource(path, text) : proseOfHashComments(text);
+}
+
+function report({ path, line, kind, rule }: Located): void {
+  const write = rules.find(({ avoid }) => avoid === rule)?.write;
+  fail(`${path}:${line} ${kind}: ${write === undefined ? "line is too long" : `"${rule}": write ${write}`}`);
+}
+
+function fail(problem: string): void {
+  problems++;
+  console.error(problem);
+}
+
+function compareWithBaseline(): void {
+  for (const { path, kind, was, is } of differences(baseline, current)) {
+    fail(
+      is > was
+        ? `${path}: ${is} findings in ${kind}, the baseline has ${was}`
+        : `${path}: ${is} findings in ${kind}, the baseline has ${was}: run "npm run prose -- --record"`,
+    );
+    if (is > was)
+      findings.filter((finding) => finding.path === path && finding.kind === kind).forEach(report);
+  }
+}
+
+function recordBaseline(): void {
+  const growths = grown(baseline, current);
+  for (const growth of growths) fail(`refused to record more findings than before: ${growth}`);
+  if (growths.length === 0) writeFileSync(BASELINE, `${JSON.stringify(current, null, 2)}\n`);
+}
+
+/** The versions of a file in the history that this clone has, oldest first, then the one in the working tree. */
+function versionsOf(path: string): readonly Baseline[] {
+  const commits = execFileSync("git", ["log", "--reverse", "--format=%H", "--", path], { encoding: "utf8" });
+  const texts = commits
+    .split("\n")
+    .filter((commit) => commit !== "")
+    .map((commit) =>
+      execFileSync("git", ["show", `${commit}:${path}`], { encoding: "utf8", maxBuffer: 2 ** 26 }),
+    );
+  return [...texts, readFileSync(path, "utf8")].map((text) => JSON.parse(text) as Baseline);
+}

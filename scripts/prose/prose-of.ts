@@ -1,0 +1,141 @@
+import { parseSync } from "oxc-parser";
+
+/** What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors do. */
+export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping";
+
+/** One piece of prose, or one identifier, and where it begins in its file. */
+export interface Prose {
+  readonly kind: Kind;
+  readonly text: string;
+  readonly line: number;
+}
+
+const COMMENT_COLUMNS = 110;
+const DOC_COLUMNS = 100;
+const TEST_CALLS = new Set(["test", "it", "describe"]);
+
+/** The prose of a Markdown file: no code blocks, inline code, link targets or HTML tags. */
+export function proseOfMarkdown(text: string): readonly Prose[] {
+  const lines = text.split("\n");
+  const found: Prose[] = [];
+  let isCode = false;
+  lines.forEach((line, at) => {
+    if (/^\s*(```|~~~)/.test(line)) isCode = !isCode;
+    else if (!isCode) {
+      found.push({ kind: "docs", text: withoutCode(line), line: at + 1 });
+      if (isTooLong(line)) found.push({ kind: "wrapping", text: line, line: at + 1 });
+    }
+  });
+  return found;
+}
+
+/** The prose of a file whose comments begin with `#`: environment files, compose files, Dockerfiles. */
+export function proseOfHashComments(text: string): readonly Prose[] {
+  return text.split("\n").flatMap((line, at) => {
+    const comment = /^\s*#(?!!)(.*)$/.exec(line)?.[1];
+    return comment === undefined ? [] : [{ kind: "docs" as const, text: withoutCode(comment), line: at + 1 }];
+  });
+}
+
+/**
+ * The prose of a TypeScript or JavaScript file. Of a test file the names of its tests count as well; string literals with a
+ * space count as messages only where users read them, in files that are no tests.
+ *
+ * @throws Error when the file cannot be parsed
+ */
+export function proseOfSource(path: string, text: string): readonly Prose[] {
+  const { program, comments, errors } = parseSync(path, text);
+  const [problem] = errors;
+  if (problem !== undefined) throw new Error(`${path} could not be parsed: ${problem.message}`);
+  const lineOf = lineFinder(text);
+  const isTest = /\.test\.ts$|^test\//.test(path);
+  const found: Prose[] = comments.map(({ value, start }) => ({
+    kind: "comments",
+    text: withoutCode(value),
+    line: lineOf(start),
+  }));
+  text.split("\n").forEach((line, at) => {
+    if (/^\s*(\/\/|\/\*|\*)/.test(line) && line.length > COMMENT_COLUMNS && !/\S{80,}/.test(line))
+      found.push({ kind: "wrapping", text: line, line: at + 1 });
+  });
+  const names = new Map<string, number>();
+  visit(program, (node) => {
+    const start = node.start ?? 0;
+    if (node.type === "Identifier" && typeof node["name"] === "string") {
+      if (!names.has(node["name"])) names.set(node["name"], lineOf(start));
+    } else if (isTest && node.type === "CallExpression" && isTestCall(node["callee"])) {
+      const [name] = node["arguments"] as readonly (Node | undefined)[];
+      const written = name === undefined ? undefined : textOf(name);
+      if (written !== undefined) found.push({ kind: "tests", text: written, line: lineOf(start) });
+    } else if (!isTest) {
+      const message = textOf(node);
+      if (message?.includes(" ") === true)
+        found.push({ kind: "messages", text: withoutCode(message), line: lineOf(start) });
+    }
+  });
+  for (const [name, line] of names) found.push({ kind: "names", text: name, line });
+  return found;
+}
+
+interface Node {
+  readonly type: string;
+  readonly start?: number;
+  readonly [key: string]: unknown;
+}
+
+function visit(value: unknown, on: (node: Node) => void): void {
+  if (Array.isArray(value)) for (const item of value) visit(item, on);
+  else if (typeof value === "object" && value !== null && "type" in value) {
+    const node = value as Node;
+    on(node);
+    for (const key in node) if (typeof node[key] === "object") visit(node[key], on);
+  }
+}
+
+/** `test(…)`, `test.each(…)(…)`, `describe.skipIf(…)(…)`. */
+function isTestCall(callee: unknown): boolean {
+  const node = callee as Node;
+  if (node.type === "Identifier") return TEST_CALLS.has(node["name"] as string);
+  if (node.type === "MemberExpression") return isTestCall(node["object"]);
+  return node.type === "CallExpression" && isTestCall(node["callee"]);
+}
+
+/** The text of a string literal or of a template without its placeholders. */
+function textOf(node: Node): string | undefined {
+  if (node.type === "Literal") return typeof node["value"] === "string" ? node["value"] : undefined;
+  if (node.type !== "TemplateLiteral") return undefined;
+  const quasis = node["quasis"] as readonly { readonly value: { readonly raw: string } }[];
+  return quasis.map(({ value }) => value.raw).join("…");
+}
+
+/** Positions stay as they are, so that a finding has the right line. */
+function withoutCode(text: string): string {
+  return text
+    .replaceAll(/`[^`]*`/g, blank)
+    .replaceAll(/\{@\w+ [^}]*\}/g, blank)
+    .replaceAll(/\]\([^)]*\)/g, blank)
+    .replaceAll(/https?:\/\/\S+/g, blank)
+    .replaceAll(/<[^>]+>/g, blank);
+}
+
+const blank = (code: string): string => code.replaceAll(/[^\n]/g, "·");
+
+/** A table row, a heading and a line that cannot be broken may be longer. */
+function isTooLong(line: string): boolean {
+  return line.length > DOC_COLUMNS && !/^\s*(\||#|\[|<)/.test(line) && !/\S{80,}/.test(line);
+}
+
+function lineFinder(text: string): (at: number) => number {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (at) => {
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((starts[middle] ?? 0) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  };
+}
