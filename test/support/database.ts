@@ -13,7 +13,11 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject("databaseUrl");
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
-  await onServer(serverUrl, `create database ${name} template ${inject("templateDatabase")}`);
+  // Copying files takes a third of the time that copying through the log does.
+  await onServer(
+    serverUrl,
+    `create database ${name} template ${inject("templateDatabase")} strategy file_copy`,
+  );
   return {
     url: databaseUrl(serverUrl, name),
     drop: async () => await onServer(serverUrl, `drop database ${name} with (force)`),
