@@ -211,11 +211,14 @@ test.for([
     { origins: ["https://app.example"], scopes: ["execute"] },
     "a key with origins may only have the scopes quote and read",
   ],
-  [{ rules: { dailyUsd: -1 } }, 'rules.dailyUsd must be USD as a decimal string, e.g. "12.5"'],
-  [{ rules: { dailyUSD: "1" } }, "rules has fields that are not known: dailyUSD"],
+  [
+    { rules: { dailyUsd: -1 } },
+    'rules.dailyUsd must be an amount of USD as a decimal string, such as "12.5"',
+  ],
+  [{ rules: { dailyUSD: "1" } }, "rules has unknown fields: dailyUSD"],
   [{ rules: { allowSelectors: ["0xa9059c"] } }, "must be a 4-byte selector"],
   [{ limits: { quotePerMinute: 0 } }, "limits.quotePerMinute must be at least 1"],
-  [{ fundingAddress: `0x${"11".repeat(20)}` }, "has fields that are not known: fundingAddress"],
+  [{ fundingAddress: `0x${"11".repeat(20)}` }, "has unknown fields: fundingAddress"],
 ] as const)("a wish that is not sound is refused: %j", async ([wish, reason]) => {
   const answer = await admin("POST", "/admin/keys", { label: "test", scopes: ["read"], ...wish });
   expect([answer.status, answer.body.errorCode]).toEqual([400, "INVALID_REQUEST"]);

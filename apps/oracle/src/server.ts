@@ -17,16 +17,16 @@ const description: ApiDescription = {
   title: "Causeway attestation oracle",
   version: "1.0.0",
   description:
-    "Signs what it has established as final on a chain: deposits, withdrawals, fills, refunds, and the steps of a withdrawal from the hub. " +
-    "An answer may carry fewer signatures than a quorum needs: callers must count the distinct signers that they trust. " +
-    "Fields of a request that are not listed are ignored.",
+    "Signs attestations of final on-chain events: deposits, withdrawals, fills, refunds, and the steps of a withdrawal from the hub. " +
+    "A response can contain fewer signatures than a quorum needs: callers must count the distinct signers they trust. " +
+    "Unknown request fields are ignored.",
   servers: [
-    { url: "/", description: "The oracle that serves this document" },
+    { url: "/", description: "This oracle" },
     { url: "http://127.0.0.1:18512", description: "The first oracle of the local system (npm start)" },
   ],
   tags: [
-    { name: "attestations", description: "What happened, signed." },
-    { name: "oracle", description: "This instance." },
+    { name: "attestations", description: "Signed attestations." },
+    { name: "oracle", description: "Chains, status and health of this oracle." },
   ],
 };
 

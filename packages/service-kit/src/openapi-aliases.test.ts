@@ -28,7 +28,7 @@ test("a required field with another name may come under either, and one of the t
             type: "object",
             required: ["fromChainId"],
             properties: {
-              fromChainId: { type: "integer", description: "Another name of `originChainId`." },
+              fromChainId: { type: "integer", description: "Alias of `originChainId`." },
             },
           },
         ],

@@ -33,10 +33,7 @@ function withAlias(schema: ObjectSchema, [field, alias]: readonly [string, strin
     properties: { [name]: value },
   });
   const either = {
-    anyOf: [
-      named(field, property),
-      named(alias, { ...property, description: `Another name of \`${field}\`.` }),
-    ],
+    anyOf: [named(field, property), named(alias, { ...property, description: `Alias of \`${field}\`.` })],
   };
   return {
     ...schema,

@@ -17,7 +17,7 @@ export function becauseStrict(reason: string): {
   return {
     error: (issue) =>
       issue.code === "unrecognized_keys"
-        ? `has fields that are not known: ${(issue.keys ?? []).join(", ")}`
+        ? `has unknown fields: ${(issue.keys ?? []).join(", ")}`
         : because(reason).error(issue),
   };
 }

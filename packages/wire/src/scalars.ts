@@ -23,8 +23,8 @@ export const address = z
 
 /** Amount in smallest units: decimal digits in a string, below 2^256. */
 export const amount = z
-  .string(because("must be a string of decimal digits (smallest units)"))
-  .regex(/^\d+$/, { error: "must be a string of decimal digits (smallest units)", abort: true })
+  .string(because("must be a string of decimal digits (base units)"))
+  .regex(/^\d+$/, { error: "must be a string of decimal digits (base units)", abort: true })
   .refine(
     (digits) => digits.length < 78 || (digits.length === 78 && BigInt(digits) <= UINT256_MAX),
     "must be below 2^256",
@@ -53,7 +53,7 @@ export const transactionId = z
   .string(because("must be 0x followed by 64 hex digits"))
   .regex(
     /^((0x)?[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/,
-    "must be 0x followed by 64 hex digits, or what a transaction's id is on its chain",
+    "must be a transaction id of its chain: 0x followed by 64 hex digits, 64 hex digits, or base58",
   );
 
 export const hexData = z

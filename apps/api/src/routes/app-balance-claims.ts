@@ -20,9 +20,9 @@ export function appBalanceClaimRoutes(
       schema: {
         tags,
         operationId: "claimAppBalance",
-        summary: "Take money out of an app balance: the step to sign",
+        summary: "Withdraw from an app balance: get the step to sign",
         description:
-          "No money moves before the wallet has signed. Active holds cannot be claimed. The payout's gas is taken beside the amount.",
+          "No funds move before the wallet signs. Funds under active holds cannot be claimed. The gas of the payout is charged on top of the amount.",
         params: walletParams,
         body: claimRequest,
         response: { 200: claimAnswer, ...failures },

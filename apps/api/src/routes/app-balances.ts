@@ -29,9 +29,9 @@ export function appBalanceRoutes(
       schema: {
         tags,
         operationId: "getAppBalances",
-        summary: "What a wallet's app balance is",
+        summary: "Get a wallet's app balance",
         description:
-          "The entry of the main currency, and of every currency in `balances`. A wallet that nobody has heard of has nothing.",
+          "Top-level fields describe the main currency; `balances` lists every currency. Unknown wallets have zero balances.",
         params: walletParams,
         response: { 200: balancesAnswer, ...failures },
       },
@@ -46,8 +46,8 @@ export function appBalanceRoutes(
       schema: {
         tags,
         operationId: "listBalanceEvents",
-        summary: "Every movement of a wallet's app balance, newest first",
-        description: "For a key that the wallet funds.",
+        summary: "List every movement of a wallet's app balance, newest first",
+        description: "Requires an API key funded by the wallet.",
         params: walletParams,
         querystring: balanceEventsQuery,
         response: { 200: balanceEventsAnswer, ...failures },
@@ -80,8 +80,8 @@ export function appBalanceRoutes(
       schema: {
         tags,
         operationId: "listHolds",
-        summary: "What the wallet vouches for, newest first",
-        description: "For a key that the wallet funds.",
+        summary: "List the wallet's fast-fill holds, newest first",
+        description: "Requires an API key funded by the wallet.",
         params: walletParams,
         querystring: pageQuery,
         response: { 200: holdsAnswer, ...failures },
@@ -108,8 +108,8 @@ export function appBalanceRoutes(
       schema: {
         tags,
         operationId: "listClaims",
-        summary: "Claims that the wallet signed, newest first",
-        description: "For a key that the wallet funds.",
+        summary: "List the wallet's claims, newest first",
+        description: "Requires an API key funded by the wallet.",
         params: walletParams,
         querystring: pageQuery,
         response: { 200: claimsAnswer, ...failures },

@@ -20,8 +20,8 @@ export function authorizeRoute(app: TypedServer, services: Pick<RouteServices, "
         operationId: "authorizeNonce",
         summary: "Post the signature of an authorize step",
         description:
-          "Transfers on the perpetuals exchange carry nothing but a nonce. Before the transfer its wallet says by signature which quote the nonce is for; a transfer of which that is not said " +
-          "within an hour is for no quote, and goes back. The same signature may be posted again: it changes nothing, and is answered alike.",
+          "A transfer on Hyperliquid carries only a nonce. Before the transfer, the wallet signs which quote the nonce belongs to. A transfer without such a signature " +
+          "within an hour belongs to no quote and is returned. Posting the same signature again has no effect and returns the same response.",
         querystring: authorizeQuery,
         body: authorizeRequest,
         response: { 200: authorizeAnswer, ...errors(400, 409, 413, 415, 429, 500, 503) },

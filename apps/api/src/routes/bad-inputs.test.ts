@@ -67,9 +67,9 @@ const cases: Case[] = [
   quote({ ...aQuoteBody, originChainId: "11" }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, originChainId: 1.5 }, "originChainId must be an integer chain id"),
   quote({ ...aQuoteBody, destinationChainId: 0 }, "destinationChainId must be a positive integer chain id"),
-  quote({ ...aQuoteBody, amount: 1000 }, "amount must be a string of decimal digits (smallest units)"),
-  quote({ ...aQuoteBody, amount: "1.5" }, "amount must be a string of decimal digits (smallest units)"),
-  quote({ ...aQuoteBody, amount: "-1" }, "amount must be a string of decimal digits (smallest units)"),
+  quote({ ...aQuoteBody, amount: 1000 }, "amount must be a string of decimal digits (base units)"),
+  quote({ ...aQuoteBody, amount: "1.5" }, "amount must be a string of decimal digits (base units)"),
+  quote({ ...aQuoteBody, amount: "-1" }, "amount must be a string of decimal digits (base units)"),
   quote({ ...aQuoteBody, amount: String(2n ** 256n) }, "amount must be below 2^256"),
   quote({ ...aQuoteBody, amount: "9".repeat(79) }, "amount must be below 2^256"),
   quote(
@@ -126,7 +126,7 @@ const cases: Case[] = [
   index({ ...indexBody, txHash: undefined }, "txHash is required"),
   index(
     { ...indexBody, txHash: "0x12" },
-    "txHash must be 0x followed by 64 hex digits, or what a transaction's id is on its chain",
+    "txHash must be a transaction id of its chain: 0x followed by 64 hex digits, 64 hex digits, or base58",
   ),
   index({ ...indexBody, chainId: undefined }, "chainId is required"),
   index(
@@ -135,7 +135,7 @@ const cases: Case[] = [
   ),
   index({ ...indexBody, requestId: "1" }, "requestId must be 0x followed by 64 hex digits"),
   single({ ...singleBody, tx: undefined }, "tx is required"),
-  single({ ...singleBody, tx: {} }, "tx must be a JSON text of the transaction with its txHash"),
+  single({ ...singleBody, tx: {} }, "tx must be a JSON string of the transaction with its txHash"),
   single({ ...singleBody, tx: "{" }, "tx must be JSON text"),
   single({ ...singleBody, tx: "{}" }, "tx must hold txHash or replacementTxHash"),
   single(

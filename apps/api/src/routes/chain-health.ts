@@ -11,7 +11,7 @@ export function chainHealthRoute(app: TypedServer, { discovery }: Pick<RouteServ
       schema: {
         tags: ["chains"],
         operationId: "getChainHealth",
-        summary: "Whether a chain can be used now",
+        summary: "Get the health of a chain",
         querystring: oneChainQuery,
         response: { 200: chainHealthAnswer, ...errors(400, 401, 403, 429, 500) },
       },

@@ -11,7 +11,7 @@ export function chainLiquidityRoute(app: TypedServer, { discovery }: Pick<RouteS
       schema: {
         tags: ["chains"],
         operationId: "getChainLiquidity",
-        summary: "What the solver has free for new fills on a chain",
+        summary: "Get the solver's available liquidity on a chain",
         querystring: oneChainQuery,
         response: { 200: chainLiquidityAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },

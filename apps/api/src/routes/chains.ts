@@ -28,9 +28,9 @@ export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "lis
       schema: {
         tags: ["chains"],
         operationId: "listChains",
-        summary: "Chains and currencies of this instance",
+        summary: "List the chains and currencies of this instance",
         description:
-          "Carries an `ETag`; asked again with `If-None-Match` it answers 304 while nothing changed.",
+          "Returns an `ETag`; with `If-None-Match`, the response is 304 while nothing has changed.",
         querystring: chainsQuery,
         response: { 200: chainsAnswer, ...errors(401, 403, 429, 500, 503) },
       },

@@ -21,8 +21,8 @@ export function currenciesRoutes(
     return await discovery.currencies(body);
   };
   const description =
-    "Currencies of this instance's own configuration come first, then those of its token lists, the better fit before the other. " +
-    "The same question gets the same order while nothing changed.";
+    "Currencies from this instance's configuration come first, then those from its token lists, best match first. " +
+    "The order is stable while nothing changes.";
   app.post(
     "/currencies/v2",
     {
@@ -43,7 +43,7 @@ export function currenciesRoutes(
       schema: {
         tags: ["currencies"],
         operationId: "listCurrencyGroups",
-        summary: "The same as POST /currencies/v2, what is one asset on several chains in one group",
+        summary: "Same as POST /currencies/v2, grouped by asset",
         description,
         body: currenciesRequest,
         response: { 200: currencyGroupsAnswer, ...refusals },

@@ -15,9 +15,9 @@ export function depositAddressReindexRoute(
       schema: {
         tags: ["transactions"],
         operationId: "reindexDepositAddress",
-        summary: "Look at a deposit address now",
+        summary: "Scan a deposit address now",
         description:
-          "Addresses are looked at by themselves, on every chain that has them: with each block for a day after they were given out or paid, in turns later. This looks at once, also for a token that is not listed, and decides anew about what is on hold there.",
+          "The service scans deposit addresses automatically on every chain that supports them: with each block for a day after they were issued or paid, periodically after that. This call scans at once, also for an unlisted token, and reconsiders held funds.",
         body: reindexAddressRequest,
         response: { 200: reindexAddressAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },

@@ -17,7 +17,7 @@ export function depositAddressesRoute(
       schema: {
         tags: ["requests"],
         operationId: "getDepositAddress",
-        summary: "A deposit address, what lies there, and what was deposited from it",
+        summary: "Get a deposit address, its funds and its deposits",
         querystring: depositAddressQuery,
         response: { 200: depositAddressAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },
       },

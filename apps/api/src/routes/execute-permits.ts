@@ -25,8 +25,8 @@ export function executePermitsRoute(
         operationId: "submitPermit",
         summary: "Post the signature of a step",
         description:
-          "The signature of a quote that was asked for with `usePermit`, or of a claim. It is checked against what was quoted, simulated on the newest state, and submitted by the service; " +
-          "the status of the request tells the rest. The same signature may be posted again: it changes nothing, and is answered alike.",
+          "Takes the signature for a quote requested with `usePermit`, or for a claim. The service checks it against the quote, simulates it on the latest state and submits it; " +
+          "follow the status of the request. Posting the same signature again has no effect and returns the same response.",
         querystring: permitQuery,
         body: permitRequest,
         response: { 200: permitAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },

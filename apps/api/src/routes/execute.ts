@@ -25,11 +25,11 @@ export function executeRoute(
       schema: {
         tags: ["execute"],
         operationId: "executeCalls",
-        summary: "Have a call sent for a user, paid from the app balance of the API key",
+        summary: "Send a call for a user, paid from the API key's app balance",
         description:
-          "The call is simulated on the newest state first. Accepted, it is sent within moments; `GET /intents/status/v3` tells what became of it. " +
-          "The most that it may cost is set aside from the key's funding address until what it did cost is known. With `subsidizeFees: false` the quoted output pays: everything goes back once the quote is filled, and only a transaction that fails on chain, or whose deposit goes back, costs its gas. " +
-          "With an `Idempotency-Key` a call is accepted once, and repeating it gives the first answer.",
+          "The call is first simulated on the latest state. An accepted call is sent within moments; follow it with `GET /intents/status/v3`. " +
+          "Its maximum cost is reserved on the key's funding address until the actual cost is known. With `subsidizeFees: false` the quoted output pays: the reservation is released once the quote is filled, and the app pays gas only for a transaction that fails on chain or whose deposit is refunded. " +
+          "With an `Idempotency-Key` a call is accepted once, and repeating it returns the first response.",
         body: executeRequest,
         response: {
           200: executeAnswer,

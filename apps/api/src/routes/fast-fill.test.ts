@@ -104,17 +104,17 @@ test.for([
   [{ requestId: 7 }, "requestId must be 0x followed by 64 hex digits"],
   [
     { requestId: KNOWN_REQUEST_ID, solverInputCurrencyAmount: "1.5" },
-    "solverInputCurrencyAmount must be a string of decimal digits (smallest units)",
+    "solverInputCurrencyAmount must be a string of decimal digits (base units)",
   ],
   [
     { requestId: KNOWN_REQUEST_ID, solverInputCurrencyAmount: 15 },
-    "solverInputCurrencyAmount must be a string of decimal digits (smallest units)",
+    "solverInputCurrencyAmount must be a string of decimal digits (base units)",
   ],
   ...[-1, "-1", "1e3", "", "12.", null, [], { usd: 1 }].map(
     (maxFillAmountUsd) =>
       [
         { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
-        'maxFillAmountUsd must be USD: a number of at least 0, or its decimal digits in a string, e.g. "12.5"',
+        'maxFillAmountUsd must be an amount of USD: a number of at least 0, or a decimal string such as "12.5"',
       ] as const,
   ),
   [{ requestId: KNOWN_REQUEST_ID, txHash: "0x" }, "txHash must be 0x followed by 64 hex digits"],

@@ -22,10 +22,10 @@ export function fastFillRoute(
       schema: {
         tags: ["fast-fill"],
         operationId: "requestFastFill",
-        summary: "Fill a request before its deposit is there",
+        summary: "Fill a request before its deposit arrives",
         description:
-          "As much as the fill is worth is held on the app balance of the API key's wallet until the deposit is confirmed. A deposit that never comes is paid by the app. " +
-          "409 means that the request is being filled already; one that is filled answers 200.",
+          "The value of the fill is held on the app balance of the API key's wallet until the deposit is confirmed. If the deposit never arrives, the app pays for it. " +
+          "409: the request is already being filled. A filled request returns 200.",
         body: fastFillRequest,
         response: {
           200: messageAnswer,

@@ -15,7 +15,7 @@ export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "re
         schema: {
           tags: ["health"],
           operationId,
-          summary: "The process runs",
+          summary: "Check that the process is running",
           response: { 200: livenessAnswer },
         },
       },
@@ -28,7 +28,7 @@ export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "re
       schema: {
         tags: ["health"],
         operationId: "getReadiness",
-        summary: "The process can do its work",
+        summary: "Check that the process is ready",
         response: { 200: readinessAnswer, 503: readinessAnswer, ...errors(500) },
       },
     },

@@ -28,7 +28,9 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
         schema: {
           tags: ["status"],
           operationId,
-          summary: isOld ? "The same as GET /intents/status/v3" : "Where a request and its money are",
+          summary: isOld
+            ? "Same as GET /intents/status/v3"
+            : "Get the status of a request and where its funds are",
           deprecated: isOld,
           querystring: statusQuery,
           response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) },

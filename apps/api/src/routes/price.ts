@@ -24,8 +24,9 @@ export function priceRoute(app: TypedServer, services: Pick<RouteServices, "pric
       schema: {
         tags: ["quote"],
         operationId: "getPrice",
-        summary: "What POST /quote/v2 would cost and yield now",
-        description: "Nothing is stored and nothing is promised. Fails as a quote does.",
+        summary: "Preview the price of POST /quote/v2",
+        description:
+          "Indicative only: nothing is stored or guaranteed. Fails with the same errors as a quote.",
         deprecated: true,
         body: quoteRequest,
         response: { 200: priceAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },

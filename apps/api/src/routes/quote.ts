@@ -39,8 +39,8 @@ export function quoteRoutes(
         schema: {
           tags: ["quote"],
           operationId,
-          summary: isOld ? "The same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
-          description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key the header is ignored: a repeated quote moves nothing. Destination calls then have at most 4096 bytes of data in one quote, and a bounded number of bytes in 24 hours.`,
+          summary: isOld ? "Same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
+          description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key, the header is ignored, since a repeated quote moves no funds, and destination calls are limited to 4096 bytes of data per quote and a limited number of bytes per 24 hours.`,
           deprecated: isOld,
           body: quoteRequest,
           response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },

@@ -10,7 +10,7 @@ export function requestMetadataRoute(app: TypedServer): void {
         tags: ["requests"],
         operationId: "addRequestMetadata",
         summary: "Attach metadata to a request",
-        description: "For clients that send the id of a card payment. It is checked and not stored.",
+        description: "For clients that send the id of a card payment. The id is validated but not stored.",
         body: requestMetadata,
         response: { 200: messageAnswer, ...errors(400, 401, 403, 413, 415, 429, 500, 503) },
       },

@@ -14,7 +14,7 @@ const described = {
   tags: ["status"],
   params: requestSignatureParams,
   description:
-    "Signs the agreement of the quote, which never changes: the same answer before and after the deposit and the fill. It does not say that a deposit was made.",
+    "Signs the terms of the quote, which never change: the response is the same before and after deposit and fill. It does not prove that a deposit was made.",
 };
 const refusals = { 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) };
 
@@ -35,7 +35,7 @@ export function requestSignatureRoutes(
       schema: {
         ...described,
         operationId: "getRequestSignature",
-        summary: "The solver's signature of a request, with the amount",
+        summary: "Get the solver's signature of a request, including the amount",
         response: { 200: requestSignatureAnswer, ...refusals },
       },
     },
@@ -60,7 +60,7 @@ export function requestSignatureRoutes(
       schema: {
         ...described,
         operationId: "getRequestSignatureV2",
-        summary: "The solver's signature of a request, with the recipient's currency",
+        summary: "Get the solver's signature of a request, including the recipient's currency",
         response: { 200: requestSignatureV2Answer, ...refusals },
       },
     },

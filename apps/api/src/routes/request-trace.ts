@@ -14,9 +14,9 @@ export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServi
       schema: {
         tags: ["requests"],
         operationId: "getRequestTrace",
-        summary: "Where the money of a request is and why",
+        summary: "Trace a request: where its funds are and why",
         description:
-          "Everything that was seen, decided, signed and sent for it, in order: deposits, states, nonces, every signed transaction with its fees and what it replaces, settlement, and movements of app balances.",
+          "Lists everything the service saw, decided, signed and sent for the request, in order: deposits, states, nonces, every signed transaction with its fees and the one it replaces, settlement, and app balance movements.",
         params: traceParams,
         response: { 200: traceAnswer, ...errors(400, 401, 403, 404, 429, 500, 503) },
       },

@@ -22,9 +22,9 @@ export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServic
         schema: {
           tags: ["requests"],
           operationId,
-          summary: "Past requests, as GET /requests/v3 told them before",
+          summary: "Past requests in the earlier format of GET /requests/v3",
           description:
-            "Without a secret key the requests must be named, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",
+            "Without a secret key, select requests by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Call data longer than 1,024 bytes is shown only if the query selects the request by `id` or `orderId`.",
           deprecated: true,
           querystring: requestsQuery,
           response: { 200: requestsAnswerV2, ...errors(400, 401, 403, 429, 500, 503) },

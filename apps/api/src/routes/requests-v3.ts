@@ -26,9 +26,9 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
       schema: {
         tags: ["requests"],
         operationId: "listRequests",
-        summary: "Past requests, page by page",
+        summary: "List past requests",
         description:
-          "For a key with the scope `read`; requests are found by `id` without a key. A publishable key must name the requests, by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. Listed is every request that was paid, that the service sends for its user or that an app vouches for. A quote that nobody has paid is found by its `id` or `orderId` alone, and forgotten some time after it has run out. Call data of more than 1,024 bytes is only shown when `id` or `orderId` names the request.",
+          "Requires a key with the scope `read`; finding requests by `id` needs no key. A publishable key must select requests by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. The list contains every request that was paid, that the service sends for its user, or that an app guarantees. An unpaid quote is found only by its `id` or `orderId`, and is deleted some time after it expires. Call data longer than 1,024 bytes is shown only if the query selects the request by `id` or `orderId`.",
         querystring: requestsQuery,
         response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },

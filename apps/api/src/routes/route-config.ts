@@ -18,8 +18,9 @@ export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteSer
         schema: {
           tags: ["chains"],
           operationId,
-          summary: "Whether and how much of a currency can be bridged between two chains",
-          description: "A quote tells the same for the very amount and is kept; this is for older clients.",
+          summary: "Get whether, and how much of, a currency can be bridged between two chains",
+          description:
+            "For older clients. A quote gives the same information for an exact amount, and is binding.",
           deprecated: true,
           querystring: routeConfigQuery,
           response: { 200: routeConfigAnswer, ...errors(400, 401, 403, 429, 500, 503) },

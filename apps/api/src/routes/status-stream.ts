@@ -24,10 +24,10 @@ export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices
       schema: {
         tags: ["status"],
         operationId: "streamRequestStatus",
-        summary: "The status of one request as server-sent events, until it is final",
+        summary: "Stream the status of a request as server-sent events until it is final",
         description:
-          "Each event is named `request.status.updated`; its data is an answer of GET /intents/status/v3, its id counts the changes of the request. " +
-          "A client that comes again with `Last-Event-ID` gets what it missed, or 204 when nothing will come any more.",
+          "Each event is named `request.status.updated`. Its data is a response of GET /intents/status/v3; its id counts the changes of the request. " +
+          "A client that reconnects with `Last-Event-ID` receives the events it missed, or 204 if there will be no more events.",
         querystring: streamQuery,
         response: { 204: nothingMore, ...errors(400, 401, 403, 404, 429, 500, 503) },
       },

@@ -11,7 +11,7 @@ export function swapSourcesRoute(app: TypedServer, services: Pick<RouteServices,
       schema: {
         tags: ["chains"],
         operationId: "listSwapSources",
-        summary: "Where tokens of a chain can be exchanged",
+        summary: "List the swap sources of a chain",
         querystring: oneChainQuery,
         response: { 200: swapSourcesAnswer, ...errors(400, 401, 403, 429, 500) },
       },

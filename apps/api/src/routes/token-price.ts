@@ -11,7 +11,7 @@ const config = { errorAnswer: inErrorForm };
 /** `GET /currencies/token/price`, and `/v2` with the price as text: a number cannot hold all digits. */
 export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
   const description =
-    "From the price source of this instance for its own currencies, from pools for others. 400 when a token has no price at all, 503 when it could not be read now.";
+    "Configured currencies are priced by this instance's price source, others by pools. 400 if the token has no price, 503 if the price could not be read.";
   app.get(
     "/currencies/token/price",
     {
@@ -19,7 +19,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       schema: {
         tags: ["currencies"],
         operationId: "getTokenPrice",
-        summary: "USD price of a token",
+        summary: "Get the USD price of a token",
         description,
         querystring: tokenPriceQuery,
         response: { 200: tokenPriceAnswer, ...refusals },
@@ -36,7 +36,7 @@ export function tokenPriceRoutes(app: TypedServer, { discovery }: Pick<RouteServ
       schema: {
         tags: ["currencies"],
         operationId: "getTokenPriceText",
-        summary: "USD price of a token, with all its digits",
+        summary: "Get the USD price of a token in full precision",
         description,
         querystring: tokenPriceQuery,
         response: { 200: tokenPriceTextAnswer, ...refusals },

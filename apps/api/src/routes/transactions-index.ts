@@ -15,9 +15,9 @@ export function transactionsIndexRoute(
       schema: {
         tags: ["transactions"],
         operationId: "indexTransaction",
-        summary: "Look at a deposit transaction now",
+        summary: "Index a deposit transaction now",
         description:
-          "404 means that no node has seen the transaction yet: try again. A transaction of a block that is still to be scanned is left to the scan when it holds many deposits, or too many reports wait; the message says so, and the deposit counts all the same. 503: it was not recorded, try again.",
+          "404: no node has seen the transaction yet; try again. A transaction in a block not scanned yet is left to the regular scan if it contains many deposits or if too many reports are pending. The message then says so, and the deposit still counts. 503: the transaction was not recorded; try again.",
         body: indexTransactionRequest,
         response: { 200: messageAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
       },

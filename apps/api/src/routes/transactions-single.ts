@@ -23,7 +23,7 @@ export function transactionsSingleRoute(
       schema: {
         tags: ["transactions"],
         operationId: "submitSameChainTransaction",
-        summary: "Tell of the transaction of a same-chain request",
+        summary: "Report the transaction of a same-chain request",
         body: singleTransactionRequest,
         response: {
           200: messageAnswer,

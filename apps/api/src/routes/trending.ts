@@ -11,9 +11,9 @@ export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteService
       schema: {
         tags: ["currencies"],
         operationId: "listTrendingCurrencies",
-        summary: "Currencies that most requests of the last day and week were about",
+        summary: "List the currencies with the most requests in the last day and week",
         description:
-          "Counted are requests of this instance whose money came, of verified currencies; filled up with what is featured. Some minutes old.",
+          "Counts this instance's paid requests in verified currencies, and fills the list up with featured currencies. Results may be some minutes old.",
         querystring: trendingQuery,
         response: { 200: currenciesAnswer, ...errors(400, 401, 403, 429, 500) },
       },

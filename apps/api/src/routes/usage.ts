@@ -23,7 +23,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       schema: {
         tags: ["keys"],
         operationId: "getUsage",
-        summary: "What an API key has been used for; appears within seconds",
+        summary: "Get the usage of an API key; updated within seconds",
         querystring: usageQuery,
         response: { 200: usageAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },

@@ -33,7 +33,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "createWebhook",
-        summary: "Have the changes of the key's requests posted to a URL; the secret is shown this once",
+        summary: "Create a webhook for changes of the key's requests; its secret is shown only once",
         body: createWebhookRequest,
         response: { 200: issuedWebhookAnswer, ...failures },
       },
@@ -51,7 +51,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "listWebhooks",
-        summary: "The webhooks of the key",
+        summary: "List the API key's webhooks",
         response: { 200: webhooksAnswer, ...errors(401, 403, 429, 500, 503) },
       },
     },
@@ -65,7 +65,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "rotateWebhookSecret",
-        summary: "Another secret; the old one signs beside it for graceSeconds more",
+        summary: "Rotate a webhook's secret; the old one also signs for `graceSeconds`",
         params: webhookParams,
         body: rotateWebhookRequest,
         response: { 200: issuedWebhookAnswer, ...failures },
@@ -85,7 +85,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "deleteWebhook",
-        summary: "Take a webhook away; what waits for it is given up",
+        summary: "Delete a webhook and abandon its pending deliveries",
         params: webhookParams,
         response: { 200: z.object({ message: z.string() }), ...failures },
       },
@@ -103,7 +103,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "listWebhookDeliveries",
-        summary: "What was and is to be delivered, newest first",
+        summary: "List deliveries, newest first",
         params: webhookParams,
         querystring: deliveriesQuery,
         response: { 200: webhookDeliveriesAnswer, ...failures },
@@ -129,7 +129,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "getWebhookDelivery",
-        summary: "One delivery with all its attempts",
+        summary: "Get a delivery with all its attempts",
         params: webhookDeliveryParams,
         response: { 200: webhookDeliveryLogAnswer, ...failures },
       },
@@ -158,7 +158,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices
       schema: {
         tags,
         operationId: "replayWebhookDelivery",
-        summary: "Deliver once more, with all retries",
+        summary: "Replay a delivery, with all retries",
         params: webhookDeliveryParams,
         response: { 200: webhookDeliveryAnswer, ...failures },
       },

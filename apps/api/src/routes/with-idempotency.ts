@@ -13,8 +13,8 @@ const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
 
 /** For the API's document. */
 export const IDEMPOTENCY_DESCRIPTION =
-  "With a header `Idempotency-Key` (1 to 255 visible ASCII characters) the call happens once: whoever repeats it within 24 hours gets the first answer again, " +
-  "with `Idempotency-Replayed: true`; 409 while it is under way, 422 for the same key with another body.";
+  "With an `Idempotency-Key` header (1 to 255 visible ASCII characters) the call runs once. Repeating it within 24 hours returns the first response " +
+  "with `Idempotency-Replayed: true`; 409 while it is in progress, 422 if the body differs.";
 
 export interface IdempotencyServices {
   readonly idempotency: Idempotency;

@@ -10,7 +10,7 @@ export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "lis
       schema: {
         tags: ["oracle"],
         operationId: "listChains",
-        summary: "Chains that this oracle attests",
+        summary: "List the chains that this oracle attests",
         response: { 200: oracleChainsAnswer, 401: oracleError, 429: oracleError },
       },
     },

@@ -14,7 +14,7 @@ export function depositoryDepositsRoute(
       schema: {
         tags: ["attestations"],
         operationId: "attestDepositoryDeposits",
-        summary: "Deposits of a transaction into a depository",
+        summary: "Attest a transaction's deposits into a depository",
         body: depositAttestationRequest,
         response: { 200: depositAttestationAnswer, ...attestationErrors },
       },

@@ -11,7 +11,7 @@ export function livesRoute(app: TypedServer): void {
       schema: {
         tags: ["oracle"],
         operationId: "getLives",
-        summary: "The process runs",
+        summary: "Check that the process is running",
         response: { 200: livesAnswer },
       },
     },

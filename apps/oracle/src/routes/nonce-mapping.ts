@@ -14,7 +14,7 @@ export function nonceMappingRoute(
       schema: {
         tags: ["attestations"],
         operationId: "signNonceMapping",
-        summary: "What a wallet's nonce is for, by its own signature",
+        summary: "Attest which order a wallet's nonce belongs to, from the wallet's signature",
         body: nonceMappingRequest,
         response: { 200: nonceMappingAnswer, ...attestationErrors },
       },

@@ -10,7 +10,7 @@ export function shadowReportRoute(app: TypedServer, services: Pick<RouteServices
       schema: {
         tags: ["oracle"],
         operationId: "getShadowReport",
-        summary: "How often this oracle says what is answered with its peers",
+        summary: "Get how often this oracle agrees with its peers",
         response: { 200: shadowReport, 401: oracleError, 429: oracleError },
       },
     },

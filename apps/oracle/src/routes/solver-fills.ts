@@ -14,7 +14,7 @@ export function solverFillsRoute(
       schema: {
         tags: ["attestations"],
         operationId: "attestSolverFills",
-        summary: "That a solver paid what an order asks for",
+        summary: "Attest that a solver filled an order",
         body: fillAttestationRequest,
         response: { 200: fillAttestationAnswer, ...attestationErrors },
       },

@@ -14,7 +14,7 @@ export function solverRefundsRoute(
       schema: {
         tags: ["attestations"],
         operationId: "attestSolverRefunds",
-        summary: "That a solver gave an order's deposits back",
+        summary: "Attest that a solver refunded an order's deposits",
         body: refundAttestationRequest,
         response: { 200: refundAttestationAnswer, ...attestationErrors },
       },

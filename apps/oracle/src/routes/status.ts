@@ -10,7 +10,7 @@ export function statusRoute(app: TypedServer, services: Pick<RouteServices, "rep
       schema: {
         tags: ["oracle"],
         operationId: "getStatus",
-        summary: "Whether the hub counts this oracle, and what it can see",
+        summary: "Get the status of this oracle on the hub and on each chain",
         response: { 200: oracleStatus, 401: oracleError, 429: oracleError },
       },
     },

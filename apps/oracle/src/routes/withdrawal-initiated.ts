@@ -14,7 +14,7 @@ export function withdrawalInitiatedRoute(
       schema: {
         tags: ["attestations"],
         operationId: "attestWithdrawalInitiated",
-        summary: "That the balance of a withdrawal is set aside",
+        summary: "Attest that the balance of a withdrawal is reserved",
         body: withdrawalInitiatedRequest,
         response: { 200: withdrawalInitiatedAnswer, ...attestationErrors },
       },

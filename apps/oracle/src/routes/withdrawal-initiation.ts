@@ -14,7 +14,7 @@ export function withdrawalInitiationRoute(
       schema: {
         tags: ["attestations"],
         operationId: "initiateWithdrawal",
-        summary: "Sets an owner's balance on the hub aside for one withdrawal",
+        summary: "Reserve an owner's hub balance for one withdrawal",
         body: withdrawalInitiationRequest,
         response: { 200: withdrawalInitiationAnswer, ...attestationErrors },
       },

@@ -20,7 +20,7 @@ const scopes = z
 const referrers = z
   .array(text(512), because("must be an array of strings"))
   .max(MOST_ENTRIES)
-  .describe("Referrers that executions may name; empty: any.");
+  .describe("Referrers that executions may use; empty allows any.");
 const origins = z
   .array(
     text(512).refine(
@@ -31,7 +31,7 @@ const origins = z
   )
   .max(MOST_ENTRIES)
   .describe(
-    "Browser origins of a publishable key, which may carry only the scopes `quote` and `read` and is worth nothing elsewhere.",
+    "Browser origins of a publishable key. Such a key may only have the scopes `quote` and `read`, and works from these origins only.",
   );
 const perMinute = z
   .int(because("must be a whole number"))
@@ -42,7 +42,7 @@ const limits = z
     { quotePerMinute: perMinute.optional(), otherPerMinute: perMinute.optional() },
     becauseStrict("must be an object"),
   )
-  .describe("Requests a minute instead of the usual ones.");
+  .describe("Rate limits of this key, in requests per minute, instead of the defaults.");
 
 /** Body of `POST /admin/keys`. */
 export const createApiKeyRequest = z
@@ -81,7 +81,7 @@ export const rotateApiKeyRequest = z
       graceSeconds: count("seconds")
         .max(30 * 86_400, "must be at most 30 days")
         .default(0)
-        .describe("For so long the old secret counts as well."),
+        .describe("Seconds for which the old secret stays valid."),
     },
     becauseStrict("must be a JSON object"),
   )
@@ -100,8 +100,10 @@ export const fundingChallengeAnswer = z
   .object({
     message: z
       .string()
-      .describe("To be signed by the wallet as a personal message (EIP-191; EIP-1271 for a contract)."),
-    expiresAt: milliseconds.describe("After this (ms) another one must be asked for."),
+      .describe(
+        "Message that the wallet signs as a personal message (EIP-191; EIP-1271 for contract wallets).",
+      ),
+    expiresAt: milliseconds.describe("Time (ms since epoch) after which a new challenge is required."),
   })
   .meta({ id: "FundingChallenge" });
 
@@ -132,18 +134,18 @@ export const apiKeyAnswer = z
     scopes: z.array(apiScope),
     referrers: z.array(z.string()),
     origins: z.array(z.string()),
-    fundingAddress: evmAddress.nullable().describe("Wallet whose app balance pays."),
+    fundingAddress: evmAddress.nullable().describe("Wallet whose app balance pays for this key."),
     rules: sponsorshipRules,
     limits: z.object({ quotePerMinute: z.int().optional(), otherPerMinute: z.int().optional() }),
     createdAt: milliseconds,
     updatedAt: milliseconds,
     revokedAt: milliseconds.nullable(),
-    previousSecretUntil: milliseconds.nullable().describe("Until then the secret before counts as well."),
+    previousSecretUntil: milliseconds.nullable().describe("The previous secret stays valid until this time."),
   })
   .meta({ id: "ApiKey" });
 
 export const issuedApiKeyAnswer = z
-  .object({ key: z.string().describe("The secret. It is shown this once."), apiKey: apiKeyAnswer })
+  .object({ key: z.string().describe("The secret of the key. It is shown only once."), apiKey: apiKeyAnswer })
   .meta({ id: "IssuedApiKey" });
 
 export const apiKeysAnswer = z.object({ apiKeys: z.array(apiKeyAnswer) }).meta({ id: "ApiKeys" });

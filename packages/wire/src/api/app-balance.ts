@@ -30,31 +30,35 @@ export const pageQuery = z.object({
   limit: numberOrDigits(`a number up to ${MOST_BALANCE_ROWS}`, MOST_BALANCE_ROWS)
     .optional()
     .describe(`Rows of the page, at most ${MOST_BALANCE_ROWS}; default 20.`),
-  continuation: text(200).optional().describe("Of the page before, as it came."),
+  continuation: text(200).optional().describe("The `continuation` of the previous page, unchanged."),
 });
 
 /** Query of `GET /balance-events/{wallet}`. */
 export const balanceEventsQuery = pageQuery.extend({
   cursor: numberOrDigits("the id of an event", Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe("Id of the last event of the page before; `continuation` says the same."),
+    .describe("Id of the last event on the previous page; equivalent to `continuation`."),
 });
 
-const continuation = z.string().optional().describe("Gives the next page; absent on the last one.");
+const continuation = z.string().optional().describe("Pass it to get the next page; absent on the last page.");
 
 const balanceEntry = amountObject
   .extend({
-    pendingAmount: digits.describe("Smallest units set aside for executions and claims under way."),
-    owedAmount: digits.describe("Smallest units that the next credit repays first."),
+    pendingAmount: digits.describe("Base units reserved for executions and claims in progress."),
+    owedAmount: digits.describe("Debt in base units. The next credit repays it first."),
   })
   .meta({ id: "BalanceEntry" });
 
 export const balancesAnswer = amountObject
   .extend({
-    balances: z.array(balanceEntry).describe("Every currency that the wallet has or owes anything in."),
-    totalBalanceUsd: z.number().describe("Worth of all balances less what is owed."),
-    outstandingFastFillBalanceUsd: z.number().describe("Held for fast fills whose deposit is not confirmed."),
-    availableBalanceUsd: z.number().describe("For new fast fills and claims: total less outstanding."),
+    balances: z.array(balanceEntry).describe("Every currency in which the wallet has a balance or a debt."),
+    totalBalanceUsd: z.number().describe("Value of all balances minus debts."),
+    outstandingFastFillBalanceUsd: z
+      .number()
+      .describe("Held for fast fills whose deposit is not confirmed yet."),
+    availableBalanceUsd: z
+      .number()
+      .describe("Available for new fast fills and claims: total minus outstanding."),
   })
   .meta({ id: "AppBalances" });
 
@@ -63,23 +67,21 @@ export const balanceEventsAnswer = z
     wallet: evmAddress,
     balances: z
       .array(z.object({ chainId: z.int(), currency: evmAddress, amount: signedDigits }))
-      .describe("What the wallet has now, smallest units."),
+      .describe("Current balances, in base units."),
     events: z.array(
       z.object({
         id: z.int(),
         wallet: evmAddress,
         account: z
           .enum(walletAccounts)
-          .describe("`balance`: usable. `pending`: set aside. `owed`: a debt, kept below zero."),
+          .describe("`balance`: usable. `pending`: reserved. `owed`: a debt, recorded as a negative amount."),
         chainId: z.int(),
         currency: evmAddress,
-        delta: signedDigits.describe("Smallest units."),
-        balanceAfter: signedDigits.describe("Of this account in this currency."),
+        delta: signedDigits.describe("Base units."),
+        balanceAfter: signedDigits.describe("Balance of this account in this currency after the event."),
         context: z.enum(movementContexts),
         reason: z.string(),
-        requestId: z
-          .union([answerHash32, z.null()])
-          .describe("The request, or the claim, that it belongs to."),
+        requestId: z.union([answerHash32, z.null()]).describe("Request or claim that caused the event."),
         createdAt: z.iso.datetime(),
       }),
     ),
@@ -89,23 +91,23 @@ export const balanceEventsAnswer = z
 
 export const holdsAnswer = z
   .object({
-    exposureUsd: decimal.describe("Sum of the active holds of the wallet."),
+    exposureUsd: decimal.describe("Sum of the wallet's active holds."),
     holds: z.array(
       z.object({
         requestId: answerHash32,
         state: z
           .enum(holdStates)
           .describe(
-            "`active`: vouched for. `released`: the deposit came, or nothing was paid. `permanent`: the deposit never came and the balance paid.",
+            "`active`: guaranteed by the balance. `released`: the deposit arrived, or nothing was paid. `permanent`: the deposit never arrived and the balance was charged.",
           ),
         amountUsd: decimal,
-        chainId: z.int().describe("Where the fill is paid."),
+        chainId: z.int().describe("Chain of the fill."),
         currency: evmAddress,
-        amount: digits.describe("What the fill pays, smallest units."),
-        apiKey: z.string().describe("Id of the key that ordered it."),
+        amount: digits.describe("Amount that the fill pays, in base units."),
+        apiKey: z.string().describe("Id of the API key that requested the fast fill."),
         placedAt: z.iso.datetime(),
         resolvedAt: z.union([z.iso.datetime(), z.null()]),
-        ageSeconds: z.int().nonnegative().describe("From placing to resolving, or to now."),
+        ageSeconds: z.int().nonnegative().describe("Seconds from placement to resolution, or until now."),
       }),
     ),
     continuation,
@@ -116,11 +118,13 @@ export const claimRequest = z
   .object(
     {
       chainId: numberOrDigits("a chain id: an integer, or its digits in a string").describe(
-        "Home chain of the app balances.",
+        "Chain on which app balances are held.",
       ),
-      currency: address.describe("The zero address is the native currency."),
+      currency: address.describe("The zero address means the native currency."),
       recipient: address,
-      amount: amount.optional().describe("What the recipient gets, smallest units; absent: all there is."),
+      amount: amount
+        .optional()
+        .describe("Amount the recipient receives, in base units; default: the whole available balance."),
     },
     because("must be a JSON object"),
   )
@@ -136,14 +140,14 @@ export const claimAnswer = z
           description: z.string(),
           kind: z.literal("signature"),
           requestId: answerHash32,
-          depositAddress: z.literal("").describe("As in every step; a claim has no deposit."),
+          depositAddress: z.literal("").describe("Always empty: a claim has no deposit."),
           items: z.array(
             z.object({
               status: z.literal("incomplete"),
               data: z.object({
                 sign: z.object({
                   signatureKind: z.literal("eip191"),
-                  message: answerHash32.describe("The 32 bytes are signed raw, by the wallet."),
+                  message: answerHash32.describe("The wallet signs the 32 raw bytes, not their hex text."),
                 }),
                 post: z.object({
                   endpoint: z.string(),
@@ -157,9 +161,9 @@ export const claimAnswer = z
         .meta({ id: "ClaimStep" }),
     ),
     claim: z.object({
-      amount: digits.describe("What the recipient gets, smallest units."),
-      fee: digits.describe("What the payout costs, taken beside the amount, same currency."),
-      expiresAt: milliseconds.describe("Sign and post before, ms since epoch."),
+      amount: digits.describe("Amount the recipient receives, in base units."),
+      fee: digits.describe("Fee of the payout, charged on top of `amount` in the same currency."),
+      expiresAt: milliseconds.describe("Deadline for posting the signature, ms since epoch."),
     }),
   })
   .meta({ id: "ClaimSteps" });
@@ -172,11 +176,11 @@ export const claimsAnswer = z
         wallet: evmAddress,
         recipient: evmAddress,
         currency: amountObject,
-        fee: digits.describe("Smallest units of the same currency."),
-        txHash: z.union([answerHex, z.null()]).describe("Of the payout, once it is in a block."),
+        fee: digits.describe("Base units of the same currency."),
+        txHash: z.union([answerHex, z.null()]).describe("Hash of the payout transaction, once it is mined."),
         status: z
           .enum(["pending", "success", "failure"])
-          .describe("`failure`: it could not be paid, and amount and fee are balance again."),
+          .describe("`failure`: the payout failed, and amount and fee were returned to the balance."),
         failReason: z.union([z.string(), z.null()]),
         createdAt: z.iso.datetime(),
       }),
@@ -186,13 +190,15 @@ export const claimsAnswer = z
   .meta({ id: "Claims" });
 
 export const permitQuery = z.object({
-  signature: hexData.max(20_000, "must not be longer").describe("Of the step's message."),
+  signature: hexData
+    .max(20_000, "must have at most 20000 characters")
+    .describe("Signature over the step's message."),
 });
 
 export const permitRequest = z
   .object(
     {
-      kind: text(64).describe("As in the step's `post.body`."),
+      kind: text(64).describe("The `kind` from the step's `post.body`."),
       requestId: hash32,
       api: text(64).optional(),
       referrer: text(512).optional(),

@@ -11,7 +11,7 @@ export const authorizeQuery = z.object({
   signature: z
     .string(because("must be 0x followed by 130 hex digits"))
     .regex(/^0x[0-9a-fA-F]{130}$/, "must be 0x followed by 130 hex digits")
-    .describe("EIP-712 signature of the wallet: 65 bytes."),
+    .describe("The wallet's EIP-712 signature, 65 bytes."),
 });
 
 /** Body of `POST /authorize`: what the `authorize` step of a quote gives. Fields not listed are accepted and ignored. */
@@ -19,18 +19,16 @@ export const authorizeRequest = z
   .object(
     {
       type: z.enum(["nonce-mapping"], because("must be nonce-mapping")),
-      walletChainId: chainId.describe("Chain that the wallet's transfer is made on."),
-      wallet: account.describe("Who transfers, and who signed."),
-      depositor: account.describe("Who counts as depositor: the wallet."),
+      walletChainId: chainId.describe("Chain on which the wallet makes the transfer."),
+      wallet: account.describe("Wallet that makes the transfer and signed this mapping."),
+      depositor: account.describe("Account recorded as the depositor: the wallet."),
       nonce: z
         .union([z.int().nonnegative(), amount], because("must be a whole number"))
-        .describe("Nonce that the transfer will carry."),
-      id: hash32.describe("What the transfer is for, as the quote says."),
+        .describe("Nonce of the transfer."),
+      id: hash32.describe("Id of the order that the transfer pays for, as given in the quote's step."),
       signatureChainId: numberOrDigits("an integer chain id")
         .optional()
-        .describe(
-          "Chain in whose domain the wallet signed; 1 when absent. It says nothing about where money goes.",
-        ),
+        .describe("Chain id of the signed EIP-712 domain; default 1. It does not affect where funds go."),
     },
     because("must be a JSON object"),
   )
@@ -39,7 +37,7 @@ export const authorizeRequest = z
 export const authorizeAnswer = z
   .object({
     message: z.string(),
-    requestId: z.string().describe("Ask `GET /intents/status/v3` with it."),
+    requestId: z.string().describe("Pass it to `GET /intents/status/v3`."),
   })
   .meta({ id: "AuthorizeAnswer" });
 

@@ -9,12 +9,12 @@ export const chainLiquidityAnswer = z
     liquidity: z.array(
       z.object({
         chainId: z.int(),
-        currencyId: z.string().describe("Same value for the same asset on every chain."),
+        currencyId: z.string().describe("The same for the same asset on every chain."),
         symbol: z.string(),
         address: z.string(),
         decimals: z.int().nonnegative(),
-        balance: digits.describe("What the solver has free for new fills, smallest units."),
-        amountUsd: decimal.describe("The same in USD, six decimals."),
+        balance: digits.describe("Solver balance available for new fills, in base units."),
+        amountUsd: decimal.describe("Value of `balance` in USD, six decimals."),
       }),
     ),
   })
@@ -22,44 +22,44 @@ export const chainLiquidityAnswer = z
 
 export const chainHealthAnswer = z
   .object({
-    healthy: z.boolean().describe("Blocks come, they are read, and new quotes are given."),
+    healthy: z.boolean().describe("Blocks arrive and are scanned, and new quotes are available."),
     chainId: z.int(),
     disabled: z.boolean().describe("No new quotes from or to this chain (incident)."),
     blockProductionLagging: z
       .boolean()
       .describe(
-        "No block came for 10 block times and at least 30 seconds (chains that are not EVM chains: a minute), so an outage shows only after that time.",
+        "No new block for 10 block times and at least 30 seconds (non-EVM chains: one minute). An outage shows only after that time.",
       ),
-    pricesGas: z.boolean().describe("What quotes need of the chain was read recently."),
-    blockNumber: digits.nullable().describe("Newest block heard of; null before the first."),
-    blockAgeMs: z.int().nonnegative().nullable().describe("Since that block was heard of."),
+    pricesGas: z.boolean().describe("Whether the chain's fee data, which quotes need, is current."),
+    blockNumber: digits.nullable().describe("Newest block received from the node; null before the first."),
+    blockAgeMs: z.int().nonnegative().nullable().describe("Milliseconds since that block was received."),
     scannedBlockNumber: digits
       .nullable()
-      .describe("Newest block that was scanned for deposits; null before the first scan."),
+      .describe("Newest block scanned for deposits; null before the first scan."),
     scanLagBlocks: z
       .int()
       .nonnegative()
       .nullable()
-      .describe("Blocks after it, up to the newest; null when either is unknown."),
+      .describe("Number of blocks between the scanned block and the newest one; null if either is unknown."),
     scanLagSeconds: z
       .int()
       .nonnegative()
       .nullable()
       .describe(
-        "The same in seconds, by the blocks' timestamps. The chain is not healthy above 10 block times and 30 seconds.",
+        "Scan lag in seconds, by block timestamps. The chain is unhealthy above 10 block times and 30 seconds.",
       ),
     effects: z
       .enum(["traced", "simulated", "unseen"])
       .nullable()
       .describe(
-        "How the chain's node tells what a call would do; null before it was asked. While it is `unseen`, quotes whose fill swaps or makes calls and `POST /execute` are refused.",
+        "How the chain's node predicts the effects of a call; null before the first check. While it is `unseen`, `POST /execute` and quotes whose fill swaps or makes calls are refused.",
       ),
     nodeLatencyMs: z
       .int()
       .nonnegative()
       .nullable()
       .describe(
-        "Median time of the newest calls to the chain's node; null before there were ten. Above a second, bridges take long.",
+        "Median duration of the most recent calls to the chain's node; null until there are ten. Above one second, requests are slow.",
       ),
   })
   .meta({ id: "ChainHealth" });

@@ -6,8 +6,8 @@ const ignored = z.union([z.string(), z.array(z.string())]).optional();
 
 /** Query of `GET /chains`. Nothing in it changes the answer. */
 export const chainsQuery = z.object({
-  includeChains: ignored.describe("Private chains to include; this instance has none."),
-  referrer: ignored.describe("Who asks; informative."),
+  includeChains: ignored.describe("Ignored: this instance has no private chains."),
+  referrer: ignored.describe("Name of the calling app; informational."),
 });
 
 export const chainContracts = z
@@ -15,9 +15,9 @@ export const chainContracts = z
     multicall3: evmAddress,
     multicaller: evmAddress.describe("Runs several calls in one transaction."),
     onlyOwnerMulticaller: evmAddress.describe(
-      "A multicaller that only the solver may use; the zero address: none is deployed.",
+      "Multicaller that only the solver may use; the zero address if none is deployed.",
     ),
-    serviceReceiver: evmAddress.describe("Forwards native deposits and emits their id."),
+    serviceReceiver: evmAddress.describe("Forwards native deposits and emits their ids."),
     erc20Router: evmAddress.describe("Runs destination calls and returns leftovers."),
     approvalProxy: evmAddress.describe("Pulls approved tokens once, then routes."),
     v3: z.object({ erc20Router: evmAddress, approvalProxy: evmAddress }),
@@ -30,10 +30,10 @@ export const chain = z
     name: z.string(),
     displayName: z.string(),
     httpRpcUrl: z.string().describe("Public JSON-RPC endpoint for clients."),
-    wsRpcUrl: z.string().describe("Public websocket endpoint for clients; empty when there is none."),
+    wsRpcUrl: z.string().describe("Public WebSocket endpoint for clients; empty if there is none."),
     explorerUrl: z
       .string()
-      .describe("Base URL of the block explorer; empty where there is none, as on local chains."),
+      .describe("Base URL of the block explorer; empty if there is none, as on local chains."),
     explorerName: z.string(),
     explorerPaths: z
       .object({
@@ -42,13 +42,15 @@ export const chain = z
         token: z.string().optional(),
       })
       .nullable()
-      .describe("Path templates of the explorer, e.g. `/transaction/{TX_HASH}`; null = the usual ones."),
+      .describe(
+        "Path templates of the explorer, such as `/transaction/{TX_HASH}`; null means the usual paths.",
+      ),
     explorerQueryParams: z.record(z.string(), z.string()).nullable(),
     iconUrl: z.string(),
     logoUrl: z.string().nullable(),
     brandColor: z.string().nullable(),
-    statusMessage: z.string().nullable().describe("What is wrong with the chain now; null when nothing is."),
-    depositEnabled: z.boolean().describe("The chain may be a destination."),
+    statusMessage: z.string().nullable().describe("Current problem with the chain; null if there is none."),
+    depositEnabled: z.boolean().describe("Whether the chain can be a destination."),
     tokenSupport: z
       .enum(["All", "Limited"])
       .describe("`Limited`: only listed currencies with `supportsBridging` can be quoted."),
@@ -56,38 +58,42 @@ export const chain = z
     partialDisableLimit: z
       .number()
       .describe(
-        "Cap of a quote in smallest units of the native currency while partially disabled; 0 = no cap.",
+        "Maximum amount of a quote while the chain is partially disabled, in base units of the native currency; 0 means no limit.",
       ),
     blockProductionLagging: z.boolean(),
-    currency: chainCurrency.describe("The native currency."),
+    currency: chainCurrency.describe("Native currency of the chain."),
     withdrawalFee: z.number().describe("bps charged when this chain is the destination."),
     depositFee: z.number().describe("bps charged when this chain is the origin."),
     surgeEnabled: z.boolean(),
     featuredTokens: z.array(chainCurrency),
     erc20Currencies: z.array(erc20Currency),
-    solverCurrencies: z.array(solverCurrency).describe("What the solver fills with on this chain."),
-    contracts: chainContracts.or(z.strictObject({})).describe("Empty where the service has no contracts."),
+    solverCurrencies: z.array(solverCurrency).describe("Currencies the solver uses for fills on this chain."),
+    contracts: chainContracts
+      .or(z.strictObject({}))
+      .describe("Empty if the service has no contracts on this chain."),
     vmType: z.enum(["evm", "svm", "bvm", "tvm", "tonvm", "hypevm", "lvm", "xrpvm"]),
-    baseChainId: z.int().nullable().describe("The chain this one settles on; null when none is known."),
+    baseChainId: z.int().nullable().describe("Id of the chain that this chain settles on; null if unknown."),
     solverAddresses: z.array(accountText),
     tags: z.array(z.string()),
     protocol: z.object({
       v2: z.object({
-        chainId: z.string().nullable().describe("Name of the chain in order data."),
+        chainId: z.string().nullable().describe("Name of the chain in orders."),
         depository: accountText.nullable(),
         depositoryVault: accountText.nullable(),
       }),
     }),
     exchange: z
       .object({
-        apiUrl: z.string().describe("Signed actions are posted to `/exchange` there, questions to `/info`."),
+        apiUrl: z.string().describe("Base URL: post signed actions to `/exchange` and queries to `/info`."),
         isTestnet: z.boolean(),
         signingProfile: z
           .enum(["default", "hyperliquid"])
-          .describe("Names in its signing types: those of this API, or those of the exchange of that name."),
+          .describe(
+            "Names used in the EIP-712 signing types: this API's own (`default`) or those of Hyperliquid's API.",
+          ),
       })
       .optional()
-      .describe("Of a perpetuals exchange."),
+      .describe("Present only for Hyperliquid."),
   })
   .meta({ id: "Chain" });
 

@@ -16,15 +16,17 @@ const limit = numberOrDigits(`a whole number from 1 to ${MOST_CURRENCIES}`, MOST
 export const currenciesRequest = z
   .object(
     {
-      defaultList: flag.optional().describe("Only what this instance itself lists, not the token lists."),
+      defaultList: flag
+        .optional()
+        .describe("Only currencies from this instance's own configuration, not from token lists."),
       chainIds: z
         .array(chainId, because("must be an array of chain ids"))
         .max(MOST_CHAINS, `must have at most ${MOST_CHAINS} chain ids`)
         .optional()
-        .describe("Default: every chain of this instance; those that it does not have are passed over."),
-      term: text(128).optional().describe("Part of a symbol, a name, or an address."),
-      address: address.optional().describe("Exactly this token, on whatever chain it is."),
-      currencyId: text(128).optional().describe("Exactly this asset, e.g. `usdc`."),
+        .describe("Default: all chains of this instance. Unknown chain ids are ignored."),
+      term: text(128).optional().describe("Part of a symbol or name, or an address."),
+      address: address.optional().describe("Exactly this token address, on any chain."),
+      currencyId: text(128).optional().describe("Exactly this asset, for example `usdc`."),
       tokens: z
         .array(
           text(128).regex(/^\d{1,16}:.+$/, 'must be "<chain id>:<address>"'),
@@ -32,23 +34,21 @@ export const currenciesRequest = z
         )
         .max(MOST_TOKENS, `must have at most ${MOST_TOKENS} tokens`)
         .optional()
-        .describe('Exactly these, each as `"<chain id>:<address>"`.'),
+        .describe('Exactly these tokens, each as `"<chain id>:<address>"`.'),
       verified: flag
         .optional()
         .describe(
-          "`true`: only what the operator or a token list of his vouches for; `false` changes nothing.",
+          "`true`: only currencies verified by the operator or by one of the operator's token lists. `false` has no effect.",
         ),
-      limit: limit.describe(`At most so many, 1 to ${MOST_CURRENCIES}.`),
-      includeAllChains: flag
-        .optional()
-        .describe("Tells the same assets on the other chains too, of whatever was found."),
+      limit: limit.describe(`Maximum number of results, 1 to ${MOST_CURRENCIES}.`),
+      includeAllChains: flag.optional().describe("Also return the matching assets on all other chains."),
       useExternalSearch: flag
         .optional()
         .describe(
-          "A token that no list names is asked for on its chains, when `address`, `term` or `tokens` hold its address. Without a secret key at most 5 such searches a minute from one address.",
+          "Also read unlisted tokens from their chains, if `address`, `term` or `tokens` contains their address. Without a secret key, limited to 5 such searches per minute and IP address.",
         ),
-      depositAddressOnly: flag.optional().describe("Only what can be paid to a deposit address."),
-      referrer: text(512).optional().describe("Who asks; informative."),
+      depositAddressOnly: flag.optional().describe("Only currencies that can be sent to a deposit address."),
+      referrer: text(512).optional().describe("Name of the calling app; informational."),
     },
     because("must be a JSON object"),
   )
@@ -58,19 +58,21 @@ export const listedCurrency = z
   .object({
     id: z
       .string()
-      .describe("Same value for the same asset on every chain; a token of its own has one of its own."),
+      .describe(
+        "The same for the same asset on every chain; unique for a token that exists on one chain only.",
+      ),
     chainId: z.int(),
-    address: z.string().describe("The all-zero address stands for the native currency."),
+    address: z.string().describe("The zero address means the native currency."),
     symbol: z.string(),
     name: z.string(),
     decimals: z.int().nonnegative(),
     vmType: z.enum(["evm", "svm", "bvm", "hypevm"]),
     metadata: z.object({
-      logoURI: z.string().describe("URL of the logo; empty when there is none."),
+      logoURI: z.string().describe("URL of the logo; empty if there is none."),
       verified: z
         .boolean()
         .describe(
-          "The operator of this instance or a token list of his vouches for it. Otherwise symbol and name are what the token says of itself: anything.",
+          "Whether the operator or one of the operator's token lists verified the currency. If not, symbol and name come from the token contract and can be anything.",
         ),
       isNative: z.boolean(),
     }),
@@ -82,25 +84,25 @@ export const currencyGroupsAnswer = z.array(z.array(listedCurrency));
 
 /** Query of `GET /currencies/trending`. */
 export const trendingQuery = z.object({
-  chainId: numberOrDigits("a chain id").optional().describe("Only of this chain."),
+  chainId: numberOrDigits("a chain id").optional().describe("Only currencies of this chain."),
   sortBy: text(32)
     .optional()
-    .describe("`volume`: by the USD that moved; anything else, and by default: by the number of requests."),
-  limit: limit.describe(`At most so many, 1 to ${MOST_CURRENCIES}.`),
+    .describe("`volume` sorts by USD volume; any other value, and the default, by number of requests."),
+  limit: limit.describe(`Maximum number of results, 1 to ${MOST_CURRENCIES}.`),
 });
 
 /** Query of `GET /currencies/token/price` and `/v2`. */
 export const tokenPriceQuery = z.object({
-  address: address.describe("The all-zero address asks for the native currency."),
+  address: address.describe("The zero address means the native currency."),
   chainId: numberOrDigits("a chain id"),
 });
 
 export const tokenPriceAnswer = z
-  .object({ price: z.number().describe("USD of a whole unit.") })
+  .object({ price: z.number().describe("USD price of one whole unit.") })
   .meta({ id: "TokenPrice" });
 
 export const tokenPriceTextAnswer = z
-  .object({ price: z.string().describe("USD of a whole unit, up to 18 decimals.") })
+  .object({ price: z.string().describe("USD price of one whole unit, up to 18 decimals.") })
   .meta({ id: "TokenPriceText" });
 
 export type CurrenciesInput = z.infer<typeof currenciesRequest>;

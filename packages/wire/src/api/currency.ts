@@ -3,16 +3,16 @@ import { decimal, signedDigits } from "../scalars.ts";
 
 export const currencyMetadata = z
   .object({
-    logoURI: z.string().describe("URL of the logo; empty when there is none."),
-    verified: z.boolean().describe("The operator of this instance vouches for the currency."),
+    logoURI: z.string().describe("URL of the logo; empty if there is none."),
+    verified: z.boolean().describe("Whether the operator of this instance verified the currency."),
   })
   .meta({ id: "CurrencyMetadata" });
 
 const currencyFields = {
-  id: z.string().describe("Same value for the same asset on every chain, e.g. `usdc`."),
+  id: z.string().describe("The same for the same asset on every chain, for example `usdc`."),
   symbol: z.string(),
   name: z.string(),
-  address: z.string().describe("The all-zero address stands for the native currency."),
+  address: z.string().describe("The zero address means the native currency."),
   decimals: z.int().nonnegative(),
 };
 
@@ -20,7 +20,7 @@ const currencyFields = {
 export const chainCurrency = z
   .object({
     ...currencyFields,
-    supportsBridging: z.boolean().describe("Can be the input or output of a quote."),
+    supportsBridging: z.boolean().describe("Whether the currency can be the input or output of a quote."),
     metadata: currencyMetadata.optional(),
   })
   .meta({ id: "ChainCurrency" });
@@ -29,8 +29,8 @@ export const chainCurrency = z
 export const erc20Currency = z
   .object({
     ...currencyFields,
-    supportsBridging: z.boolean().describe("Can be the input or output of a quote."),
-    supportsPermit: z.boolean().describe("The token takes EIP-2612 or EIP-3009 signatures."),
+    supportsBridging: z.boolean().describe("Whether the currency can be the input or output of a quote."),
+    supportsPermit: z.boolean().describe("Whether the token supports EIP-2612 or EIP-3009 signatures."),
     withdrawalFee: z.number().describe("bps charged when this chain is the destination."),
     depositFee: z.number().describe("bps charged when this chain is the origin."),
     surgeEnabled: z.boolean(),
@@ -55,11 +55,11 @@ export const currency = z
 export const amountObject = z
   .object({
     currency,
-    amount: signedDigits.describe("Smallest units."),
+    amount: signedDigits.describe("Base units."),
     amountFormatted: decimal.describe("Whole units."),
     amountUsd: decimal.describe("USD, six decimals."),
     minimumAmount: signedDigits.describe(
-      "Smallest units. For the output this is a promise: never filled below it.",
+      "Base units. For the output, this is guaranteed: the fill never pays less.",
     ),
   })
   .meta({ id: "Amount" });

@@ -8,15 +8,15 @@ const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a s
 export const reindexAddressRequest = z
   .object(
     {
-      chainId: chainIdText.describe("Chain on which the address was to be paid."),
+      chainId: chainIdText.describe("Origin chain of the quote for which the address was issued."),
       depositAddress: address,
       targetChainId: chainIdText
         .optional()
-        .describe("Chain to look on, when the money was sent on another one."),
+        .describe("Chain to check, if the funds were sent on a different chain."),
       currency: address
         .optional()
         .describe(
-          "Looks for this token alone, also when it is not listed. Default: the native coin and every listed token.",
+          "Check only this token, even if it is not listed. Default: the native token and every listed token.",
         ),
     },
     because("must be a JSON object"),
@@ -29,10 +29,12 @@ export const reindexAddressAnswer = z
     message: z.string(),
     triggeredCurrencies: z
       .array(z.object({ currency: evmAddress, symbol: z.string(), balance: digits }))
-      .describe("What was found, smallest units, and is being dealt with, or lies there for a reason."),
-    checkedCurrencies: z.int().describe("How many currencies were asked for a balance."),
-    failedCurrencies: z.int().describe("How many of them did not answer."),
-    failedAddresses: z.array(evmAddress).describe("Those that did not answer."),
+      .describe(
+        "Balances found, in base units. They are being processed, or stay at the address for a reason.",
+      ),
+    checkedCurrencies: z.int().describe("Number of currencies whose balance was checked."),
+    failedCurrencies: z.int().describe("Number of currencies whose balance could not be read."),
+    failedAddresses: z.array(evmAddress).describe("Currencies whose balance could not be read."),
   })
   .meta({ id: "ReindexDepositAddressAnswer" });
 
@@ -41,7 +43,7 @@ export type ReindexAddressAnswer = z.infer<typeof reindexAddressAnswer>;
 /** Query of `GET /deposit-addresses/v1`: one of the two. */
 export const depositAddressQuery = z.object({
   address: address.optional(),
-  requestId: hash32.optional().describe("Any request whose money comes through the address."),
+  requestId: hash32.optional().describe("Any request paid through the address."),
 });
 
 /** Answer of `GET /deposit-addresses/v1`. */
@@ -51,16 +53,18 @@ export const depositAddressAnswer = z
     address: evmAddress.describe("Same as `depositAddress`."),
     type: z.enum(["open", "strict"]),
     depositAddressType: z.enum(["open", "strict"]).describe("Same as `type`."),
-    requestId: answerHash32.describe("The request that the address was given out for."),
+    requestId: answerHash32.describe("Request for which the address was issued."),
     supersededByRequestId: answerHash32.nullable(),
     orderId: answerHash32
       .nullable()
       .describe(
-        "Null until money was moved from the address, except for the API key that asked for the quote, as are depositor and recoveryAddress. The quote's own answer has them.",
+        "Like `depositor` and `recoveryAddress`, null until funds were moved from the address, except for the API key that requested the quote. The quote response contains all three.",
       ),
     depositor: evmAddress.nullable(),
     recoveryAddress: evmAddress.nullable(),
-    refundTo: evmAddress.nullable().describe("The zero address: whoever sent it. Null: nobody was named."),
+    refundTo: evmAddress
+      .nullable()
+      .describe("The zero address means the sender of the payment. Null if the quote named none."),
     chainId: z.int().describe("Same as `originChainId`."),
     originChainId: z.int(),
     currency: z
@@ -71,11 +75,11 @@ export const depositAddressAnswer = z
     destinationChainId: z.int(),
     destinationCurrency: evmAddress,
     recipient: evmAddress,
-    chainIds: z.array(z.int()).describe("Chains on which what is sent to the address is found."),
+    chainIds: z.array(z.int()).describe("Chains on which the service detects payments to the address."),
     createdAt: z.iso.datetime(),
     activeAt: z.iso
       .datetime()
-      .describe("When it was given out, or last paid: a day later it is looked at less often."),
+      .describe("Time at which the address was issued or last paid. A day later, it is scanned less often."),
     funds: z
       .array(
         z.object({
@@ -87,14 +91,14 @@ export const depositAddressAnswer = z
             .string()
             .nullable()
             .describe(
-              "Null: it waits for confirmations, or to be deposited. AMOUNT_TOO_LOW: it would not pay its own way. CURRENCY_NOT_HELD: from the depository nobody could give it back. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is nobody to give it back to. FAST_FILL_NOT_COVERED: the recipient was paid ahead, and this is not the amount that was agreed.",
+              "Why the funds stay at the address. Null: they wait for confirmations or for their deposit. AMOUNT_TOO_LOW: they do not cover the cost of moving them. CURRENCY_NOT_HELD: the depository could not refund this currency. NO_REFUND_ADDRESS, SENDER_UNKNOWN: there is no address to refund to. FAST_FILL_NOT_COVERED: the recipient was already paid by a fast fill, and this is not the agreed amount.",
             ),
           requestId: answerHash32
             .nullable()
-            .describe("The request that it is about to be deposited for; null: that is not decided."),
+            .describe("Request for which the funds will be deposited; null if not decided yet."),
         }),
       )
-      .describe("What lies there."),
+      .describe("Funds currently at the address."),
     deposits: z
       .array(
         z.object({
@@ -107,7 +111,7 @@ export const depositAddressAnswer = z
           createdAt: z.iso.datetime(),
         }),
       )
-      .describe("What was moved from there into the depository, newest first."),
+      .describe("Deposits made from the address into the depository, newest first."),
   })
   .meta({ id: "DepositAddress" });
 

@@ -5,7 +5,7 @@ export const deprecation = z
   .object({
     message: z.string(),
     deprecatedAt: z.string().describe("ISO 8601."),
-    sunsetAt: z.string().describe("The endpoint may be gone from then on, ISO 8601."),
+    sunsetAt: z.string().describe("The endpoint may be removed from this time on, ISO 8601."),
     successor: z.string().describe("Path of the endpoint to use instead."),
   })
   .meta({ id: "Deprecation" });

@@ -33,7 +33,7 @@ const authorizationList = z
   .array(signedAuthorization, because("must be an array"))
   .min(1, "cannot be empty")
   .optional()
-  .describe("Signed EIP-7702 authorizations that the transaction carries.");
+  .describe("Signed EIP-7702 authorizations to include in the transaction.");
 
 /** Body of `POST /execute`. Fields not listed are accepted and ignored. */
 export const executeRequest = z
@@ -43,22 +43,22 @@ export const executeRequest = z
       data: z
         .object(
           {
-            chainId: evmChainId.describe("EVM chain on which the call is made."),
+            chainId: evmChainId.describe("EVM chain on which to make the call."),
             to: contract.describe("Contract or account to call."),
             data: hexData.describe("Call data."),
             value: wei.describe(
-              "Native token that the call carries, wei. The sponsor's balance pays its worth plus service fee and spread. Refused above the API key's rule `maxCallValueUsd`, which is 0 unless the operator set it.",
+              "Native token sent with the call, in wei. The sponsor's balance pays its value plus service fee and spread. Refused above the API key's rule `maxCallValueUsd`, which is 0 unless the operator sets it.",
             ),
             authorizationList,
           },
           because("must be an object"),
         )
-        .describe("The call. It is sent by an account of the service: `msg.sender` is not the user."),
+        .describe("The call to make. An account of the service sends it: `msg.sender` is not the user."),
       executionOptions: z.object(
         {
-          referrer: text(512).describe("Referrer of the app; may be empty."),
+          referrer: text(512).describe("Referrer of the app; can be empty."),
           subsidizeFees: flag.describe(
-            "true: the app pays all fees from its balance. false: the quoted output pays, and the app only the gas of what fails on chain; only for a quote that was given with `originGasOverhead`.",
+            "true: the app pays all fees from its balance. false: the quoted output pays, and the app pays only the gas of transactions that fail on chain; requires a quote requested with `originGasOverhead`.",
           ),
           destinationChainExecutionData: z
             .object(
@@ -74,14 +74,14 @@ export const executeRequest = z
               because("must be an object"),
             )
             .optional()
-            .describe("Calls made on the destination chain together with the fill; needs `requestId`."),
+            .describe("Calls to make on the destination chain together with the fill; requires `requestId`."),
         },
         because("must be an object"),
       ),
-      requestId: hash32.optional().describe("The quote that is executed; absent: a call of its own."),
+      requestId: hash32.optional().describe("Request id of the quote to execute. Absent: a standalone call."),
       originGasOverhead: numberOrDigits("a whole number of gas units")
         .optional()
-        .describe("Without effect here: the quote counts it."),
+        .describe("Ignored here: the quote already includes it."),
     },
     because("must be a JSON object"),
   )
@@ -93,14 +93,14 @@ export type ExecuteInput = z.infer<typeof executeRequest>;
 export const executeAnswer = z
   .object({
     message: z.string(),
-    requestId: z.string().describe("Ask `GET /intents/status/v3` with it."),
+    requestId: z.string().describe("Pass it to `GET /intents/status/v3`."),
   })
   .meta({ id: "ExecuteAnswer" });
 export type ExecuteAnswer = z.infer<typeof executeAnswer>;
 
 /** Body of every error of `POST /execute` but a failed simulation: this field and no other. */
 export const plainError = z
-  .strictObject({ error: z.string().describe("What is wrong, in words for the caller.") })
+  .strictObject({ error: z.string().describe("Description of the error for the caller.") })
   .meta({ id: "PlainError" });
 
 const failureFrame = z
@@ -121,7 +121,7 @@ export const simulationError = z
   .strictObject({
     error: z.string().describe("Label, e.g. `INVALID_SIGNATURE`."),
     message: z.string(),
-    requestId: z.string().describe("For questions to the operator."),
+    requestId: z.string().describe("Quote it when you contact the operator."),
     details: z
       .strictObject({
         topLevel: failureFrame,

@@ -5,7 +5,7 @@ import { errorBody } from "../errors.ts";
 import { amount, hash32 } from "../scalars.ts";
 
 const USD_TEXT = /^\d{1,15}(\.\d{1,18})?$/;
-const MUST_BE_USD = 'must be USD: a number of at least 0, or its decimal digits in a string, e.g. "12.5"';
+const MUST_BE_USD = 'must be an amount of USD: a number of at least 0, or a decimal string such as "12.5"';
 
 /** USD that clients send as a number or as its text. It stays as it came; {@link usdOfInput} reads it. */
 const usd = z
@@ -16,17 +16,19 @@ const usd = z
 export const fastFillRequest = z
   .object(
     {
-      requestId: hash32.describe("The request to fill before its deposit is there."),
+      requestId: hash32.describe("Request to fill before its deposit arrives."),
       solverInputCurrencyAmount: amount
         .optional()
         .describe(
-          "Smallest units of the input that the fill is priced on; at most what was quoted, which is the default; less only for the API key that asked for the quote. What the deposit is worth more is credited to the app balance.",
+          "Input amount that prices the fill, in base units. Default and maximum: the quoted input. Only the API key that requested the quote may lower it. The value of the deposit above it is credited to the app balance.",
         ),
-      maxFillAmountUsd: usd.optional().describe("The fill is refused when it is worth more, in USD."),
+      maxFillAmountUsd: usd
+        .optional()
+        .describe("Maximum value of the fill in USD; a more valuable fill is refused."),
       txHash: hash32
         .optional()
         .describe(
-          "The origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules say `allowUnsubmitted`. The fill is refused when the transaction cannot become the agreed deposit.",
+          "Hash of the origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules set `allowUnsubmitted`. The fill is refused if the transaction cannot become the agreed deposit.",
         ),
     },
     because("must be a JSON object"),
@@ -37,7 +39,7 @@ export type FastFillInput = z.infer<typeof fastFillRequest>;
 
 /** Body of every error of `POST /fast-fill`: the usual one, its code under a second name too. */
 export const fastFillError = errorBody
-  .extend({ code: z.string().describe("The same as `errorCode`.") })
+  .extend({ code: z.string().describe("Same as `errorCode`.") })
   .meta({ id: "FastFillError" });
 
 /** Body of the 404 of `POST /fast-fill`. */

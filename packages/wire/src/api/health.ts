@@ -6,26 +6,26 @@ export const livenessAnswer = z.object({ status: z.literal("ok") }).meta({ id: "
 const leaderAnswer = z.object({
   leader: z
     .enum(["self", "other", "none"])
-    .describe("Which worker leads the task: this one, another one, or none."),
+    .describe("Worker that leads the task: this one, another one, or none."),
   workedSecondsAgo: z
     .number()
     .optional()
-    .describe("Seconds since this worker last scanned the chain, or settled; only while it leads."),
+    .describe("Seconds since this worker last scanned the chain or settled. Present only while it leads."),
 });
 
 const chainReadiness = z.object({
   state: z
     .enum(["ok", "behind", "lagging", "unheard"])
     .describe(
-      "`behind`: blocks are not scanned for deposits yet. `lagging`: no new block for long. `unheard`: no block since the start.",
+      "`behind`: blocks are not scanned for deposits yet. `lagging`: no new block for too long. `unheard`: no block since the process started.",
     ),
   headAgeSeconds: z
     .number()
     .int()
     .describe(
-      "Seconds since a new block arrived (non-EVM chains: since the chain was last read), or since the start.",
+      "Seconds since the last new block (non-EVM chains: since the chain was last read), or since the process started.",
     ),
-  required: z.boolean().optional().describe("`READINESS_CHAINS` names it."),
+  required: z.boolean().optional().describe("Whether `READINESS_CHAINS` lists the chain."),
 });
 
 /** The process can do its work; the state of each thing it needs by name. */
@@ -35,13 +35,13 @@ export const readinessAnswer = z
     chains: z
       .record(z.string(), chainReadiness)
       .describe(
-        "Every enabled chain by name. A chain that is away fails its own routes, and readiness only when all are or `READINESS_CHAINS` names it.",
+        "Every enabled chain by name. An unavailable chain fails its own routes. It fails readiness only if `READINESS_CHAINS` lists it or if all chains are unavailable.",
       ),
-    checks: z.record(z.string(), z.string()).describe("`ok` or what is wrong, by name."),
+    checks: z.record(z.string(), z.string()).describe("`ok` or a description of the problem, by check name."),
     leaders: z
       .record(z.string(), leaderAnswer)
       .optional()
-      .describe("Of workers: which worker leads each chain and settlement, by name."),
+      .describe("Workers only: which worker leads each chain and settlement, by name."),
   })
   .meta({ id: "Readiness" });
 

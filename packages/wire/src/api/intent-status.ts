@@ -7,9 +7,9 @@ const ignored = z.union([z.string(), z.array(z.string())]).optional();
 /** Query of the three status paths. */
 export const statusQuery = z.object({
   requestId: hash32.describe(
-    "The request id of the quote, or the EVM transaction hash of a deposit; not found when the transaction made deposits for several requests.",
+    "Request id of the quote, or EVM transaction hash of a deposit. 404 if the transaction deposited for several requests.",
   ),
-  referrer: ignored.describe("Who asks; informative."),
+  referrer: ignored.describe("Name of the calling app; informational."),
 });
 
 /** One body for `/intents/status`, `/v2` and `/v3`: the union of their fields. */
@@ -19,14 +19,14 @@ export const statusAnswer = z
     status: z
       .enum(publicStatuses)
       .describe(
-        "`success`, `refund` and `failure` end a request. A refund is not preceded by `failure`, unless the deposit came long after a failure for want of one.",
+        "`success`, `refund` and `failure` are terminal. A `failure` for a missing deposit can still become a `refund` if the deposit arrives much later.",
       ),
-    details: z.string().optional().describe("Begins with `Transaction failed` on a failure."),
-    inTxHashes: z.array(z.string()).describe("Deposits on the origin chain."),
-    txHashes: z.array(z.string()).describe("Fills on the destination chain."),
-    refundTxHashes: z.array(z.string()).describe("Refunds on the origin chain."),
+    details: z.string().optional().describe("Starts with `Transaction failed` if the request failed."),
+    inTxHashes: z.array(z.string()).describe("Deposit transactions on the origin chain."),
+    txHashes: z.array(z.string()).describe("Fill transactions on the destination chain."),
+    refundTxHashes: z.array(z.string()).describe("Refund transactions on the origin chain."),
     updatedAt: milliseconds.describe("ms since epoch."),
-    time: milliseconds.describe("Same as `updatedAt`, for older clients."),
+    time: milliseconds.describe("Same as `updatedAt`; kept for older clients."),
     quoteCreatedAt: milliseconds.describe("ms since epoch."),
     originChainId: z.int(),
     destinationChainId: z.int(),
@@ -34,21 +34,22 @@ export const statusAnswer = z
     refundFailReason: z.string().describe("`N/A` unless a refund was due and failed."),
     final: z
       .boolean()
-      .describe(
-        "The money lies deeper than any reorg reckoned with: nothing of this answer will change any more.",
-      ),
-    fundsAt: z.enum(fundsPlaces).describe("Where the user's money is now."),
+      .describe("Whether all transfers are final. If true, this response never changes again."),
+    fundsAt: z.enum(fundsPlaces).describe("Where the user's funds are now."),
     nextAction: z
       .enum(nextActions)
       .describe(
-        "What happens next and who does it. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still found.",
+        "What happens next, and who acts. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still detected.",
       ),
     supersededByRequestId: answerHash32
       .optional()
       .describe(
-        "Another sum came to the request's deposit address than was quoted: this request was made for it, and all that is told here but the id is told of it.",
+        "Set if the request's deposit address received a different amount than quoted. This request was created for that amount, and all other fields except `requestId` describe it.",
       ),
-    pollAfterMs: z.int().nonnegative().describe("Ask again after so many ms; 0 when nothing will change."),
+    pollAfterMs: z
+      .int()
+      .nonnegative()
+      .describe("Milliseconds to wait before the next poll; 0 if nothing will change."),
   })
   .meta({ id: "IntentStatus" });
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { accountText, answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
 
 const unixSeconds = z.int().nonnegative().describe("Unix seconds.");
-const chainName = z.string().describe("Name of a chain, `protocol.v2.chainId` of `GET /chains`.");
+const chainName = z.string().describe("Name of the chain: `protocol.v2.chainId` in `GET /chains`.");
 
 /** The agreement that the deposit refers to. Its EIP-712 struct hash is the `orderId`. */
 export const orderData = z
@@ -54,14 +54,12 @@ export const orderData = z
 
 export const protocolV2 = z
   .object({
-    orderId: answerHash32.describe("Id that the deposit carries on chain. Not the request id."),
+    orderId: answerHash32.describe("On-chain id of the deposit. It differs from the request id."),
     hubType: z.literal("onchain"),
     orderData,
     orderSignature: answerHex
       .optional()
-      .describe(
-        "The solver's personal signature (EIP-191) over the raw bytes of `orderId`; what oracles verify.",
-      ),
+      .describe("The solver's EIP-191 signature over the raw bytes of `orderId`. Oracles verify it."),
     orderTypedSignature: z
       .object({
         domain: z.object({ name: z.string(), version: z.string() }),
@@ -71,7 +69,7 @@ export const protocolV2 = z
       })
       .optional()
       .describe(
-        "The solver's EIP-712 signature over `orderData` as it stands here: anybody verifies it with these words alone.",
+        "The solver's EIP-712 signature over `orderData`. Clients can verify it with the data in this response.",
       ),
     paymentDetails: z.object({
       chainId: chainName,

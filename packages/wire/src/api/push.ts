@@ -46,6 +46,6 @@ export const socketEvent = z.object({
 export const streamQuery = statusQuery;
 
 /** Answer of the stream to a client that knows the end already. */
-export const nothingMore = z.null().describe("Nothing will come any more.");
+export const nothingMore = z.null().describe("There will be no more events.");
 
 export type SocketRequest = z.infer<typeof socketRequest>;

@@ -12,7 +12,9 @@ export const transactionData = z
     data: answerHex,
     value: digits.describe("Wei."),
     chainId: z.int(),
-    gas: digits.optional().describe("Gas units; absent when it cannot be estimated before an earlier step."),
+    gas: digits
+      .optional()
+      .describe("Gas units; absent if they cannot be estimated before an earlier step is done."),
     maxFeePerGas: digits.optional().describe("Wei per gas."),
     maxPriorityFeePerGas: digits.optional().describe("Wei per gas."),
   })
@@ -27,7 +29,7 @@ export const stepItem = z
     data: transactionData,
     check: check
       .optional()
-      .describe("Where to follow the request once the item is done. An approval has none."),
+      .describe("Where to follow the request once the item is done. Absent for approvals."),
   })
   .meta({ id: "StepItem" });
 
@@ -44,12 +46,12 @@ export const signatureData = z
       }),
       types: z
         .record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })))
-        .describe("Without EIP712Domain."),
-      value: z.record(z.string(), z.unknown()).describe("Numbers are decimal texts."),
+        .describe("EIP-712 types without `EIP712Domain`."),
+      value: z.record(z.string(), z.unknown()).describe("Numbers are decimal strings."),
       primaryType: z.string(),
     }),
     post: z.object({
-      endpoint: z.string().describe("The signature goes with it as the query parameter `signature`."),
+      endpoint: z.string().describe("Send the signature as the query parameter `signature`."),
       method: z.literal("POST"),
       body: z.object({
         kind: z.string().describe("eip3009, eip2612 or permit2."),
@@ -66,7 +68,7 @@ const stepWords = {
   action: z.string(),
   description: z.string(),
   requestId: answerHash32,
-  depositAddress: z.string().describe("Empty when unused."),
+  depositAddress: z.string().describe("Empty if the quote uses no deposit address."),
 };
 
 export const transactionStep = z
@@ -106,8 +108,8 @@ export const quoteFees = z
   .object({
     gas: amountObject.describe("Gas the user pays on the origin chain."),
     relayer: amountObject.describe("relayerGas + relayerService."),
-    relayerGas: amountObject.describe("Flat fee and gas of the fill, and the fee of a gas top-up."),
-    relayerService: amountObject.describe("Fee of the service; may be negative."),
+    relayerGas: amountObject.describe("Flat fee, fill gas, and the fee of a gas top-up."),
+    relayerService: amountObject.describe("Service fee; may be negative."),
     app: amountObject,
     subsidized: amountObject,
   })
@@ -121,7 +123,7 @@ export const quoteDetails = z
     currencyIn: amountObject,
     currencyOut: amountObject,
     refundCurrency: amountObject.describe(
-      "What is deposited. `minimumAmount`: what comes back at least if the deposit as agreed is refunded; 0 when the gas of a refund may cost as much as the deposit is worth.",
+      "The deposited currency and amount. `minimumAmount` is the least that a refund of the agreed deposit returns; 0 if the gas of a refund may cost as much as the deposit is worth.",
     ),
     currencyGasTopup: amountObject.optional(),
     totalImpact: impact,
@@ -130,18 +132,18 @@ export const quoteDetails = z
       swap: usdOnly,
       execution: usdOnly,
       service: usdOnly,
-      relay: usdOnly.describe("Same as `service`, for clients that read it under this name."),
+      relay: usdOnly.describe("Same as `service`, for compatibility with other clients."),
       app: usdOnly,
       sponsored: usdOnly.optional(),
     }),
-    rate: z.string().describe("Output per input, whole units."),
+    rate: z.string().describe("Output per unit of input, in whole units."),
     slippageTolerance: z.object({
       origin: slippage,
       destination: slippage,
       total: z.string().optional().describe("bps."),
     }),
     timeEstimate: z.number().describe("Seconds from deposit to fill."),
-    userBalance: digits.describe("What the user holds of the input currency, smallest units."),
+    userBalance: digits.describe("The user's balance of the input currency, in base units."),
     isFixedRate: z.boolean(),
     fallbackType: z.string().optional(),
     fixedRateFee: z.object({ usd: decimal }).optional(),
@@ -151,7 +153,7 @@ export const quoteDetails = z
 
 const usdAmount = z.object({ usd: decimal.describe("USD, six decimals.") });
 const feeShare = z.object({
-  selected: z.boolean().describe("The sponsor was asked to pay it."),
+  selected: z.boolean().describe("Whether the sponsor was asked to pay this component."),
   total: usdAmount,
   sponsored: usdAmount,
   userPays: usdAmount,
@@ -162,7 +164,7 @@ export const feeSponsorship = z
   .object({
     selectedComponents: z.array(z.enum(["execution", "swap", "relay", "app", "rent"])),
     maxSubsidizationAmount: digits.optional().describe("USD with 6 decimals."),
-    capHit: z.boolean().describe("The sponsor would have had to pay more than `maxSubsidizationAmount`."),
+    capHit: z.boolean().describe("Whether the sponsored fees exceeded `maxSubsidizationAmount`."),
     components: z.object({
       execution: feeShare,
       swap: feeShare,
@@ -180,9 +182,9 @@ const quoteWarning = z
     code: z
       .enum(["UNKNOWN_FIELD", "NO_REFUND_MINIMUM"])
       .describe(
-        "`UNKNOWN_FIELD`: a field that was ignored is nearly the name of another. `NO_REFUND_MINIMUM`: a refund may cost as much as the deposit is worth.",
+        "`UNKNOWN_FIELD`: an ignored field has nearly the name of a known one. `NO_REFUND_MINIMUM`: a refund may cost as much as the deposit is worth.",
       ),
-    field: z.string().describe("Of the request, or of this answer."),
+    field: z.string().describe("Field of the request or of this response."),
     message: z.string(),
   })
   .meta({ id: "QuoteWarning" });
@@ -190,24 +192,24 @@ const quoteWarning = z
 /** Answer of `POST /quote/v2`. */
 export const quoteAnswer = z
   .object({
-    requestId: answerHash32.describe("Identifies the intent everywhere in this API."),
-    steps: z.array(step).describe("What the user has to do, in order."),
+    requestId: answerHash32.describe("Identifies the intent throughout this API."),
+    steps: z.array(step).describe("Steps for the user, in order."),
     fees: quoteFees,
     feeSponsorship: z.object({ quoted: feeSponsorship }).optional(),
     details: quoteDetails,
     expiresAt: milliseconds
       .optional()
-      .describe("ms since epoch. A deposit seen by then gets the quoted output although prices move."),
+      .describe("ms since epoch. A deposit seen by then gets the quoted output even if prices move."),
     fillDeadline: milliseconds
       .optional()
       .describe(
-        "ms since epoch. A deposit that is not filled by then is refunded; with a deposit address, money that arrives there later is refunded.",
+        "ms since epoch. A deposit not filled by then is refunded. With a deposit address, funds that arrive there later are refunded.",
       ),
     protocol: z.object({ v2: protocolV2 }),
     warnings: z
       .array(quoteWarning)
       .optional()
-      .describe("What may not be as the caller expects. Absent when there is nothing to say."),
+      .describe("Unexpected properties of the quote. Absent if there are none."),
   })
   .meta({ id: "QuoteAnswer" });
 

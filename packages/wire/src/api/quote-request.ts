@@ -44,13 +44,17 @@ export const authorization = z
 export const quoteRequest = z
   .object(
     {
-      user: address.describe("Sender on the origin chain. May be a placeholder: it need not hold the funds."),
-      originChainId: chainId.describe("Chain to pay on. `fromChainId` is accepted as well."),
-      destinationChainId: chainId.describe("Chain to receive on. `toChainId` is accepted as well."),
-      originCurrency: address.describe("Currency to pay with; the all-zero address is the native one."),
-      destinationCurrency: address.describe("Currency to receive; the all-zero address is the native one."),
+      user: address.describe(
+        "Sender on the origin chain. It can be a placeholder: it need not hold the funds.",
+      ),
+      originChainId: chainId.describe("Chain to pay on. `fromChainId` is also accepted."),
+      destinationChainId: chainId.describe("Chain to receive on. `toChainId` is also accepted."),
+      originCurrency: address.describe("Currency to pay with; the zero address means the native currency."),
+      destinationCurrency: address.describe(
+        "Currency to receive; the zero address means the native currency.",
+      ),
       amount: amount.describe(
-        "Smallest units: of the input for `EXACT_INPUT`, of the output for the two other trade types.",
+        "Base units of the input for `EXACT_INPUT`, of the output for the two other trade types.",
       ),
       tradeType: z
         .enum(
@@ -59,7 +63,7 @@ export const quoteRequest = z
         )
         .default("EXACT_INPUT")
         .describe(
-          "`EXACT_INPUT`: `amount` is paid, and what it buys arrives. `EXACT_OUTPUT`: `amount` arrives to the unit, or the deposit is refunded. `EXPECTED_OUTPUT`: `amount` is expected to arrive, and less by at most the slippage tolerance is accepted.",
+          "`EXACT_INPUT`: the user pays `amount`, and the output follows from it. `EXACT_OUTPUT`: the recipient gets exactly `amount`, or the deposit is refunded. `EXPECTED_OUTPUT`: the recipient should get `amount`, and may get less by at most the slippage tolerance.",
         ),
       recipient: address.optional().describe("Receiver on the destination chain; default: `user`."),
       refundTo: address.optional().describe("Receiver of a refund on the origin chain; default: `user`."),
@@ -67,57 +71,57 @@ export const quoteRequest = z
         .array(destinationCall, because("must be an array"))
         .optional()
         .describe(
-          "Calls that the fill's router makes with the whole output, in order; all must succeed. What they leave of it, and of native coin, goes to the recipient. A token is spent by an approval among them; values only with native output.",
+          "Calls that the fill's router makes with the whole output, in order; all must succeed. Leftover output and native token go to the recipient. To spend a token, include an approval call; `value` requires native output.",
         ),
       txsGasLimit: count("gas units")
         .optional()
         .describe(
-          "Gas units of all destination calls together: priced, and never exceeded; absent or 0: what they are seen to need.",
+          "Total gas limit of all destination calls. The quote prices it, and the fill never exceeds it. Absent or 0: the simulated gas.",
         ),
       authorizationList: z
         .array(authorization, because("must be an array"))
         .optional()
-        .describe("Consents (EIP-7702) that travel with a fill that makes calls."),
+        .describe("EIP-7702 authorizations to include in a fill that makes calls."),
       gasLimitForDepositSpecifiedTxs: count("gas units")
         .optional()
-        .describe("Without effect: calls are made by the fill, never by the deposit transaction."),
+        .describe("No effect: the fill makes the calls, never the deposit transaction."),
       referrer: text(512)
         .optional()
-        .describe("Attribution. `debug-force-refund` makes the request end in a refund."),
-      referrerAddress: text(128).optional().describe("Without effect; accepted for older clients."),
-      refundOnOrigin: flag.optional().describe("Without effect; refunds always go to the origin chain."),
+        .describe("Attribution. `debug-force-refund` forces the request to end in a refund."),
+      referrerAddress: text(128).optional().describe("No effect; accepted for older clients."),
+      refundOnOrigin: flag.optional().describe("No effect; refunds are always paid on the origin chain."),
       recoveryAddress: address
         .optional()
         .describe(
-          "With `useDepositAddress`: who may take everything out of the address again, by a transaction of his own. Never gets refunds.",
+          "With `useDepositAddress`: account that can withdraw everything from the address with its own transaction. It never receives refunds.",
         ),
       useDepositAddress: flag
         .optional()
         .describe(
-          "The quote is paid by sending money to `steps[0].depositAddress`, by anybody, in one payment or as often as wanted. Another amount, currency or chain than was quoted gets a quote of its own when it comes, and goes back to `refundTo` when there is none; without `refundTo` it stays at the address, visible.",
+          "Pay the quote by sending funds to `steps[0].depositAddress`, from any account and any number of times. A different amount, currency or chain is quoted anew on arrival. If no quote is possible, the funds are refunded to `refundTo`; without `refundTo`, they stay at the address and remain visible.",
         ),
       strict: flag
         .optional()
         .describe(
-          "With `useDepositAddress`: the address is bound to this quote. Less, another currency or chain goes back to `refundTo`, which is required; of more the rest goes back. The zero address as `refundTo`: to whoever sent it; `user` must then be a wallet.",
+          "With `useDepositAddress`: the address accepts this quote only. Too small an amount, another currency or another chain is refunded to `refundTo`, which is required; a surplus is refunded too. If `refundTo` is the zero address, the sender gets the refund; `user` must then be a wallet.",
         ),
       explicitDeposit: flag
         .optional()
         .describe(
-          "Default true. false: an ERC-20 is paid by one direct transfer with the order id after its calldata, no approval.",
+          "Default true. false: pay an ERC-20 by one direct transfer, with the order id appended to its calldata; no approval needed.",
         ),
       protocolVersion: z
         .union([z.string(), z.number()], because("must be a string"))
         .refine((version) => String(version).length <= 32, "must have at most 32 characters")
         .optional()
-        .describe("`v2` is what every quote uses."),
+        .describe("Every quote uses `v2`."),
       includeProtocolData: flag
         .optional()
-        .describe("The answer's `protocol` holds the order and the solver's signatures of it."),
+        .describe("Include the order and the solver's signatures in `protocol` of the response."),
       usePermit: flag
         .optional()
         .describe(
-          "A token is paid by one signature (EIP-3009, EIP-2612 or Permit2, whatever it takes) that the service submits; its gas is paid by the output.",
+          "Pay a token with one signature (EIP-3009, EIP-2612 or Permit2, whichever the token supports). The service submits it and deducts the gas from the output.",
         ),
       permitKinds: z
         .array(
@@ -128,31 +132,33 @@ export const quoteRequest = z
         .max(permitMethods.length, `must name at most ${permitMethods.length} kinds`)
         .optional()
         .describe(
-          "With `usePermit`: the kinds of signatures that the client can make; default: all. Without `eip2612` a token that takes only such permits is paid through Permit2, which needs an approval once.",
+          "With `usePermit`: the kinds of signatures that the client can make; default: all. Without `eip2612`, a token that supports only EIP-2612 permits is paid through Permit2, which needs a one-time approval.",
         ),
       permitExpiry: count("seconds")
         .optional()
-        .describe("Seconds for which the signature counts, 60 to 86400; default 600."),
+        .describe("Validity of the signature in seconds, 60 to 86400; default 600."),
       useExternalLiquidity: flag
         .optional()
         .describe(
-          "Services of others: `true` asks them beside this instance's own pools, `false` never; otherwise they are asked where no pool has an answer.",
+          "Use external liquidity services: `true` in addition to this instance's own pools, `false` never. Default: only where no pool offers a route.",
         ),
-      useFallbacks: flag.optional().describe("Without effect; accepted for older clients."),
+      useFallbacks: flag.optional().describe("No effect; accepted for older clients."),
       overridePriceImpact: flag
         .optional()
-        .describe("Quotes too whose swaps cost more than this instance lets pass unasked."),
+        .describe("Also quote swaps whose price impact exceeds this instance's limit."),
       disableOriginSwaps: flag
         .optional()
-        .describe("Nothing is swapped in the user's own transaction; wrapping and unwrapping is no swap."),
-      disableSwapProviderPreference: flag.optional().describe("Without effect; accepted for older clients."),
-      slippageTolerance: bps.describe("bps, 0 to 10000; absent = chosen by the service."),
+        .describe("Never swap in the user's own transaction. Wrapping and unwrapping are still allowed."),
+      disableSwapProviderPreference: flag.optional().describe("No effect; accepted for older clients."),
+      slippageTolerance: bps.describe("bps, 0 to 10000; chosen by the service if absent."),
       latePaymentSlippageTolerance: bps.describe(
-        "bps, 0 to 10000. Without effect: a late deposit is served by the same promise as one in time.",
+        "bps, 0 to 10000. No effect: a late deposit gets the same guarantee as a timely one.",
       ),
       enableTrueExactOutput: flag
         .optional()
-        .describe("What an exact output's deposit brings more than expected stays with the solver."),
+        .describe(
+          "With `EXACT_OUTPUT`, the solver keeps any surplus of the deposit over the expected amount.",
+        ),
       appFees: z
         .array(
           z.object(
@@ -163,33 +169,33 @@ export const quoteRequest = z
         )
         .optional()
         .describe(
-          "Fees of apps in bps of what is deposited, credited to the recipients' app balances when the fill is final.",
+          "App fees in bps of the deposited amount, credited to the recipients' app balances when the fill is final.",
         ),
       topupGas: flag
         .optional()
-        .describe("The recipient of a token gets native coin for gas beside it, out of the input."),
+        .describe("Also send the recipient of a token some native token for gas, paid from the input."),
       topupGasAmount: usdSixDecimals.describe("USD with 6 decimals; default 2000000 = $2."),
       subsidizeFees: flag
         .optional()
         .describe(
-          "The app balance of the key's wallet pays the fees of the destination side; app fees, swap costs and fixedRate from its stablecoins only.",
+          "The app balance of the API key's wallet pays the destination-side fees. App fees, swap costs and `fixedRate` are paid from its stablecoins only.",
         ),
       maxSubsidizationAmount: usdSixDecimals.describe(
-        "USD with 6 decimals: the sponsor pays no more, the user the rest.",
+        "Most that the sponsor pays, in USD with 6 decimals; the user pays the rest.",
       ),
       sponsoredFeeComponents: names.describe(
-        "Of `execution`, `swap`, `relay`, `app` and `rent`; all but the last when absent.",
+        "Any of `execution`, `swap`, `relay`, `app` and `rent`; default: all except `rent`.",
       ),
       forceSolverExecution: flag
         .optional()
         .describe(
-          "On one chain the solver pays, after a deposit, instead of a pool in the user's transaction.",
+          "For same-chain quotes: the solver pays after a deposit, instead of a swap in the user's transaction.",
         ),
-      includedSwapSources: names.describe("Only these, of `/swap-sources`, are used."),
-      excludedSwapSources: names.describe("These are not used."),
-      includedOriginSwapSources: names.describe("Instead of `includedSwapSources`, on the origin chain."),
+      includedSwapSources: names.describe("Use only these sources from `/swap-sources`."),
+      excludedSwapSources: names.describe("Do not use these swap sources."),
+      includedOriginSwapSources: names.describe("Replaces `includedSwapSources` on the origin chain."),
       includedDestinationSwapSources: names.describe(
-        "Instead of `includedSwapSources`, on the destination chain.",
+        "Replaces `includedSwapSources` on the destination chain.",
       ),
       additionalData: z
         .unknown()
@@ -199,22 +205,26 @@ export const quoteRequest = z
         )
         .optional()
         .describe(
-          "`userPublicKey`: the hex key behind `user` on Bitcoin, which some addresses do not tell. Anything else is ignored.",
+          "`userPublicKey`: public key (hex) of `user` on Bitcoin, needed for addresses that do not reveal it. Other fields are ignored.",
         ),
       maxRouteLength: numberOrDigits("a whole number of pools")
         .optional()
-        .describe("Pools one after the other in a swap, at most; never more than three."),
+        .describe("Maximum number of consecutive pools in a swap; capped at three."),
       originGasOverhead: numberOrDigits("a whole number of gas units")
         .optional()
-        .describe("Extra gas units a smart wallet needs on the origin chain."),
+        .describe("Extra gas units that a smart wallet needs on the origin chain."),
       fixedRate: z
         .string(because("must be a ratio such as 1:1"))
         .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")
         .optional()
-        .describe("in:out, kept to the unit between stable currencies; needs `subsidizeFees`."),
+        .describe(
+          "Ratio input:output, met to the base unit between stable currencies; requires `subsidizeFees`.",
+        ),
       ttl: count("seconds")
         .optional()
-        .describe("Seconds; not filled within them after the quote = refunded."),
+        .describe(
+          "Seconds after the quote within which the fill must happen; otherwise the deposit is refunded.",
+        ),
     },
     because("must be a JSON object"),
   )

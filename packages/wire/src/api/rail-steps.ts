@@ -29,19 +29,17 @@ export const bitcoinData = z
       .string()
       .optional()
       .describe(
-        "Partially signed transaction, hex. Absent when the user holds too little for it now, or his address does not tell what it takes to spend from it.",
+        "Partially signed transaction (PSBT), hex. Absent if the user's balance is too low, or if the address alone does not reveal how to spend from it.",
       ),
     payment: z
       .object({
         address: accountText,
-        amount: digits.describe("Satoshis, in one output."),
-        opReturn: answerHash32.describe(
-          "Text of an OP_RETURN output of the same transaction: this, as it stands.",
-        ),
-        opReturnHex: answerHex.describe("The same as bytes."),
+        amount: digits.describe("Satoshis, in a single output."),
+        opReturn: answerHash32.describe("Exact text of an OP_RETURN output in the same transaction."),
+        opReturnHex: answerHex.describe("`opReturn` as hex bytes."),
       })
       .describe(
-        "Any transaction with these two outputs is the deposit. Inputs are the user's own; a change output is his business.",
+        "Any transaction with these two outputs is a valid deposit. It may have any inputs and any change output.",
       ),
   })
   .meta({ id: "BitcoinData" });
@@ -53,10 +51,10 @@ export const exchangeData = z
       type: z.string(),
       parameters: z
         .record(z.string(), z.union([z.string(), z.number()]))
-        .describe("Whoever signs adds `type` and `signatureChainId`: the chain of his wallet, hex."),
+        .describe("The signer adds `type` and `signatureChainId` (the chain id of the wallet, in hex)."),
     }),
-    nonce: z.int().describe("The one of the step before."),
-    eip712Types: typeFields.describe("Without EIP712Domain."),
+    nonce: z.int().describe("The nonce of the preceding `authorize` step."),
+    eip712Types: typeFields.describe("EIP-712 types without `EIP712Domain`."),
     eip712PrimaryType: z.string(),
   })
   .meta({ id: "ExchangeData" });
@@ -65,7 +63,7 @@ const stepWords = {
   action: z.string(),
   description: z.string(),
   requestId: answerHash32,
-  depositAddress: z.string().describe("Empty when unused."),
+  depositAddress: z.string().describe("Empty if the quote uses no deposit address."),
 };
 
 /** A deposit on a chain that is no EVM chain. */
@@ -96,12 +94,12 @@ export const authorizeStep = z
               chainId: z.int(),
               verifyingContract: evmAddress,
             }),
-            types: typeFields.describe("Without EIP712Domain."),
+            types: typeFields.describe("EIP-712 types without `EIP712Domain`."),
             value: z.record(z.string(), z.unknown()),
             primaryType: z.string(),
           }),
           post: z.object({
-            endpoint: z.string().describe("The signature goes with it as the query parameter `signature`."),
+            endpoint: z.string().describe("Send the signature as the query parameter `signature`."),
             method: z.literal("POST"),
             body: z.object({
               type: z.literal("nonce-mapping"),
@@ -113,7 +111,7 @@ export const authorizeStep = z
               signatureChainId: z
                 .int()
                 .describe(
-                  "Chain of the wallet, the same as in the domain that it signs; where funds go does not depend on it.",
+                  "Chain id of the wallet, as in the domain it signs. It does not affect where funds go.",
                 ),
             }),
           }),

@@ -18,9 +18,9 @@ export const MOST_COUNTED_REQUESTS = 10_000;
 
 /** One value, several in one text with commas between them, or several texts: any of them is meant. */
 const HIDDEN =
-  "Null until money was moved from the deposit address, except for the API key that asked for the quote. The quote's own answer has it.";
+  "Null until funds were moved from the deposit address, except for the API key that requested the quote. The quote response contains it.";
 
-const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], because("must be a text")).optional();
+const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], because("must be a string")).optional();
 const chains = z
   .union(
     [z.number(), text(400), z.array(z.union([z.number(), text(20)])).max(50)],
@@ -37,29 +37,29 @@ const requestsFields = z.object({
   limit: numberOrDigits(`a number up to ${MOST_LISTED_REQUESTS}`, MOST_LISTED_REQUESTS)
     .optional()
     .describe(`Requests of the page, at most ${MOST_LISTED_REQUESTS}; default 20.`),
-  continuation: text(300).optional().describe("Of the page before, as it came, with the same question."),
-  id: anyOf.describe(
-    "Request ids. The only question that also finds quotes that nobody has paid, as does `orderId`.",
-  ),
+  continuation: text(300)
+    .optional()
+    .describe("The `continuation` of the previous page, unchanged, with the same query."),
+  id: anyOf.describe("Request ids. Only `id` and `orderId` also find unpaid quotes."),
   orderId: anyOf,
-  user: anyOf.describe("Who quoted, or the deposit address that was given out."),
+  user: anyOf.describe("The `user` of the quote, or the issued deposit address."),
   recipient: anyOf,
   term: word.describe(
     "An address (user, recipient, deposit address), or a hash (request, order, transaction).",
   ),
-  hash: anyOf.describe("Any transaction of a request: its deposit, fill or refund."),
+  hash: anyOf.describe("Any transaction of a request: deposit, fill or refund."),
   depositTxHash: anyOf,
   fillTxHash: anyOf,
   refundTxHash: anyOf,
   depositAddress: anyOf,
   originChainId: chains,
   destinationChainId: chains,
-  chainId: chains.describe("Origin or destination."),
+  chainId: chains.describe("Origin or destination chain."),
   status: anyOf.describe(`Any of ${publicStatuses.join(", ")}.`),
   failReason: anyOf,
   refundFailReason: anyOf,
   requestType: anyOf,
-  apiKey: anyOf.describe("Id of the secret key that asks: it sees its own requests by it, and no others."),
+  apiKey: anyOf.describe("Id of the calling secret key. A key can list only its own requests."),
   referrer: word.describe("Only together with `apiKey`."),
   currencyInChainId: chains,
   currencyOutChainId: chains,
@@ -71,15 +71,15 @@ const requestsFields = z.object({
     .enum(["createdAt", "updatedAt", "amountUsd"], because("must be createdAt, updatedAt or amountUsd"))
     .default("createdAt"),
   sortDirection: z.enum(["asc", "desc"], because("must be asc or desc")).default("desc"),
-  startTimestamp: seconds.describe("Quoted then or later, Unix seconds."),
-  endTimestamp: seconds.describe("Quoted then or earlier, Unix seconds."),
-  startBlock: block.describe("Deposited in that block of its origin chain or a later one."),
-  endBlock: block.describe("Deposited in that block of its origin chain or an earlier one."),
-  amountUsdMin: usd.describe("What the input was worth when it was quoted, USD."),
+  startTimestamp: seconds.describe("Quoted at or after this time, Unix seconds."),
+  endTimestamp: seconds.describe("Quoted at or before this time, Unix seconds."),
+  startBlock: block.describe("Deposited in this block of the origin chain or later."),
+  endBlock: block.describe("Deposited in this block of the origin chain or earlier."),
+  amountUsdMin: usd.describe("USD value of the input at the time of the quote."),
   amountUsdMax: usd,
   appFeesAmountUsdMin: usd,
   appFeesAmountUsdMax: usd,
-  fillTimeMin: seconds.describe("Seconds from the deposit being seen until the fill was in a block."),
+  fillTimeMin: seconds.describe("Seconds from the detection of the deposit until the fill was mined."),
   fillTimeMax: seconds,
   features: anyOf.describe(
     "Requests that have all of these: `execution` (or `gasless_execution`), `fast-fill` (or `fast_fill`), `origin-swap`, `destination-swap`, `calls`.",
@@ -90,16 +90,16 @@ const requestsFields = z.object({
       'JSON: an array of groups, of which at least one must hold; a group is an object of parameters above with their values, which must all hold. A value that begins with `not:` must not be the case; `null` and `not:null` ask whether it is known. Example: `[{"status":"failure"},{"status":"success","originChainId":["1","10"],"recipient":"not:null"}]`.',
     ),
   includeTotal: flag.describe(
-    `Adds \`total\`, counted up to ${MOST_COUNTED_REQUESTS}; beyond that \`totalIsCapped\` says so.`,
+    `Adds \`total\`, counted up to ${MOST_COUNTED_REQUESTS}; beyond that, \`totalIsCapped\` is true.`,
   ),
-  includeChildRequests: flag.describe("Taken and without effect: no request here has children."),
+  includeChildRequests: flag.describe("No effect: requests have no children here."),
   includeAuthenticatedData: flag.describe(
-    "Adds its id and referrer to requests of the secret key that asks.",
+    "Adds id and referrer of the API key to the calling secret key's requests.",
   ),
   includeOrderData: flag.describe(
-    "Ignored: the answer of the quote has the order, as `protocol.v2.orderData`.",
+    "Ignored: the quote response contains the order as `protocol.v2.orderData`.",
   ),
-  privateChainsToInclude: word.describe("Accepted without effect: every chain of this service is listed."),
+  privateChainsToInclude: word.describe("No effect: the list always includes every chain of this service."),
 });
 
 /**
@@ -120,14 +120,14 @@ const nullable = <T extends z.ZodType>(type: T): z.ZodUnion<[T, z.ZodNull]> => z
 const time = z.iso.datetime();
 const plainText = z.string();
 
-const UNKNOWN = "Absent if not known.";
+const UNKNOWN = "Absent if unknown.";
 const historyCurrency = z
   .object({
     chainId: z.int(),
     address: z.string(),
     symbol: plainText
       .optional()
-      .describe("Absent, like `name` and `decimals`, of a currency that is no longer configured."),
+      .describe("Like `name` and `decimals`, absent if the currency is no longer configured."),
     name: plainText.optional(),
     decimals: z.int().optional(),
     metadata: z.object({ logoURI: plainText, verified: z.boolean(), isNative: z.boolean() }).optional(),
@@ -137,9 +137,9 @@ const historyCurrency = z
 const historyAmount = z
   .object({
     currency: historyCurrency,
-    amount: signedDigits.optional().describe(`Smallest units. ${UNKNOWN}`),
+    amount: signedDigits.optional().describe(`Base units. ${UNKNOWN}`),
     amountFormatted: plainText.optional(),
-    amountUsd: plainText.optional().describe(`USD when it was quoted. ${UNKNOWN}`),
+    amountUsd: plainText.optional().describe(`USD value at the time of the quote. ${UNKNOWN}`),
     minimumAmount: signedDigits.optional(),
   })
   .meta({ id: "HistoryAmount" });
@@ -149,25 +149,23 @@ const sides = z.object({ origin: side, destination: side, rate: plainText.option
 
 const historyCallData = plainText
   .optional()
-  .describe(
-    "Absent in lists when it has more than 1,024 bytes: a request that is named by `id` or `orderId` shows it whole.",
-  );
+  .describe("Absent if longer than 1,024 bytes, unless the query selects the request by `id` or `orderId`.");
 
 const transactionFields = {
   fee: digits
     .optional()
     .describe(
-      "What it cost the solver, smallest units of the native currency; absent if somebody else paid it.",
+      "Fee paid by the solver, in base units of the native currency; absent if someone else paid it.",
     ),
   block: z.int().optional(),
   type: z.literal("onchain"),
   chainId: z.int(),
-  timestamp: z.int().optional().describe("When it was seen in a block, Unix seconds."),
-  status: z.enum(["success", "failure"]).optional().describe("Absent until it is in a block."),
+  timestamp: z.int().optional().describe("Time at which the transaction was seen in a block, Unix seconds."),
+  status: z.enum(["success", "failure"]).optional().describe("Absent until the transaction is mined."),
   data: z
     .object({ to: plainText, data: historyCallData, value: digits })
     .optional()
-    .describe("The call, of transactions that we sent."),
+    .describe("The call; present only for transactions sent by the service."),
   stateChanges: z
     .array(
       z.object({
@@ -186,20 +184,22 @@ const appFee = z
   .object({
     recipient: plainText
       .optional()
-      .describe("Whose app balance it goes to. Shown only to the API key that asked for the quote."),
+      .describe("Wallet whose app balance is credited. Shown only to the API key that requested the quote."),
     bps: digits.describe("Basis points of the input."),
     amount: digits,
     amountFormatted: plainText.optional(),
-    amountUsd: plainText.optional().describe(`USD when it was quoted. ${UNKNOWN}`),
+    amountUsd: plainText.optional().describe(`USD value at the time of the quote. ${UNKNOWN}`),
   })
   .meta({ id: "HistoryAppFee" });
 
 const sponsorPayment = z
-  .object({ amount: digits, address: plainText.describe("Of the currency."), chainId: z.int() })
+  .object({ amount: digits, address: plainText.describe("Address of the currency."), chainId: z.int() })
   .meta({ id: "SponsorPayment" });
 
 const charged = {
-  sponsorPayment: sponsorPayment.optional().describe("Absent if it was nothing, or several currencies."),
+  sponsorPayment: sponsorPayment
+    .optional()
+    .describe("Absent if nothing was charged or if several currencies were charged."),
   sponsorPayments: z.array(sponsorPayment),
 };
 const usdAmount = z.object({ amountUsd: plainText.describe("USD, six decimals.") });
@@ -219,20 +219,18 @@ const sponsorshipOf = <T extends string>(componentNames: readonly [T, ...T[]]) =
     userPaysTotal: usdAmount,
   });
   return z.object({
-    quoted: quoted.optional().describe("What an app agreed to pay of the quote's fees."),
+    quoted: quoted.optional().describe("Share of the quote's fees that an app agreed to pay."),
     actual: quoted
       .extend(charged)
       .optional()
-      .describe("What its app balance was charged, once the fill is final."),
+      .describe("Amount charged to the app balance, once the fill is final."),
     wallet: plainText
       .optional()
-      .describe("Whose app balance pays. Shown only to the API key that asked for the quote."),
+      .describe("Wallet whose app balance pays. Shown only to the API key that requested the quote."),
     costUsd: plainText
       .optional()
-      .describe(
-        "Set aside for the transaction that the service sends for the user; absent if it sends none.",
-      ),
-    paidUsd: plainText.optional().describe("Paid for that transaction."),
+      .describe("Reserved for the transaction that the service sends for the user; absent if it sends none."),
+    paidUsd: plainText.optional().describe("Actual cost of that transaction."),
   });
 };
 const feeSponsorshipV3 = sponsorshipOf(["execution", "swap", "platform", "app", "rent"]).meta({
@@ -250,29 +248,29 @@ const namedFee = z
   })
   .meta({ id: "HistoryFee" });
 const namedFees = z.object({
-  swap: namedFee.optional().describe("What exchanges and rounding cost."),
-  execution: namedFee.optional().describe("Flat fee and gas of the fill."),
-  platform: namedFee.optional().describe("Fee of the service."),
+  swap: namedFee.optional().describe("Cost of swaps and rounding."),
+  execution: namedFee.optional().describe("Flat fee and fill gas."),
+  platform: namedFee.optional().describe("Service fee."),
   app: namedFee.optional(),
-  sponsored: namedFee.optional().describe("The part that an app pays."),
+  sponsored: namedFee.optional().describe("Share paid by an app."),
 });
 
 const failedCall = z.object({ from: plainText, to: plainText, data: historyCallData, value: digits });
 const refundAmount = historyAmount.extend({ recipient: plainText }).meta({ id: "HistoryRefund" });
 
 const commonData = {
-  slippageTolerance: plainText.describe("bps from the expected output down to the least."),
+  slippageTolerance: plainText.describe("Difference between the expected and the minimum output, in bps."),
   failedTxHash: plainText.optional(),
   failedTxBlockNumber: z.int().optional(),
-  failedCallData: failedCall.optional().describe("The call that failed in a block."),
+  failedCallData: failedCall.optional().describe("The call of the transaction that failed on chain."),
   usesExternalLiquidity: z.literal(false),
   triggeredByFastFill: z.boolean(),
   delivered: z
     .object({
-      amount: digits.describe("What the recipient got, smallest units."),
-      quotedAmount: digits.describe("What was expected."),
-      minimumAmount: digits.describe("What was promised."),
-      differenceBps: z.number().describe("Above 0: more than was expected."),
+      amount: digits.describe("Amount received by the recipient, in base units."),
+      quotedAmount: digits.describe("Quoted amount."),
+      minimumAmount: digits.describe("Guaranteed minimum."),
+      differenceBps: z.number().describe("Positive if more than quoted was delivered."),
     })
     .optional(),
   apiKey: plainText.optional(),
@@ -286,10 +284,10 @@ const commonFields = {
   status: z.enum(publicStatuses),
   user: plainText,
   recipient: plainText,
-  sender: plainText.describe("Who sent the deposit; before that, who quoted."),
+  sender: plainText.describe("Sender of the deposit; before the deposit, the `user` of the quote."),
   refundTo: plainText,
   supersededByRequestId: nullable(answerHash32).describe(
-    "The request that was made in its place, when another sum came to its deposit address.",
+    "Request created in place of this one because its deposit address received a different amount.",
   ),
   depositAddress: nullable(
     z.object({
@@ -301,23 +299,25 @@ const commonFields = {
       recoveryAddress: nullable(plainText).describe(HIDDEN),
     }),
   ),
-  requestType: nullable(plainText).describe("Null: a quote that nobody has paid."),
+  requestType: nullable(plainText).describe("Null for an unpaid quote."),
   features: z
     .array(plainText)
     .describe(
-      "`execution`, `fast-fill`, `origin-swap`, `destination-swap`, `calls`; and `gasless_execution`, `gasless_swap`, `fast_fill`, `gas_top_up`, `fixed_rate`, `app_fees`, `deposit_address`, as other services name them.",
+      "`execution`, `fast-fill`, `origin-swap`, `destination-swap`, `calls`; also `gasless_execution`, `gasless_swap`, `fast_fill`, `gas_top_up`, `fixed_rate`, `app_fees`, `deposit_address`, for compatibility with other services.",
     ),
   createdAt: time,
   updatedAt: time,
   protocol: z.object({
-    orderId: nullable(answerHash32).describe(`${HIDDEN} Requests without a deposit address always have it.`),
+    orderId: nullable(answerHash32).describe(
+      `${HIDDEN} Always present for requests without a deposit address.`,
+    ),
     hubType: z.literal("onchain"),
     isWithdrawable: z
       .literal(false)
-      .describe("No user has to withdraw anything: what is not filled is refunded to him."),
+      .describe("Always false: users never withdraw, because an unfilled deposit is refunded."),
     solver: z.object({
       address: plainText,
-      protocolChainId: plainText.describe("Name of the solver's chain in the order."),
+      protocolChainId: plainText.describe("Name of the solver's chain in orders."),
       chainId: z.int().optional(),
     }),
     deposit: z
@@ -328,11 +328,11 @@ const commonFields = {
           currency: plainText,
           depositor: plainText,
           depository: plainText.optional(),
-          onchainId: answerHash32.describe("Id of the deposit on its chain: the order id."),
+          onchainId: answerHash32.describe("On-chain id of the deposit: the order id."),
           transactionId: plainText,
         }),
         blockNumber: z.int(),
-        confirmed: z.boolean().describe("It has the confirmations that its value asks for."),
+        confirmed: z.boolean().describe("Whether the deposit has the confirmations required for its value."),
       })
       .optional(),
     settlement: z
@@ -342,7 +342,7 @@ const commonFields = {
           refunds: z.array(payment),
         }),
         state: plainText.describe(
-          "`due`, `attested` or `settled` on the hub; `unrepayable` if no oracle can attest the payment, so that the hub never repays it.",
+          "State on the hub: `due`, `attested` or `settled`; `unrepayable` if no oracle can attest the payment, so the hub never repays it.",
         ),
         reason: plainText.optional(),
         updatedAt: time,
@@ -359,7 +359,7 @@ export const pastRequest = z
       failReason: nullable(plainText),
       refundFailReason: nullable(plainText),
       timeEstimate: nullable(z.number()).describe(
-        "Seconds from deposit to fill, as quoted. Null for requests from before it was stored.",
+        "Seconds from deposit to fill, as quoted. Null for requests created before this field was stored.",
       ),
       appFees: z
         .object({
@@ -367,7 +367,7 @@ export const pastRequest = z
           actual: z
             .array(appFee)
             .optional()
-            .describe("What app balances were credited, once the fill is final."),
+            .describe("Amounts credited to app balances, once the fill is final."),
           currency: historyCurrency,
         })
         .optional(),
@@ -376,15 +376,15 @@ export const pastRequest = z
           quoted: namedFees.optional(),
           actual: namedFees
             .optional()
-            .describe("USD that an app paid. What the fill cost is the `fee` of its transaction."),
-          currency: historyCurrency.describe("Of the quoted amounts."),
+            .describe("USD paid by an app. For the cost of the fill, see `fee` of its transaction."),
+          currency: historyCurrency.describe("Currency of the quoted amounts."),
         }),
       ),
       feeSponsorship: nullable(feeSponsorshipV3),
       route: z.object({ quoted: sides, actual: nullable(sides) }),
       refundCurrencyData: nullable(refundAmount),
       inTxs: z.array(transaction),
-      outTxs: z.array(transaction).describe("Fills, and refunds on the origin chain."),
+      outTxs: z.array(transaction).describe("Fill transactions, and refunds on the origin chain."),
     }),
   })
   .meta({ id: "PastRequest" });
@@ -400,19 +400,19 @@ export const pastRequestV2 = z
     ...commonFields,
     data: z.object({
       ...commonData,
-      failReason: plainText.describe("`N/A`: none."),
-      refundFailReason: plainText.describe("`N/A`: none."),
+      failReason: plainText.describe("`N/A` if the request did not fail."),
+      refundFailReason: plainText.describe("`N/A` if the request did not fail."),
       supersededByRequestId: nullable(answerHash32),
-      subsidizedRequest: z.boolean().describe("An app pays fees."),
+      subsidizedRequest: z.boolean().describe("Whether an app pays fees."),
       timeEstimate: z.number().optional().describe("Seconds from deposit to fill, as quoted."),
       fees: quotedFees.describe(
-        "As quoted, smallest units of `feeCurrency`: `gas` is the flat fee and gas of the fill, `price` the fee of the service. Empty for requests from before they were stored.",
+        "As quoted, in base units of `feeCurrency`: `gas` is the flat fee and fill gas, `price` the service fee. Empty for requests created before these fields were stored.",
       ),
-      feesUsd: quotedFees.describe("The same, USD with six decimals written as an integer."),
-      feeCurrency: plainText.optional().describe("Id of the currency."),
+      feesUsd: quotedFees.describe("The same fees in USD, as integers with six implied decimals."),
+      feeCurrency: plainText.optional().describe("Currency id of the fees."),
       feeCurrencyObject: historyCurrency,
-      appFees: z.array(appFee).describe("As agreed."),
-      paidAppFees: z.array(appFee).describe("As credited, once the fill is final."),
+      appFees: z.array(appFee).describe("As quoted."),
+      paidAppFees: z.array(appFee).describe("Amounts credited, once the fill is final."),
       appFeeCurrencyObject: historyCurrency.optional(),
       feeSponsorship: feeSponsorshipV2.optional(),
       expandedPriceImpact: nullable(
@@ -426,11 +426,11 @@ export const pastRequestV2 = z
           }),
         }),
       ),
-      currency: plainText.optional().describe("Id of the output currency."),
+      currency: plainText.optional().describe("Currency id of the output."),
       currencyObject: historyCurrency,
       price: digits
         .optional()
-        .describe("What the recipient got, or was quoted; smallest units of `currency`."),
+        .describe("Amount received by the recipient, or quoted if not filled, in base units of `currency`."),
       refundCurrencyData: refundAmount.optional(),
       inTxs: z.array(transactionV2),
       outTxs: z.array(transactionV2),
@@ -452,25 +452,25 @@ const unattributedDeposit = z
     txHash: plainText,
     depositor: plainText,
     currency: plainText,
-    amount: digits.describe("Smallest units."),
+    amount: digits.describe("Base units."),
     state: z
       .enum(["waiting", "refunding", "refunded", "held"])
       .describe(
-        "`waiting`: it goes back to its depositor by itself. `held`: it stays in the depository until the operator returns it.",
+        "`waiting`: the service returns it to its depositor automatically. `held`: it stays in the depository until the operator returns it.",
       ),
-    message: plainText.describe("Where it is."),
+    message: plainText.describe("Where the deposit is."),
   })
   .meta({ id: "UnattributedDeposit" });
 
 const page = {
-  continuation: z.string().optional().describe("Gives the next page; absent on the last one."),
+  continuation: z.string().optional().describe("Pass it to get the next page; absent on the last page."),
   total: z.int().optional(),
-  totalIsCapped: z.boolean().optional().describe("There are more than `total`."),
+  totalIsCapped: z.boolean().optional().describe("Whether there are more requests than `total`."),
   unattributedDeposits: z
     .array(unattributedDeposit)
     .optional()
     .describe(
-      "Deposits that belong to no known request, in the transactions that `hash`, `depositTxHash` or `term` names. Absent when there are none, and on later pages.",
+      "Deposits without a known request, in transactions selected by `hash`, `depositTxHash` or `term`. Absent if there are none, and on later pages.",
     ),
 };
 
@@ -485,14 +485,14 @@ export const requestsAnswerV2 = z
   })
   .meta({ id: "PastRequestsV2" });
 
-export const traceParams = z.object({ requestId: hash32.describe("Of the quote.") });
+export const traceParams = z.object({ requestId: hash32.describe("Request id of the quote.") });
 
 export const traceAnswer = z
   .object({
     requestId: answerHash32,
     status: z.enum(publicStatuses),
     fundsAt: z.enum(fundsPlaces),
-    summary: z.string().describe("Where the money is, and why, in one sentence."),
+    summary: z.string().describe("Where the funds are and why, in one sentence."),
     entries: z
       .array(
         z
@@ -507,7 +507,7 @@ export const traceAnswer = z
           })
           .catchall(z.unknown()),
       )
-      .describe("Everything seen, decided, signed and sent, in order."),
+      .describe("Everything the service saw, decided, signed and sent, in order."),
   })
   .meta({ id: "RequestTrace" });
 

@@ -3,7 +3,7 @@ import { digits, accountText, hash32 } from "../scalars.ts";
 
 /** Path of `GET /requests/{requestId}/signature` and `…/signature/v2`. */
 export const requestSignatureParams = z.object({
-  requestId: hash32.describe("The request id of the quote."),
+  requestId: hash32.describe("Request id of the quote."),
 });
 
 const signatureOf = (tuple: string) =>
@@ -11,8 +11,8 @@ const signatureOf = (tuple: string) =>
     .string()
     .regex(/^0x[0-9a-f]{130}$/)
     .describe(
-      `By the solver: EIP-191 over the 32 bytes of keccak256(abi.encode(${tuple})); ` +
-        "addresses are bytes32(uint256(uint160(address))); of other chains their bytes likewise, or keccak256 of them when they are more than 32.",
+      `The solver's EIP-191 signature over the 32 bytes of keccak256(abi.encode(${tuple})). ` +
+        "EVM addresses are bytes32(uint256(uint160(address))). Addresses of non-EVM chains are left-padded likewise, or hashed with keccak256 if longer than 32 bytes.",
     );
 
 export const requestSignatureAnswer = z
@@ -20,9 +20,9 @@ export const requestSignatureAnswer = z
     requestData: z.object({
       originChainId: z.int(),
       originUser: accountText.describe("The user of the quote."),
-      originCurrency: accountText.describe("The zero address is the native currency."),
+      originCurrency: accountText.describe("The zero address means the native currency."),
       originAmount: digits.describe(
-        "What is deposited, in base units. After a swap on the origin chain, this is its output, and differs from what the user paid.",
+        "Deposited amount in base units. After a swap on the origin chain, this is the swap's output, not the amount the user paid.",
       ),
       destinationChainId: z.int(),
       destinationUser: accountText.describe("The recipient of the quote."),
@@ -38,7 +38,7 @@ export const requestSignatureV2Answer = z
   .object({
     requestData: requestSignatureAnswer.shape.requestData.omit({ originAmount: true }).extend({
       destinationCurrency: accountText.describe(
-        "What the recipient gets. The zero address is the native currency.",
+        "Currency that the recipient receives. The zero address means the native currency.",
       ),
     }),
     signature: signatureOf(

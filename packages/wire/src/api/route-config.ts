@@ -6,24 +6,26 @@ import { deprecation } from "./deprecation.ts";
 export const routeConfigQuery = z.object({
   originChainId: numberOrDigits("a chain id"),
   destinationChainId: numberOrDigits("a chain id"),
-  user: address.optional().describe("Whose balance; without it the balance is told as 0."),
+  user: address.optional().describe("Account whose balance to return; without it the balance is 0."),
   currency: text(128)
     .min(1, "must not be empty")
     .optional()
-    .describe("Id, symbol or address of a currency of the origin chain; default: its native one."),
+    .describe("Id, symbol or address of a currency on the origin chain; default: its native currency."),
 });
 
 export const routeConfigAnswer = z
   .object({
-    enabled: z.boolean().describe("This currency can be bridged between these chains now."),
+    enabled: z.boolean().describe("Whether this currency can be bridged between these chains now."),
     user: z.object({
-      balance: digits.describe("Of the currency on the origin chain, smallest units."),
-      maxBridgeAmount: digits.describe("The most of it that one request can bridge now."),
+      balance: digits.describe("Balance of the currency on the origin chain, in base units."),
+      maxBridgeAmount: digits.describe("Maximum amount that one request can bridge now."),
     }),
     solver: z.object({
       address: evmAddress,
-      balance: digits.describe("Free for new fills on the destination chain, in its smallest units."),
-      capacityPerRequest: digits.describe("The most that one fill can be, likewise."),
+      balance: digits.describe(
+        "Available for new fills on the destination chain, in base units of its currency.",
+      ),
+      capacityPerRequest: digits.describe("Maximum size of a single fill, in the same units."),
     }),
     supportsExternalLiquidity: z.boolean(),
     deprecation,

@@ -6,8 +6,8 @@ import { because, becauseStrict } from "../because.ts";
 const MOST_ENTRIES = 1_000;
 
 const usd = z
-  .string(because('must be USD as a decimal string, e.g. "12.5"'))
-  .regex(/^\d{1,15}(\.\d{1,18})?$/, 'must be USD as a decimal string, e.g. "12.5"');
+  .string(because('must be an amount of USD as a decimal string, such as "12.5"'))
+  .regex(/^\d{1,15}(\.\d{1,18})?$/, 'must be an amount of USD as a decimal string, such as "12.5"');
 const evmAddress = z
   .string(because("must be a 20-byte address"))
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 20-byte address");
@@ -30,39 +30,44 @@ const usdByTarget = z
   .record(evmAddress, usd)
   .refine(
     (figures) => new Set(Object.keys(figures).map(lower)).size === Object.keys(figures).length,
-    "must name each target once",
+    "must list each target only once",
   );
 
 /** What a key may have paid from its app balance. A name that is not known is refused: a bound that is misspelt would not bind. */
 export const sponsorshipRules = z
   .strictObject(
     {
-      dailyUsd: usd.optional().describe("Most that all sponsored executions may cost in a UTC day."),
-      perUserDailyUsd: usd.optional().describe("The same for each user."),
+      dailyUsd: usd.optional().describe("Maximum cost of all sponsored executions per UTC day."),
+      perUserDailyUsd: usd.optional().describe("Maximum per user and UTC day."),
       perTargetDailyUsd: z
-        .union([usd, usdByTarget], because("must be USD, or an object of USD by address"))
+        .union(
+          [usd, usdByTarget],
+          because("must be an amount of USD, or an object of such amounts by address"),
+        )
         .optional()
-        .describe("The same for each target contract: one figure for every one, or figures by address."),
+        .describe(
+          "Maximum per target contract and UTC day: one value for all contracts, or values by address.",
+        ),
       allowTargets: targets.optional().describe("Only these contracts may be called."),
-      denyTargets: targets.optional().describe("These contracts never."),
+      denyTargets: targets.optional().describe("These contracts may never be called."),
       allowSelectors: selectors
         .optional()
-        .describe("Only these functions may be called, everywhere or on `target`."),
-      denySelectors: selectors.optional().describe("These functions never."),
+        .describe("Only these functions may be called, on any contract or only on `target`."),
+      denySelectors: selectors.optional().describe("These functions may never be called."),
       maxCallValueUsd: usd
         .optional()
         .describe(
-          "Most native token, in USD, that one call may carry from the sponsor, fees not included. Default 0: only calls without native token are sponsored.",
+          "Maximum native token, in USD without fees, that the sponsor pays for one call. Default 0: only calls without native token are sponsored.",
         ),
-      maxHoldsUsd: usd.optional().describe("Most that fast fills may have at risk at once."),
-      maxFastFillUsd: usd.optional().describe("Most that one fast fill may be worth."),
+      maxHoldsUsd: usd.optional().describe("Maximum total value of open fast fills."),
+      maxFastFillUsd: usd.optional().describe("Maximum value of one fast fill."),
       allowUnsubmitted: z
         .boolean(because("must be true or false"))
         .optional()
         .describe(
-          "Fast fill requests whose origin transaction is neither known to the service nor named in the call; default false.",
+          "Allow fast fills whose origin transaction is neither known to the service nor named in the call; default false.",
         ),
-      lowBalanceWarningUsd: usd.optional().describe("Below this much available balance there is a warning."),
+      lowBalanceWarningUsd: usd.optional().describe("Warn when the available balance falls below this."),
     },
     becauseStrict("must be an object"),
   )

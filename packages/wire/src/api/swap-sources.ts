@@ -4,7 +4,7 @@ export const swapSourcesAnswer = z.object({
   sources: z
     .array(z.string())
     .describe(
-      "Names for `includedSwapSources` and `excludedSwapSources` of a quote, in the order in which they win ties; none where nothing is swapped.",
+      "Names for `includedSwapSources` and `excludedSwapSources` of a quote, in the order that breaks ties; empty if the chain has no swaps.",
     ),
 });
 export type SwapSourcesAnswer = z.output<typeof swapSourcesAnswer>;

@@ -8,8 +8,8 @@ const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a s
 export const indexTransactionRequest = z
   .object(
     {
-      txHash: transactionId.describe("The deposit transaction; it need not be mined yet."),
-      chainId: chainIdText.describe("Origin chain: integer or its digits in a string."),
+      txHash: transactionId.describe("Hash of the deposit transaction; it need not be mined yet."),
+      chainId: chainIdText.describe("Origin chain id: an integer, or its digits in a string."),
       requestId: hash32.optional(),
       referrer: text(512).optional(),
     },
@@ -22,9 +22,9 @@ export const singleTransactionRequest = z
   .object(
     {
       tx: z
-        .string(because("must be a JSON text of the transaction with its txHash"))
-        .describe("JSON text of the step item's data plus `txHash` (or `replacementTxHash`)."),
-      chainId: chainIdText.describe("Chain of the transaction: integer or its digits in a string."),
+        .string(because("must be a JSON string of the transaction with its txHash"))
+        .describe("JSON string of the step item's data plus `txHash` (or `replacementTxHash`)."),
+      chainId: chainIdText.describe("Chain id of the transaction: an integer, or its digits in a string."),
       requestId: hash32,
       referrer: text(512).optional(),
     },
@@ -35,7 +35,7 @@ export const singleTransactionRequest = z
 /** What `tx` of `POST /transactions/single` must hold once it is read as JSON. */
 export const singleTransaction = z.object(
   { txHash: transactionId.optional(), replacementTxHash: transactionId.optional() },
-  because("must be the JSON text of an object"),
+  because("must be a JSON string of an object"),
 );
 
 export const messageAnswer = z.object({ message: z.string() }).meta({ id: "MessageAnswer" });

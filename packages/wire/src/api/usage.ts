@@ -12,23 +12,21 @@ export const usageQuery = z.object({
     .enum(["minutely", "hourly", "daily"], because("must be minutely, hourly or daily"))
     .default("hourly")
     .describe("Minutes are kept for 2 days, hours for 60 days, days for 400 days."),
-  startTimestamp: seconds.optional().describe("Seconds; default: a day before the end."),
-  endTimestamp: seconds.optional().describe("Seconds; default: now."),
+  startTimestamp: seconds.optional().describe("Unix seconds; default: one day before the end."),
+  endTimestamp: seconds.optional().describe("Unix seconds; default: now."),
   apiKey: z
     .union([z.string(), z.array(z.string())], because("must be ids of API keys"))
     .optional()
-    .describe(
-      `Ids of keys, separated by commas, at most ${MOST_USAGE_KEYS}; a key sees its own counts only.`,
-    ),
+    .describe(`Comma-separated API key ids, at most ${MOST_USAGE_KEYS}; a key sees only its own usage.`),
 });
 
 export const usageAnswer = z
   .object({
     metrics: z.array(
       z.object({
-        apiKey: z.string().describe("Id of the key."),
-        timestamp: z.iso.datetime().describe("Start of the minute, hour or day."),
-        endpoint: z.string().describe("Method and path, parameters by name."),
+        apiKey: z.string().describe("Id of the API key."),
+        timestamp: z.iso.datetime().describe("Start of the interval (minute, hour or day)."),
+        endpoint: z.string().describe("Method and path, with parameter names in place of values."),
         statusCode: z.int(),
         errorCode: z.string().optional(),
         count: z.int(),

@@ -16,22 +16,22 @@ export const createWebhookRequest = z
     {
       url: text(LONGEST_URL)
         .min(1, "must not be empty")
-        .regex(NO_CONTROLS, "must hold no control characters")
-        .describe("Where events are posted: an https URL of a public host."),
-      label: text(128).regex(NO_CONTROLS, "must hold no control characters").default(""),
+        .regex(NO_CONTROLS, "must not contain control characters")
+        .describe("URL that receives the events: https, on a public host."),
+      label: text(128).regex(NO_CONTROLS, "must not contain control characters").default(""),
       headers: z
         .record(
-          text(64).regex(/^[a-z0-9-]+$/, "must be names of headers in lower case"),
+          text(64).regex(/^[a-z0-9-]+$/, "must be header names in lower case"),
           text(1_024).regex(/^[\x20-\x7e]*$/, "must be printable ASCII"),
           because("must be an object of headers"),
         )
         .refine((headers) => Object.keys(headers).length <= MOST_HEADERS, `must be at most ${MOST_HEADERS}`)
         .refine(
           (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
-          "must not be headers that a delivery has anyway",
+          "must not override a standard header of deliveries",
         )
         .default({})
-        .describe("Sent with every delivery; their values are not shown again."),
+        .describe("Extra headers for every delivery. Their values are never returned."),
     },
     becauseStrict("must be a JSON object"),
   )
@@ -44,7 +44,9 @@ export const rotateWebhookRequest = z
       graceSeconds: count("seconds")
         .max(30 * 86_400, "must be at most 30 days")
         .default(86_400)
-        .describe("For so long the old secret signs as well, in X-Signature-SHA256-Previous."),
+        .describe(
+          "Seconds for which deliveries are also signed with the old secret, in X-Signature-SHA256-Previous.",
+        ),
     },
     becauseStrict("must be a JSON object"),
   )
@@ -66,7 +68,7 @@ export const deliveriesQuery = z.object({
   before: text(16)
     .regex(/^\d{1,15}$/, "must be the id of a delivery")
     .optional()
-    .describe("Only deliveries before this one: the next page."),
+    .describe("Only deliveries before this id; use it to get the next page."),
 });
 
 export const webhookAnswer = z
@@ -77,19 +79,21 @@ export const webhookAnswer = z
     headerNames: z.array(z.string()),
     createdAt: milliseconds,
     updatedAt: milliseconds,
-    previousSecretUntil: milliseconds.nullable().describe("Until then the secret before signs as well."),
+    previousSecretUntil: milliseconds
+      .nullable()
+      .describe("Deliveries are also signed with the previous secret until this time."),
     failingSince: milliseconds
       .nullable()
-      .describe("Since when every attempt has failed. The endpoint is not switched off by that."),
+      .describe("Time since which every attempt has failed. The endpoint stays enabled."),
     lastError: z.string().nullable(),
     lastDeliveredAt: milliseconds.nullable(),
-    waiting: z.int().describe("Deliveries that wait for their turn or for the next attempt."),
-    failed: z.int().describe("Deliveries that were given up and can be replayed."),
+    waiting: z.int().describe("Number of deliveries waiting for their first or next attempt."),
+    failed: z.int().describe("Number of abandoned deliveries, which can be replayed."),
   })
   .meta({ id: "Webhook" });
 export const issuedWebhookAnswer = z
   .object({
-    secret: z.string().describe("What signs the deliveries. It is shown this once."),
+    secret: z.string().describe("Secret that signs deliveries. It is shown only once."),
     webhook: webhookAnswer,
   })
   .meta({ id: "IssuedWebhook" });
@@ -97,7 +101,7 @@ export const webhooksAnswer = z.object({ webhooks: z.array(webhookAnswer) }).met
 
 export const webhookDeliveryAnswer = z
   .object({
-    id: z.string().describe("Stands in X-Webhook-Id of every attempt."),
+    id: z.string().describe("Sent as X-Webhook-Id with every attempt."),
     requestId: z.string(),
     sequence: z.int(),
     state: deliveryState,
@@ -119,7 +123,7 @@ export const webhookDeliveryLogAnswer = webhookDeliveryAnswer
         tookMs: z.int(),
         statusCode: z.int().nullable(),
         error: z.string().nullable(),
-        response: z.string().nullable().describe("How the answer began."),
+        response: z.string().nullable().describe("Beginning of the response body."),
       }),
     ),
   })

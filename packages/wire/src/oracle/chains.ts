@@ -7,7 +7,10 @@ export const oracleChainsAnswer = z
       z.object({
         id: z.string().describe("The name used in orders and attestations."),
         vmType: z.enum(["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"]),
-        depository: z.string().optional().describe("Absent: deposits and withdrawals are not attested."),
+        depository: z
+          .string()
+          .optional()
+          .describe("Address of the depository. Absent if deposits and withdrawals are not attested."),
       }),
     ),
   })

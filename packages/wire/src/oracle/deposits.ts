@@ -13,15 +13,15 @@ export const depositAttestationRequest = z
       mode: z
         .enum(["fast", "slow"], because("must be fast or slow"))
         .optional()
-        .describe("`fast` is accepted and treated as `slow`: nothing is attested before it is final."),
+        .describe("`fast` is treated as `slow`: only final deposits are attested."),
       part: z
         .int(because("must be an integer from 0 to 9999"))
         .min(0, because("must be an integer from 0 to 9999"))
         .max(9_999, because("must be an integer from 0 to 9999"))
         .optional()
         .describe(
-          "Which part of the transaction's deposits, 0 by default. A part holds at most 64 deposits and is an execution of its own. " +
-            "Token transfers that name no order come in parts after those of all other deposits. A part that does not exist has no messages. " +
+          "Part of the transaction's deposits, default 0. A part contains at most 64 deposits and is a separate execution. " +
+            "Token transfers without an order id come in parts after all other deposits. A part that does not exist has no messages. " +
             "Deposits in blocks before the hub file's `depositPartsSince` are all in part 0.",
         ),
       ...peerOptions,
@@ -37,12 +37,12 @@ export const depositMessage = z
     result: z.object({
       onchainId: answerHash32,
       depository: z.string(),
-      depositId: answerHash32.describe("The order's id; 32 zero bytes when the deposit carries none."),
+      depositId: answerHash32.describe("Order id; 32 zero bytes if the deposit has none."),
       depositor: z.string(),
       currency: z.string(),
       amount: digits,
     }),
-    extraData: z.object({ timestamp: digits.describe("Unix seconds of the block.") }).optional(),
+    extraData: z.object({ timestamp: digits.describe("Block timestamp, Unix seconds.") }).optional(),
     ...messageSignatures,
   })
   .meta({ id: "DepositMessage" });

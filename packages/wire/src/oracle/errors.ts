@@ -30,12 +30,12 @@ export const oracleErrorStatus: Readonly<Record<OracleErrorCode, number>> = {
 /** Body of every error of the oracle. */
 export const oracleError = z
   .object({
-    message: z.string().describe("What is wrong, in words for the caller."),
+    message: z.string().describe("Description of the error for the caller."),
     code: oracleErrorCode.describe("Machine-readable reason."),
-    field: z.string().optional().describe("Field of the request that is wrong."),
-    retryAfter: z.int().positive().optional().describe("Seconds after which asking again makes sense."),
-    error: z.string().optional().describe("The HTTP status in words, where it is not told by `code` alone."),
-    statusCode: z.int().optional().describe("The HTTP status again, likewise."),
+    field: z.string().optional().describe("Invalid field of the request."),
+    retryAfter: z.int().positive().optional().describe("Seconds to wait before retrying."),
+    error: z.string().optional().describe("HTTP status text, if `code` does not imply it."),
+    statusCode: z.int().optional().describe("HTTP status code, if `code` does not imply it."),
   })
   .meta({ id: "OracleError" });
 

@@ -8,7 +8,9 @@ import { answerExtras, execution, messageSignatures } from "./signatures.ts";
 const fillEntry = z.object({ transactionId }, because("must be an object"));
 const subject = {
   order: attestedOrder,
-  orderSignature: signature65.describe("EIP-191 of the solver over the 32 raw bytes of the order's id."),
+  orderSignature: signature65.describe(
+    "The solver's EIP-191 signature over the 32 raw bytes of the order id.",
+  ),
   inputs: inputEntries,
   fill: fillEntry,
 };

@@ -8,16 +8,16 @@ import { answerExtras } from "./signatures.ts";
 export const nonceMappingRequest = z
   .object(
     {
-      walletChainId: chainName.describe("Name of the chain that the wallet's transfer is made on."),
-      wallet: evmAccount.describe("Who transfers, and who signed."),
+      walletChainId: chainName.describe("Name of the chain on which the wallet makes the transfer."),
+      wallet: evmAccount.describe("Wallet that makes the transfer and signed this mapping."),
       nonce: canonicalAmount.describe("Nonce of the transfer."),
-      id: hash32.describe("What the transfer is for: the id of an order."),
-      depositor: evmAccount.describe("Who is to count as depositor."),
+      id: hash32.describe("Id of the order that the transfer pays for."),
+      depositor: evmAccount.describe("Account to record as the depositor."),
       signatureChainId: z
         .int(because("must be an integer"))
         .min(1, "must be positive")
-        .describe("Numeric id of the chain in whose domain the wallet signed."),
-      signature: signature65.describe("EIP-712 of the wallet over its `NonceMapping`."),
+        .describe("Chain id of the signed EIP-712 domain."),
+      signature: signature65.describe("The wallet's EIP-712 signature over its `NonceMapping`."),
       ...peerOptions,
     },
     because("must be an object"),
@@ -39,10 +39,10 @@ export const nonceMappingAnswer = z
   .object({
     genericMapping: z.object({
       user: evmAddress.describe("The wallet's account on the hub."),
-      id: answerHash32.describe("sha256 of `NONCE_MAPPING:` and the nonce."),
-      data: answerHex.describe("The id, then the 20 bytes of the depositor."),
+      id: answerHash32.describe("sha256 of `NONCE_MAPPING:` followed by the nonce."),
+      data: answerHex.describe("The order id, followed by the 20 bytes of the depositor."),
       nonce: answerHash32,
-      signatures: z.array(mappingSignature).min(1).describe("Ascending by signer."),
+      signatures: z.array(mappingSignature).min(1).describe("Sorted by signer, ascending."),
     }),
     ...answerExtras,
   })

@@ -10,8 +10,8 @@ export const refundEntry = z
   .object(
     {
       transactionId,
-      inputIndex: uint32.describe("Position of the input in the order."),
-      refundIndex: uint32.describe("Position of the refund option in the input."),
+      inputIndex: uint32.describe("Index of the input in the order."),
+      refundIndex: uint32.describe("Index of the refund option in the input."),
     },
     because("must be an object"),
   )
@@ -19,7 +19,9 @@ export const refundEntry = z
 
 const subject = {
   order: attestedOrder,
-  orderSignature: signature65.describe("EIP-191 of the solver over the 32 raw bytes of the order's id."),
+  orderSignature: signature65.describe(
+    "The solver's EIP-191 signature over the 32 raw bytes of the order id.",
+  ),
   inputs: inputEntries,
   refunds: z.array(refundEntry, because("must be a list")).max(64, "must have at most 64 entries"),
 };

@@ -4,14 +4,14 @@ import { address, flag, hash32, hexData } from "../scalars.ts";
 
 const UINT32_MAX = 0xffff_ffff;
 const UINT256_MAX = 2n ** 256n - 1n;
-const WORDS_OF_AMOUNT = "must be a string of decimal digits without leading zeros (smallest units)";
+const WORDS_OF_AMOUNT = "must be a string of decimal digits without leading zeros (base units)";
 
 /** Name of a chain of the oracle's configuration, e.g. `base`; never a number. */
 export const chainName = z
   .string(because("must be the name of a chain"))
   .min(1, "must not be empty")
   .max(64, "must have at most 64 characters")
-  .describe("Name of a chain, e.g. `base`; see `GET /chains/v1`.");
+  .describe("Name of a chain, such as `base`; see `GET /chains/v1`.");
 
 /** Amounts have one spelling: what is signed about them must not depend on how a caller wrote them. */
 export const canonicalAmount = z
@@ -24,7 +24,7 @@ export const transactionId = z
   .string(because("must be a string"))
   .min(1, "must not be empty")
   .max(128, "must have at most 128 characters")
-  .describe("Transaction id in the spelling of the chain's family (EVM: `0x` and 64 hex digits).");
+  .describe("Transaction id in the format of the chain family (EVM: `0x` and 64 hex digits).");
 
 /** Position in a list, or anything else that is a uint32. */
 export const uint32 = z
@@ -47,10 +47,10 @@ export const evmAccount = z
 export const peerOptions = {
   requestPeerSignatures: flag
     .optional()
-    .describe("Also ask the configured peers and combine what they sign."),
+    .describe("Also request signatures from the configured peers and combine them."),
   requireThreshold: flag
     .optional()
-    .describe("Answer 409 instead of fewer signatures than the threshold of this oracle."),
+    .describe("Return 409 instead of fewer signatures than this oracle's threshold."),
 };
 
 export { address, hash32, hexData };

@@ -7,9 +7,9 @@ import { hash32, transactionId, uint32 } from "./scalars.ts";
 export const inputEntry = z
   .object(
     {
-      transactionId: transactionId.describe("Transaction of the deposit, on the chain of the order's input."),
-      onchainId: hash32.describe("Which deposit of that transaction."),
-      inputIndex: uint32.describe("Position of the input in the order."),
+      transactionId: transactionId.describe("Transaction of the deposit on the chain of the order's input."),
+      onchainId: hash32.describe("Id of the deposit within that transaction."),
+      inputIndex: uint32.describe("Index of the input in the order."),
     },
     because("must be an object"),
   )
@@ -23,9 +23,9 @@ export const inputEntries = z
 export const settlementResult = z
   .object({
     orderId: answerHash32,
-    status: z.literal(1).describe("1: successful."),
+    status: z.literal(1).describe("1 means successful."),
     totalWeightedInputPaymentBpsDiff: signedDigits.describe(
-      "How much more (or less) was deposited than asked for, as a fraction of 10^18, truncated toward zero.",
+      "Difference between deposited and requested amount, as a fraction of 10^18, truncated toward zero.",
     ),
   })
   .meta({ id: "SettlementResult" });

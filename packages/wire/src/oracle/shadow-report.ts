@@ -6,31 +6,33 @@ const count = z.int().nonnegative();
 export const shadowReport = z
   .object({
     shadow: z.boolean().describe("Whether this oracle runs in shadow mode."),
-    since: z.string().describe("ISO time from which is counted: the start of the process."),
-    attestations: count.describe("Requests in which peers were asked."),
+    since: z.string().describe("Start of the counts: the start of the process, ISO 8601."),
+    attestations: count.describe("Number of requests for which peers were queried."),
     local: z
       .object({
-        ok: count.describe("The same, and at least one other signer signed it."),
-        alone: count.describe("The same, but nobody else signed it, or there was nothing to sign."),
-        failed: count.describe("Nothing, while others signed the answer."),
-        mismatch: count.describe("Something else than what others signed."),
-        pending: count.describe("Nothing yet."),
+        ok: count.describe("Same result, signed by at least one other signer."),
+        alone: count.describe("Same result, but no other signer signed it, or there was nothing to sign."),
+        failed: count.describe("No result, although others signed the response."),
+        mismatch: count.describe("A result that differs from what others signed."),
+        pending: count.describe("No result yet."),
       })
-      .describe("What this oracle said itself, compared with the answer that was given."),
+      .describe("This oracle's own results, compared with the responses sent."),
     agreement: z
       .number()
       .nullable()
-      .describe("Share of `ok` in `ok`, `failed` and `mismatch` (0 to 1); null while there are none."),
+      .describe("`ok` as a share of `ok` + `failed` + `mismatch` (0 to 1); null while all are zero."),
     peers: z
       .array(
         z.object({
           name: z.string().describe("Host and path of the peer."),
-          answered: count.describe("Answers that could be compared."),
-          failed: count.describe("Calls that gave none: errors, time-outs, answers of a shadow."),
-          diverged: count.describe("Of the answers, those that said something else than what was answered."),
+          answered: count.describe("Responses that could be compared."),
+          failed: count.describe(
+            "Calls without a comparable response: errors, timeouts, responses of a shadow oracle.",
+          ),
+          diverged: count.describe("Compared responses that differed from the response sent."),
         }),
       )
-      .describe("How each peer did; a peer that was not waited for is in no count."),
+      .describe("Results by peer. A peer whose answer was not awaited is not counted."),
   })
   .meta({ id: "ShadowReport" });
 

@@ -3,7 +3,7 @@ import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
 
 /** An oracle's signature of a message: EIP-191 over the 32 raw bytes of the message's id. */
 export const messageSignature = z
-  .object({ oracle: evmAddress.describe("Who signed."), signature: answerHex })
+  .object({ oracle: evmAddress.describe("Address of the signer."), signature: answerHex })
   .meta({ id: "MessageSignature" });
 
 /** An oracle's EIP-712 signature of an execution for the contract that will carry it out. */
@@ -19,8 +19,8 @@ export const executionSignature = z
 /** What the hub does once enough oracles have signed it. */
 export const execution = z
   .object({
-    idempotencyKey: answerHash32.describe("The hub carries out one execution per key."),
-    actions: z.array(answerHex).min(1).describe("ABI-encoded actions, carried out together."),
+    idempotencyKey: answerHash32.describe("The hub runs one execution per key."),
+    actions: z.array(answerHex).min(1).describe("ABI-encoded actions, executed together."),
     metadata: z
       .array(
         z.object({
@@ -31,8 +31,8 @@ export const execution = z
         }),
       )
       .optional()
-      .describe("Where the tokens of the hub come from; not signed."),
-    signatures: z.array(executionSignature).min(1).describe("Ascending by signer."),
+      .describe("Origin of the hub tokens; not signed."),
+    signatures: z.array(executionSignature).min(1).describe("Sorted by signer, ascending."),
   })
   .meta({ id: "Execution" });
 
@@ -49,26 +49,28 @@ export const payloadSignature = z
 /** How an answer came about; says nothing that is signed. */
 export const quorum = z
   .object({
-    signers: z.int().nonnegative().describe("Distinct counted signers of this answer."),
-    threshold: z.int().nonnegative().describe("How many this oracle was told to want."),
+    signers: z.int().nonnegative().describe("Number of distinct counted signers in this response."),
+    threshold: z.int().nonnegative().describe("Configured number of signers (`ORACLE_SIGNERS_THRESHOLD`)."),
     local: z
       .enum(["ok", "failed", "mismatch", "pending"])
-      .describe("What this oracle itself says: the same, it failed, something else, or it had not finished."),
+      .describe("This oracle's own result: the same, failed, different, or not finished."),
   })
   .meta({ id: "Quorum" });
 
 /** Fields that any attestation may carry besides its payload. */
 export const answerExtras = {
   quorum: quorum.optional(),
-  shadow: z.literal(true).optional().describe("This oracle runs in shadow mode: nobody should count on it."),
+  shadow: z.literal(true).optional().describe("This oracle runs in shadow mode: do not count its signature."),
 };
 
 /** The signatures of one message. */
 export const messageSignatures = {
   signature: messageSignature
     .optional()
-    .describe("Of the answering oracle when it signed, else the first; absent when nothing is signed."),
-  signatures: z.array(messageSignature).describe("Ascending by signer."),
+    .describe(
+      "Signature of the answering oracle, or the first one if it did not sign; absent if there is none.",
+    ),
+  signatures: z.array(messageSignature).describe("Sorted by signer, ascending."),
 };
 
 export type MessageSignature = z.infer<typeof messageSignature>;

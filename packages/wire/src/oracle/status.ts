@@ -3,34 +3,36 @@ import { z } from "zod";
 const count = z.int().nonnegative();
 const reach = z
   .enum(["reachable", "unreachable"])
-  .describe("Whether a node answered a question of this report.");
+  .describe("Whether a node answered a query of this report.");
 const problem = z
   .string()
   .optional()
-  .describe("Kind of the fault, e.g. `wrongChain` or `timeout`; absent when there is none.");
+  .describe("Kind of problem, such as `wrongChain` or `timeout`; absent if there is none.");
 const finalBlock = z
   .object({
     height: count.describe(
-      "Number of the newest block (slot, ledger) that is final by the policy of this oracle.",
+      "Number of the newest block (slot, ledger) that is final under this oracle's policy.",
     ),
-    ageSeconds: count.optional().describe("By the block's own time; absent where a node tells none with it."),
+    ageSeconds: count
+      .optional()
+      .describe("Age by the block's own timestamp; absent if the node does not report one."),
   })
   .optional()
-  .describe("Absent when no node answered, or when the family has no final block to ask for.");
+  .describe("Absent if no node answered or if the chain family has no final block to query.");
 
 /** Answer of `GET /status/v1`: who this oracle is for the hub, and what it can see. */
 export const oracleStatus = z
   .object({
-    signer: z.string().describe("Address that this oracle signs with."),
+    signer: z.string().describe("Address with which this oracle signs."),
     shadow: z.boolean().describe("Whether this oracle runs in shadow mode."),
     quorum: z
       .object({
         threshold: count.describe(
-          "Signatures with which this oracle answers at once (`ORACLE_SIGNERS_THRESHOLD`).",
+          "Number of signatures at which this oracle answers without waiting for more (`ORACLE_SIGNERS_THRESHOLD`).",
         ),
-        signers: count.nullable().describe("Addresses in its `ORACLE_SIGNERS`; null: it has no list."),
+        signers: count.nullable().describe("Number of addresses in `ORACLE_SIGNERS`; null if it is not set."),
       })
-      .describe("What this oracle itself counts. It may differ from what the hub asks for."),
+      .describe("The signers and threshold that this oracle uses. They can differ from those of the hub."),
     hub: z.object({
       id: z.string(),
       chainId: count,
@@ -39,12 +41,12 @@ export const oracleStatus = z
       finalBlock,
       multisig: z
         .object({
-          isSigner: z.boolean().describe("Whether the hub counts the signatures of this oracle."),
-          threshold: count.describe("Signatures that an execution on the hub needs."),
+          isSigner: z.boolean().describe("Whether the hub counts this oracle's signature."),
+          threshold: count.describe("Number of signatures that an execution on the hub needs."),
         })
         .nullable()
         .describe(
-          "By the hub's OracleMultisig at its final block; null when it is not configured or was not read.",
+          "State of the hub's OracleMultisig at its final block; null if not configured or not read.",
         ),
     }),
     chains: z.array(
@@ -54,16 +56,18 @@ export const oracleStatus = z
         status: z
           .enum(["reachable", "unreachable", "unknown", "unsupported"])
           .describe(
-            "`unknown`: an exchange, which is only asked about transactions, and was not asked yet. `unsupported`: this build cannot read the family.",
+            "`unknown`: Hyperliquid or Lighter, which are only queried for transactions, and have not been queried yet. `unsupported`: this build cannot read the chain family.",
           ),
         problem,
         finalBlock,
         lastAnswerSecondsAgo: count
           .nullable()
-          .describe("Since a node of the chain last answered anything; null: not since the start."),
+          .describe(
+            "Seconds since a node of the chain last answered; null if none has since the process started.",
+          ),
       }),
     ),
-    checkedSecondsAgo: count.describe("Age of this report, which is shared by all callers for some seconds."),
+    checkedSecondsAgo: count.describe("Age of this report, which is cached for some seconds."),
   })
   .meta({ id: "OracleStatus" });
 

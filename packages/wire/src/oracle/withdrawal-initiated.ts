@@ -13,7 +13,7 @@ export const withdrawalInitiatedRequest = z
 /** What the allocator is asked to pay out, and who attests that the hub holds the money for it. */
 export const payloadParams = z
   .object({
-    chainId: digits.describe("The hub's number of the chain to withdraw to."),
+    chainId: digits.describe("Chain to withdraw to, by its number on the hub."),
     depository: z.string(),
     currency: z.string(),
     amount: digits,
@@ -21,7 +21,7 @@ export const payloadParams = z
     recipient: z.string(),
     nonce: answerHash32,
     data: answerHex,
-    signatures: z.array(payloadSignature).min(1).describe("Ascending by signer."),
+    signatures: z.array(payloadSignature).min(1).describe("Sorted by signer, ascending."),
   })
   .meta({ id: "PayloadParams" });
 

@@ -6,11 +6,11 @@ import { answerExtras, execution } from "./signatures.ts";
 
 /** Everything that describes a withdrawal from the hub. */
 export const hubWithdrawal = {
-  settlementChainId: chainName.describe("Name of the hub."),
+  settlementChainId: chainName.describe("Chain name of the hub."),
   expectedAmount: canonicalAmount,
   chainId: chainName.describe("Chain to withdraw to."),
   currency: address,
-  withdrawer: address.describe("Owner of the balance on the hub."),
+  withdrawer: address.describe("Owner of the hub balance."),
   withdrawerChainId: chainName,
   recipient: address,
   withdrawalNonce: hash32,
@@ -33,9 +33,7 @@ export const withdrawalInitiationRequest = z
   .object(
     {
       ...hubWithdrawal,
-      signature: hexData.describe(
-        "The owner's authorisation of exactly this withdrawal, on exactly this hub.",
-      ),
+      signature: hexData.describe("The owner's authorization of this withdrawal on this hub."),
       ...peerOptions,
     },
     because("must be an object"),

@@ -25,7 +25,7 @@ export const withdrawalAttestationRequest = z
     {
       chainId: chainName,
       withdrawal: hexData.max(65_538, "must have at most 32 KiB").describe("The encoded payload."),
-      transactionId: transactionId.optional().describe("A hint; it never changes what is signed."),
+      transactionId: transactionId.optional().describe("A hint; it never changes the signed content."),
       withdrawalAddressRequest,
       ...peerOptions,
     },
