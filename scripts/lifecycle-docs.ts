@@ -1,50 +1,65 @@
-// Writes docs/LIFECYCLE.md from the state machine itself; `--check` only says whether the committed page still tells the truth.
+// Writes docs/LIFECYCLE.md from the state machine; with `--check` only reports whether the committed page is up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { decide, fundsAt, nextAction, publicStatus, quotedState, requestStates } from "@causeway/domain";
-import type { Decision, Effect, RequestEvent, RequestKind, RequestState, StateName } from "@causeway/domain";
+import type { Effect, RequestEvent, RequestKind, RequestState, StateName } from "@causeway/domain";
 import { format } from "oxfmt";
 
 const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
 const DEPOSIT = "1";
 const OTHER_DEPOSIT = "2";
 
-/** One example of every event, with the words a reader knows it by. */
+/** One example of every event, with the words that a reader knows it by. */
 const events: readonly { readonly label: string; readonly event: RequestEvent }[] = [
-  seen("deposit seen, matching, confirmed", { confirmed: true }),
-  seen("deposit seen, matching, not yet confirmed", { confirmed: false }),
-  seen("deposit seen, matching, after the deadline", { late: true }),
-  seen("deposit seen, not as agreed, signed by the user", {
+  { label: "fast fill accepted", event: { kind: "fastFillAccepted" } },
+  { label: "gasless call accepted", event: { kind: "executionAccepted" } },
+  { label: "gasless call mined", event: { kind: "executionMined" } },
+  { label: "gasless call reorged out", event: { kind: "executionUnmined" } },
+  { label: "gasless call final", event: { kind: "executionFinal" } },
+  {
+    label: "gasless call reverted",
+    event: { kind: "executionReverted", reason: "EXECUTION_REVERTED" },
+  },
+  {
+    label: "gasless call dropped, or its revert is final",
+    event: { kind: "executionDead", reason: "TRANSACTION_NOT_INCLUDED" },
+  },
+  { label: "deadline passed", event: { kind: "deadlinePassed" } },
+  seen("matching deposit seen and confirmed", { confirmed: true }),
+  seen("matching deposit seen, not yet confirmed", { confirmed: false }),
+  seen("matching deposit seen after the deadline", { late: true }),
+  seen("wrong deposit seen, made by the user", {
     verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser: true },
   }),
-  seen("deposit seen, not as agreed, signed by a stranger", {
+  seen("wrong deposit seen, made by someone else", {
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
-  seen("a further deposit seen", { depositId: OTHER_DEPOSIT }),
-  { label: "deposit confirmed", event: { kind: "depositConfirmed", depositId: DEPOSIT } },
-  seen("a matching deposit seen, in place of one that vanished", {
+  seen("second deposit seen", { depositId: OTHER_DEPOSIT }),
+  seen("matching deposit seen that replaces an orphaned one", {
     depositId: OTHER_DEPOSIT,
     replaces: true,
   }),
+  { label: "deposit confirmed", event: { kind: "depositConfirmed", depositId: DEPOSIT } },
   {
-    label: "deposit moved into a younger block by a reorg",
+    label: "deposit moved to a newer block by a reorg",
     event: { kind: "depositUnconfirmed", depositId: DEPOSIT },
   },
-  { label: "deposit taken back by a reorg", event: { kind: "depositRemoved", depositId: DEPOSIT } },
-  { label: "fill planned (nonce given)", event: { kind: "fillPlanned" } },
+  { label: "deposit reorged out", event: { kind: "depositRemoved", depositId: DEPOSIT } },
+  { label: "deposit of a fast fill overdue", event: { kind: "frontOverdue" } },
+  { label: "fill planned (nonce reserved)", event: { kind: "fillPlanned" } },
   { label: "fill broadcast", event: { kind: "fillBroadcast" } },
   { label: "fill mined", event: { kind: "fillMined" } },
-  { label: "fill fallen out of the chain", event: { kind: "fillUnmined" } },
-  { label: "fill beyond reorgs", event: { kind: "fillFinal" } },
+  { label: "fill reorged out", event: { kind: "fillUnmined" } },
+  { label: "fill final", event: { kind: "fillFinal" } },
   {
-    label: "fill's nonce dead (reverted or used up), beyond reorgs",
+    label: "fill reverted or replaced, final",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
   },
   {
-    label: "the same, because prices moved away from what it exchanges",
+    label: "fill reverted because pools moved, final",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
   },
   {
-    label: "the same, while no block holds the deposit any more",
+    label: "fill reverted or replaced, final, and its deposit orphaned",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
   },
   {
@@ -52,31 +67,16 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
     event: { kind: "fillImpossible", reason: "SLIPPAGE" },
   },
   { label: "same-chain payment mined", event: { kind: "sendMined" } },
-  { label: "same-chain payment fallen out of the chain", event: { kind: "sendUnmined" } },
-  { label: "same-chain payment beyond reorgs", event: { kind: "sendFinal" } },
+  { label: "same-chain payment reorged out", event: { kind: "sendUnmined" } },
+  { label: "same-chain payment final", event: { kind: "sendFinal" } },
   { label: "refund mined", event: { kind: "refundMined", depositId: DEPOSIT } },
-  { label: "refund fallen out of the chain", event: { kind: "refundUnmined", depositId: DEPOSIT } },
-  { label: "refund beyond reorgs", event: { kind: "refundFinal", depositId: DEPOSIT } },
+  { label: "refund reorged out", event: { kind: "refundUnmined", depositId: DEPOSIT } },
+  { label: "refund final", event: { kind: "refundFinal", depositId: DEPOSIT } },
   {
     label: "refund impossible",
     event: { kind: "refundImpossible", depositId: DEPOSIT, reason: "AMOUNT_TOO_LOW_TO_REFUND" },
   },
-  {
-    label: "refund released by the operator",
-    event: { kind: "refundReleased", depositId: DEPOSIT },
-  },
-  { label: "call accepted (an app pays for it)", event: { kind: "executionAccepted" } },
-  { label: "call mined", event: { kind: "executionMined" } },
-  { label: "call mined without effect", event: { kind: "executionReverted", reason: "EXECUTION_REVERTED" } },
-  { label: "call fallen out of the chain", event: { kind: "executionUnmined" } },
-  { label: "call beyond reorgs", event: { kind: "executionFinal" } },
-  {
-    label: "call never mined, or without effect beyond reorgs",
-    event: { kind: "executionDead", reason: "TRANSACTION_NOT_INCLUDED" },
-  },
-  { label: "fast fill accepted (an app vouches)", event: { kind: "fastFillAccepted" } },
-  { label: "deposit of a fast fill overdue", event: { kind: "frontOverdue" } },
-  { label: "deadline passed", event: { kind: "deadlinePassed" } },
+  { label: "refund released by the operator", event: { kind: "refundReleased", depositId: DEPOSIT } },
 ];
 
 function seen(
@@ -93,8 +93,6 @@ function seen(
   return { label, event: { ...event, ...change } };
 }
 
-type Row = { readonly name: StateName; readonly state: RequestState };
-
 const withoutDeposit: readonly StateName[] = ["quoted", "accepted", "depositing", "expired"];
 
 function stateNamed(name: StateName, kind: RequestKind): RequestState {
@@ -102,8 +100,8 @@ function stateNamed(name: StateName, kind: RequestKind): RequestState {
   return { ...quotedState(kind), name, depositId: hasDeposit ? DEPOSIT : undefined };
 }
 
-/** The states that only a fast fill knows: a fill without a deposit that waits for nothing. */
-function frontedStates(): Row[] {
+/** The states of a fast fill, which has a hold on an app balance and perhaps no deposit. */
+function fastFillStates(): RequestState[] {
   const states = (["fillable", "filling", "submitted", "filled"] as const).flatMap((name) => {
     const held: RequestState = { ...quotedState("bridge"), name, front: "held" };
     return [
@@ -114,36 +112,35 @@ function frontedStates(): Row[] {
   });
   const final: RequestState = { ...quotedState("bridge"), name: "filled", front: "held", final: true };
   const covered: RequestState = { ...final, depositId: DEPOSIT, front: "covered" };
-  return [...states, final, covered, { ...final, front: "debited" as const }].map((state) => ({
-    name: state.name,
-    state,
-  }));
+  return [...states, final, covered, { ...final, front: "debited" }];
 }
+
+/** What a reader must know of a state besides the facts that the code tells. */
+const meanings: Readonly<Record<StateName, string>> = {
+  quoted: "the quote was given; no deposit was seen",
+  accepted: "a gasless call was accepted and is being sent",
+  depositing: "the gasless call is mined; its deposit is not indexed yet",
+  deposited: "the deposit is waiting for confirmations",
+  fillable: "the deposit counts; the fill is queued",
+  filling: "the fill has a nonce and is being signed",
+  submitted: "the fill was broadcast",
+  filled: "the fill is mined",
+  refunding: "the refund is queued or broadcast",
+  refunded: "the refund is mined",
+  failed: "the deposit cannot be refunded automatically",
+  expired: "the deadline passed without a deposit, or the gasless call failed",
+};
 
 function page(): string {
   const states = requestStates.map((name) => {
     const state = stateNamed(name, "bridge");
-    return `| \`${name}\` | \`${publicStatus(state)}\` | \`${fundsAt(state)}\` | \`${nextAction(state)}\` |`;
+    return `| \`${name}\` | ${meanings[name]} | \`${publicStatus(state)}\` | \`${fundsAt(state)}\` | \`${nextAction(state)}\` |`;
   });
   return `<!-- Generated from packages/domain/src/request by scripts/lifecycle-docs.ts; do not edit. -->
 
-# Life of a request
+# Life cycle of a request
 
-The state machine is one pure function, \`decide(state, event)\`. It answers with the next state and with what must happen because of it; both are committed together.
-An event that changes nothing in a state (a duplicate, or one that comes late) is left out below.
-
-## States
-
-| State | Clients see | Money is at | Next |
-| --- | --- | --- | --- |
-${states.join("\n")}
-
-A bridge is \`final\` when its fill or refund lies deeper than any reorg that the chain's configuration reckons with; until then the same signed bytes are kept and sent again if a reorg drops them.
-
-While a request waits for the money of a deposit address, what lies there counts: money that is being confirmed or moved shows \`depositing\` at \`depositAddress\`, next \`wait_for_confirmations\`; money that
-nobody can be sent shows \`waiting\` at \`depositAddress\`, next \`contact_operator\`. An expired request shows \`failure\` with the same place and next step.
-
-## Picture
+One pure function, \`decide(state, event)\`, returns the next state and the effects. Both are committed together.
 
 \`\`\`mermaid
 stateDiagram-v2
@@ -151,98 +148,110 @@ stateDiagram-v2
 ${edges().join("\n")}
 \`\`\`
 
-## Transitions of a bridge
+## States
 
-${table(rowsOf("bridge", requestStates))}
+| State | Meaning | Status | Money is at | Next action |
+| --- | --- | --- | --- | --- |
+${states.join("\n")}
 
-## Fast fills
+- A request is \`final\` once its fill or refund is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps the signed transaction and broadcasts it again if a reorg drops it.
+- While a [deposit address](GLOSSARY.md#deposit-address) holds money that is being confirmed or swept, the status is \`depositing\`, the money is at \`depositAddress\`, and the next action is \`wait_for_confirmations\`. Money there that cannot be returned shows \`waiting\` and \`contact_operator\`. An expired request shows \`failure\` with the same place and next action.
+- A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never came.
 
-An app vouches for the deposit: a hold stands on its balance (\`held\`) until the deposit is confirmed (\`covered\`); when it never comes, the app pays (\`debited\`).
+## Events
 
-${table(frontedStates())}
+An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) marks gasless calls without a deposit.
 
-## Transitions of a same-chain send or swap
-
-The user pays the recipient by a transaction of his own; the service only watches.
-
-${table(rowsOf("send", ["quoted", "filled", "expired"]))}
-
-## Transitions of a call that an app pays for
-
-${table(rowsOf("call", ["quoted", "accepted", "filled", "failed", "expired"]))}
+| Event | Changes | Effects |
+| --- | --- | --- |
+${events.map(({ label, event }) => rowOf(label, event)).join("\n")}
 `;
 }
 
-function rowsOf(kind: RequestKind, names: readonly StateName[]): Row[] {
-  return names.map((name) => ({ name, state: stateNamed(name, kind) }));
+const ordinaryStates: readonly RequestState[] = [
+  ...requestStates.map((name) => stateNamed(name, "bridge")),
+  ...(["quoted", "filled", "expired"] as const).map((name) => stateNamed(name, "send")),
+  ...(["quoted", "accepted", "filled", "failed", "expired"] as const).map((name) => stateNamed(name, "call")),
+];
+
+/** The row of one event: states that change alike stand together, and so do the effects of all of them. */
+function rowOf(label: string, event: RequestEvent): string {
+  const ordinary = applied(ordinaryStates, event);
+  const changes = new Map<string, Set<string>>();
+  for (const { state, next } of ordinary) {
+    const to = next.name === state.name ? (next.final ? "final" : undefined) : `\`${next.name}\``;
+    if (to !== undefined) changes.set(to, (changes.get(to) ?? new Set()).add(nameOf(state)));
+  }
+  const effects = effectsOf(ordinary);
+  const ofFastFills = [...effectsOf(applied(fastFillStates(), event))]
+    .filter((effect) => !effects.has(effect))
+    .map((effect) => `fast fill: ${effect}`);
+  const change = [...changes].map(([to, from]) => `${[...from].join(", ")} → ${to}`);
+  return `| ${label} | ${change.join("; ")} | ${[...effects, ...ofFastFills].join("; ")} |`;
 }
 
-function table(rows: readonly Row[]): string {
-  const lines = rows.flatMap(({ state }) =>
-    events
-      .map(({ label, event }) => ({ label, decision: decide(state, event) }))
-      .filter(({ decision }) => decision.kind === "applied")
-      .map(({ label, decision }) => row(state, label, decision)),
+function nameOf({ name, kind }: RequestState): string {
+  return kind === "bridge" ? `\`${name}\`` : `\`${name}\` (${kind})`;
+}
+
+function applied(states: readonly RequestState[], event: RequestEvent) {
+  return states.flatMap((state) => {
+    const decision = decide(state, event);
+    return decision.kind === "applied" ? [{ state, next: decision.next, effects: decision.effects }] : [];
+  });
+}
+
+function effectsOf(decisions: ReturnType<typeof applied>): Set<string> {
+  return new Set(
+    decisions.flatMap(({ next, effects }) => [
+      ...effects.map(effectText),
+      ...[next.failReason, next.refundFailReason]
+        .filter(
+          (reason) => reason !== undefined && !effects.some((effect) => effectText(effect).includes(reason)),
+        )
+        .map((reason) => `reason \`${reason}\``),
+    ]),
   );
-  return ["| In | When | Then | And |", "| --- | --- | --- | --- |", ...lines].join("\n");
 }
 
-function wordsOf(state: RequestState): string {
-  if (state.front === "none") return `\`${state.name}\``;
-  const deposit = state.depositId === undefined ? "no deposit" : "deposit seen";
-  return `\`${state.name}\`${state.final ? ", final" : ""}, ${state.front}, ${deposit}`;
-}
-
-function row(state: RequestState, label: string, decision: Decision): string {
-  if (decision.kind !== "applied") throw new Error("only applied decisions have a row");
-  const { next, effects } = decision;
-  const from = wordsOf(state);
-  const to =
-    next.name === state.name && next.front === "none" ? (next.final ? "final" : "stays") : wordsOf(next);
-  const reasons = [next.failReason, next.refundFailReason].filter((reason) => reason !== undefined);
-  const words = [...effects.map(effectWords), ...reasons.map((reason) => `\`${reason}\``)];
-  return `| ${from} | ${label} | ${to} | ${words.join("; ")} |`;
-}
-
-function effectWords(effect: Effect): string {
+function effectText(effect: Effect): string {
   switch (effect.kind) {
     case "fill":
-      return "fill is queued";
+      return "queue the fill";
     case "acceptDeposit":
-      return "the deposit is taken";
+      return "accept the deposit";
     case "releaseHold":
-      return "the hold is released";
+      return "release the hold";
     case "reinstateHold":
-      return "the hold stands again";
+      return "reinstate the hold";
     case "debitHold":
-      return "the app is debited for good";
+      return "debit the app balance";
     case "returnHold":
-      return "the app gets the debit back";
+      return "credit the debit back";
     case "refundDeposit":
-      return `refund of that deposit is queued (\`${effect.reason}\`)`;
+      return `queue the deposit's refund (\`${effect.reason}\`)`;
     default:
       return effect satisfies never;
   }
 }
 
 function edges(): string[] {
-  const found = new Set<string>();
+  const found = new Map<string, Set<string>>();
   for (const name of requestStates)
     for (const { event } of events) {
       const decision = decide(stateNamed(name, "bridge"), event);
-      if (decision.kind === "applied" && decision.next.name !== name)
-        found.add(`  ${name} --> ${decision.next.name}: ${event.kind}`);
+      if (decision.kind !== "applied" || decision.next.name === name) continue;
+      const edge = `${name} --> ${decision.next.name}`;
+      found.set(edge, (found.get(edge) ?? new Set()).add(event.kind));
     }
-  return [...found];
+  return [...found].map(([edge, kinds]) => `  ${edge}: ${[...kinds].join(", ")}`);
 }
 
-const { code: text } = await format("LIFECYCLE.md", page(), { printWidth: 110 });
+const { code: text } = await format("LIFECYCLE.md", page(), { printWidth: 100, proseWrap: "always" });
 if (process.argv.includes("--check")) {
   const committed = await readFile(PAGE, "utf8").catch(() => "");
   if (committed !== text) {
-    process.stderr.write(
-      "docs/LIFECYCLE.md does not tell what the state machine does; run `pnpm run lifecycle-docs`\n",
-    );
+    process.stderr.write("docs/LIFECYCLE.md is out of date: run `pnpm run lifecycle-docs`\n");
     process.exitCode = 1;
   }
 } else {

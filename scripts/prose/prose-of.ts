@@ -114,7 +114,7 @@ function withoutCode(text: string): string {
     .replaceAll(/`[^`]*`/g, blank)
     .replaceAll(/\{@\w+ [^}]*\}/g, blank)
     .replaceAll(/\]\([^)]*\)/g, blank)
-    .replaceAll(/https?:\/\/\S+/g, blank)
+    .replaceAll(/https?:\/\/\S+|[\w./-]+\.(?:md|ts|json)\b/g, blank)
     .replaceAll(/<[^>]+>/g, blank);
 }
 
