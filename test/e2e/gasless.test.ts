@@ -41,7 +41,7 @@ test("the API is handed no key of the worker", async () => {
   for (const { logFile } of system.apis) {
     const log = await readFile(logFile, "utf8");
     expect(log).toContain('"event":"listening"');
-    expect(log).not.toContain("was discarded: the API does not need it");
+    expect(log).not.toContain("is ignored: the API does not need it");
   }
 });
 

@@ -90,7 +90,7 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
       expect(tree.length, output()).toBeGreaterThan(10);
       const { headers } = await fetch(`http://127.0.0.1:${portBase}/chains`);
       expect(headers.get("ratelimit-limit"), "RATE_LIMITS=on was not set").toBe("120");
-      expect(output()).toContain("--set RATE_LIMT is set, but there is no such setting");
+      expect(output()).toContain("--set RATE_LIMT is set but is not a known setting");
       process.kill(pid, signal);
       await expect.poll(async () => await leftOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
       expect(output()).toContain("nothing of it runs any more");

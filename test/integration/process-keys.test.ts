@@ -55,7 +55,7 @@ test("the API of the local system gets no key but the solver's, and has every ac
 test.each(Object.entries(keys))("an API that is handed %s says so", (name, key) => {
   const { warnings } = readApiConfig({ ...apiEnv, [name]: key });
   expect(warnings.filter((warning) => warning.includes("discarded"))).toEqual([
-    expect.stringContaining(`${name} was discarded`),
+    expect.stringContaining(`${name} is ignored`),
   ]);
 });
 

@@ -191,7 +191,7 @@ test("readiness may depend on enabled chains only", () => {
   ]);
   expect(problemsOf({ ...local, READINESS_CHAINS: "local-a,base", HTTP_PORT: "x" })).toEqual([
     expect.stringContaining("HTTP_PORT"),
-    "READINESS_CHAINS names base, which is not the name of an enabled chain",
+    "READINESS_CHAINS: base is not an enabled chain",
   ]);
 });
 
@@ -204,14 +204,14 @@ test("chains for which nothing is set are off without a warning, and named when 
   );
   expect(problemsOf({ ...local, ...unset })).toEqual([
     "no chain is enabled",
-    expect.stringMatching(/^off, because none of their variables is set: local-a, local-b/),
+    expect.stringMatching(/^disabled because none of their variables is set: local-a, local-b/),
   ]);
 });
 
 test("outside the local system a warning asks whether others fill orders of the same depository, until that is said", () => {
   const warned = (env: Record<string, string>) =>
     readApiConfig(env).warnings.filter((warning) => warning.startsWith("UNATTRIBUTED_REFUND_AFTER_MS"));
-  expect(warned(production)).toEqual([expect.stringContaining("Set it to 0 if other solvers")]);
+  expect(warned(production)).toEqual([expect.stringContaining("set it to 0 if other solvers")]);
   for (const UNATTRIBUTED_REFUND_AFTER_MS of ["0", "3600000"])
     expect(warned({ ...production, UNATTRIBUTED_REFUND_AFTER_MS })).toEqual([]);
   expect(warned(local)).toEqual([]);
@@ -219,15 +219,15 @@ test("outside the local system a warning asks whether others fill orders of the 
 
 test("a misspelled variable stops the start when what is meant is unset, and is a warning when it is set", () => {
   expect(problemsOf({ ...local, FEE_MAYOR_BPS: "80" })).toEqual([
-    "FEE_MAYOR_BPS is set, but there is no such setting: rename it to FEE_MAJOR_BPS, or unset it",
+    "FEE_MAYOR_BPS is set but is not a known setting; rename it to FEE_MAJOR_BPS, or unset it",
   ]);
   expect(readApiConfig({ ...local, FEE_MAYOR_BPS: "80", FEE_MAJOR_BPS: "80" }).warnings).toContain(
-    "FEE_MAYOR_BPS is set, but there is no such setting: it has no effect",
+    "FEE_MAYOR_BPS is set but is not a known setting; it has no effect",
   );
   // Warnings are logged at the start; a start that fails shows them at once.
   expect(problemsOf({ ...local, SOLVER_PRIVATE_KEY: "", SOLVER_KEY: "x" })).toEqual([
     expect.stringContaining("SOLVER_PRIVATE_KEY is required"),
-    "SOLVER_KEY is set, but there is no such setting: it has no effect",
+    "SOLVER_KEY is set but is not a known setting; it has no effect",
   ]);
 });
 
@@ -235,7 +235,7 @@ test("an address of the environment with a wrong checksum is refused by its name
   const wrong = privateKeyToAddress(localPrivateKey("user", 1)).replace(/[a-f]/, (letter) =>
     letter.toUpperCase(),
   );
-  const why = "has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source";
+  const why = "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
   expect(problemsOf({ ...local, EXECUTOR_ADDRESS: wrong })).toEqual([`EXECUTOR_ADDRESS ${why}`]);
   expect(problemsOf({ ...local, SOLVER_FORMER_ADDRESSES: `${addressOf("user")},${wrong}` })).toEqual([
     `SOLVER_FORMER_ADDRESSES entry 2 ${why}`,
@@ -395,14 +395,16 @@ test("signers that count are read in lower case, with or without an end", () => 
 test("a hub on an enabled chain is refused: two parts would give out nonces of one account", () => {
   expect(problemsOf({ ...settling, HUB_CHAIN_ID: "72100117" })).toEqual([
     expect.stringMatching(
-      /^the hub is on chain local-a \(chainId 72100117\), which is enabled as well: .* Put the hub on a chain of its own, or disable local-a$/,
+      /^hub and enabled chain local-a share chainId 72100117, .*; use a separate chain for the hub, or disable local-a$/,
     ),
   ]);
 });
 
 test("oracles without a hub, a hub without the contract that speaks for them, and URLs that are none are refused together with all else", () => {
   const { HUB_ORACLE_MULTISIG_ADDRESS: _, ...noMultisig } = settling;
-  expect(problemsOf(noMultisig)).toEqual(["chains.hub.local.json: settlement needs oracleMultisigAddress"]);
+  expect(problemsOf(noMultisig)).toEqual([
+    "chains.hub.local.json: oracleMultisigAddress is required for settlement",
+  ]);
   expect(problemsOf({ ...local, ORACLE_URLS: "http://127.0.0.1:3100" }).join()).toContain("HUB_RPC_URL");
   const problems = problemsOf({ ...settling, ORACLE_URLS: "ftp://hunter2", REDIS_URL: "x" });
   expect(problems).toHaveLength(2);
@@ -441,8 +443,8 @@ test.each([
   (_process, read, kind) => {
     const { SOLVER_SOLANA_KEY: _, SOLVER_BITCOIN_KEY: __, ...keyless } = rails;
     expect(problemsOf(keyless, read)).toEqual([
-      `SOLVER_SOLANA_${kind} must be set: chain local-solana is enabled`,
-      `SOLVER_BITCOIN_${kind} must be set: chain local-bitcoin is enabled`,
+      `SOLVER_SOLANA_${kind} is required because chain local-solana is enabled`,
+      `SOLVER_BITCOIN_${kind} is required because chain local-bitcoin is enabled`,
     ]);
     expect(problemsOf({ ...keyless, LOCAL_SOLANA_RPC_URL: "", LOCAL_BITCOIN_RPC_URL: "" }, read)).toEqual([]);
   },
@@ -451,13 +453,13 @@ test.each([
 test("where transfers carry no id, settlement needs the hub's mapping, and without settlement the start says what that means", () => {
   const settled = { ...rails, ...settling };
   expect(problemsOf(settled)).toEqual([
-    "genericMappingAddress of the hub must be set: chain exchange is enabled",
+    "hub.genericMappingAddress is required because chain exchange is enabled",
   ]);
   expect(problemsOf({ ...settled, LOCAL_EXCHANGE_URL: "" })).toEqual([]);
   const mapped = readApiConfig({ ...settled, HUB_GENERIC_MAPPING_ADDRESS: `0x${"ab".repeat(20)}` });
   expect(mapped.warnings.join()).not.toContain("exchange");
   expect(readApiConfig(rails).warnings).toContain(
-    "chain exchange: deposits there are never settled: ORACLE_URLS is not set",
+    "chain exchange: deposits are never settled because ORACLE_URLS is not set",
   );
 });
 
@@ -475,7 +477,7 @@ test.each([
 ])("%s must be of another account than %s, however they are spelled", (name, other) => {
   const key = `0x${"5d".repeat(32)}`;
   const env = { ...production, [other]: key, [name]: key.toUpperCase().replace("0X", "0x") };
-  expect(problemsOf(env)).toContain(`${name} must be another account than ${other}`);
+  expect(problemsOf(env)).toContain(`${name} must be a different account than ${other}`);
 });
 
 test.each([
@@ -533,7 +535,7 @@ test.each(Object.keys(accounts.keys))("the API discards %s and names the setting
   const config = readApiConfig({ ...bare, ...others, [name]: key });
   const warned = config.warnings.filter((warning) => warning.includes(name));
   expect(warned).toEqual([
-    expect.stringContaining(`${name} was discarded: the API does not need it. Set ${addressName}=`),
+    expect.stringContaining(`${name} is ignored: the API does not need it. Set ${addressName}=`),
   ]);
   // What it names can be set as it is.
   const named = /=(\S+) instead/.exec(warned.join())?.[1] ?? "";
@@ -597,7 +599,7 @@ test("malformed and shared addresses are refused", () => {
     expect.stringContaining("SOLVER_BITCOIN_ADDRESS must be a P2WPKH address of"),
   ]);
   expect(problemsOf({ ...local, EXECUTOR_ADDRESS: addressOf("solver") })).toEqual([
-    "EXECUTOR_ADDRESS must be another account than SOLVER_PRIVATE_KEY",
+    "EXECUTOR_ADDRESS must be a different account than SOLVER_PRIVATE_KEY",
   ]);
   const EXECUTOR_PRIVATE_KEY = `0x${"ff".repeat(32)}`;
   expect(problemsOf({ ...local, EXECUTOR_PRIVATE_KEY })).toEqual([

@@ -264,7 +264,7 @@ function readConfig(
       problems.push(`${name} must have at least ${SHORTEST_TOKEN} characters`);
   if (location && location.environment !== LOCAL && valid.operatorToken?.reveal().startsWith(LOCAL_TOKEN))
     problems.push(
-      `OPERATOR_TOKEN is the publicly known one of a local system: refused in ENVIRONMENT ${location.environment}`,
+      `OPERATOR_TOKEN is the publicly known token of local systems and not allowed in ENVIRONMENT ${location.environment}`,
     );
   problems.push(...tokenListProblems(valid.tokenLists ?? []));
   if (valid.swapAggregatorUrl !== undefined && valid.swapAggregatorName !== undefined && loaded)
@@ -282,13 +282,13 @@ function readConfig(
   const unnamed = loaded ? withoutIds(loaded.rails) : [];
   if (hub && hub.hub.genericMappingAddress === undefined)
     problems.push(
-      ...unnamed.map((name) => `genericMappingAddress of the hub must be set: chain ${name} is enabled`),
+      ...unnamed.map((name) => `hub.genericMappingAddress is required because chain ${name} is enabled`),
     );
 
   const hubChain = loaded?.chains.find(({ id }) => id === hub?.hub.chainId);
   if (hubChain !== undefined)
     problems.push(
-      `the hub is on chain ${hubChain.name} (chainId ${hubChain.id}), which is enabled as well: both would give out nonces of the solver's account. Put the hub on a chain of its own, or disable ${hubChain.name}`,
+      `hub and enabled chain ${hubChain.name} share chainId ${hubChain.id}, so both would allocate nonces of the solver's account; use a separate chain for the hub, or disable ${hubChain.name}`,
     );
   const home = valid.solverChainName ?? loaded?.chains[0]?.name;
   const unknown = unknownVariables(env, apiSettingGroups, env["CONFIGS_DIR"] ?? "configs");
@@ -315,7 +315,9 @@ function readConfig(
     !price ||
     home === undefined
   )
-    throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
+    throw new ConfigError([
+      "invariant violated: part of the configuration is missing without a reported problem",
+    ]);
 
   const isGiven = (name: string): boolean => (env[name] ?? "").trim() !== "";
   const settlement = oracles && hub && settlementConfig(hub, oracles, settling, engine);
@@ -382,12 +384,12 @@ function readConfig(
       ...(own.accounts.depositAddressOperator === undefined ? withoutOperator(loaded.chains, role) : []),
       // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within the hour.
       ...(settlement === undefined
-        ? unnamed.map((name) => `chain ${name}: deposits there are never settled: ORACLE_URLS is not set`)
+        ? unnamed.map((name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`)
         : []),
       ...leadWarnings(fillPolicy),
       ...(location.environment !== "local" && !isGiven("UNATTRIBUTED_REFUND_AFTER_MS")
         ? [
-            "UNATTRIBUTED_REFUND_AFTER_MS is not set: a deposit of an unknown order is refunded after an hour. Set it to 0 if other solvers fill orders of the same depository, else to 3600000",
+            "UNATTRIBUTED_REFUND_AFTER_MS is not set, so a deposit with an unknown order is refunded after an hour; set it to 0 if other solvers fill orders of the same depository, otherwise to 3600000",
           ]
         : []),
     ],
@@ -462,7 +464,7 @@ function priceConfig(
 /** Two sources of one name could not be told apart by whoever names one. */
 function sourceNameProblems(name: string, chains: readonly Chain[]): string[] {
   const taken = chains.some(({ liquidity }) => liquidity?.sources.some((source) => source.name === name));
-  return taken ? [`SWAP_AGGREGATOR_NAME ${name} is the name of a chain's source of exchanges`] : [];
+  return taken ? [`SWAP_AGGREGATOR_NAME ${name} is already the name of a chain's swap source`] : [];
 }
 
 function aggregatorConfig(swap: SettingValues<typeof swapSettings>): AggregatorConfig | undefined {
@@ -493,7 +495,9 @@ function settlementHub(
   const { hub } = loadHub(source);
   const multisig = hub.oracleMultisigAddress;
   if (multisig === undefined)
-    throw new ConfigError([`chains.hub.${source.environment}.json: settlement needs oracleMultisigAddress`]);
+    throw new ConfigError([
+      `chains.hub.${source.environment}.json: oracleMultisigAddress is required for settlement`,
+    ]);
   return { hub, multisig };
 }
 
@@ -531,17 +535,17 @@ function contradictions(valid: Partial<SettingValues<typeof crossChecked>>): rea
   const { fillGraceSeconds, cancelAfterDeadlineMs } = valid;
   return [
     ...(isBelow(valid.maxTtlSeconds, valid.orderLifetimeSeconds)
-      ? ["QUOTE_MAX_TTL_SECONDS must not be below ORDER_LIFETIME_SECONDS"]
+      ? ["QUOTE_MAX_TTL_SECONDS must be at least ORDER_LIFETIME_SECONDS"]
       : []),
     ...(fillGraceSeconds !== undefined &&
     cancelAfterDeadlineMs !== undefined &&
     fillGraceSeconds * 1000 < 2 * cancelAfterDeadlineMs
       ? [
-          "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS: an order must not end while its fill can still be mined",
+          "FILL_GRACE_SECONDS must be at least twice TX_CANCEL_AFTER_DEADLINE_MS, so that an order does not end while its fill can still be mined",
         ]
       : []),
     ...(isBelow(valid.priceMaxAgeMs, valid.priceRefreshMs)
-      ? ["PRICE_MAX_AGE_MS must not be below PRICE_REFRESH_MS"]
+      ? ["PRICE_MAX_AGE_MS must be at least PRICE_REFRESH_MS"]
       : []),
   ];
 }
@@ -593,7 +597,7 @@ function railConfigs(
   return chains.map((chain) => {
     const attestation = attested.find(({ name }) => name === chain.name);
     if (attestation === undefined)
-      throw new ConfigError([`chain ${chain.name} has no part for attestation in the chain file`]);
+      throw new ConfigError([`chain ${chain.name}: the chain file has no attestation entry`]);
     return { chain, attestation };
   });
 }
@@ -605,7 +609,7 @@ function withoutOperator(chains: readonly Chain[], role: ProcessRole): readonly 
     contracts.depositAddressFactory === undefined
       ? []
       : [
-          `chain ${name}: no deposit addresses, and money at those already given out is not moved: ${missing} is not set`,
+          `chain ${name}: no deposit addresses are issued, and funds at issued ones are not moved, because ${missing} is not set`,
         ],
   );
 }
@@ -622,7 +626,7 @@ function requiredProblems(
   const names = [...chains, ...rails, ...faulty].map(({ name }) => name);
   return required
     .filter((name) => !names.includes(name))
-    .map((name) => `READINESS_CHAINS names ${name}, which is not the name of an enabled chain`);
+    .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);
 }
 
 function chainProblems(
@@ -633,7 +637,7 @@ function chainProblems(
   if (chains.length + faulty.length === 0) return noChainProblems({ warnings, off });
   const problems: string[] = [];
   if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
-    problems.push("SOLVER_CHAIN_NAME is not the name of an enabled chain");
+    problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // What the solver holds must have one; what any other token is worth is learnt from its pools.
     const held = [...chains, ...rails].flatMap((chain) =>
@@ -642,7 +646,7 @@ function chainProblems(
     const wanted = new Set(held.map(({ priceId }) => priceId));
     for (const priceId of wanted)
       if (!fixedPrices.has(priceId))
-        problems.push(`the price file has no price for ${priceId}, which a currency names`);
+        problems.push(`price file: price of ${priceId}, used by a currency, is missing`);
   }
   return problems;
 }

@@ -13,20 +13,20 @@ test("each entry is a URL and, behind the first bar, its key; both ends may be b
 });
 
 test.for([
-  ["", "ORACLE_URLS names no oracle"],
-  [";", "ORACLE_URLS entry 1 must begin with an http or https URL"],
-  ["ftp://one.example|k", "ORACLE_URLS entry 1 must begin with an http or https URL"],
+  ["", "ORACLE_URLS must list at least one oracle"],
+  [";", "ORACLE_URLS entry 1 must start with an http or https URL"],
+  ["ftp://one.example|k", "ORACLE_URLS entry 1 must start with an http or https URL"],
   [
     "http://one.example|hidden",
     "ORACLE_URLS entry 1 must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
   ],
   [
     "https://user:hidden@one.example|k",
-    "ORACLE_URLS entry 1 has a credential in its URL: it belongs behind the |",
+    "ORACLE_URLS entry 1 has credentials in its URL; put the API key after the |",
   ],
-  ["https://one.example?a=hidden|k", "ORACLE_URLS entry 1 must have neither query nor fragment"],
-  ["https://one.example|hid\nden", "ORACLE_URLS entry 1 has a key that cannot be sent in a header"],
-  ["https://one.example|a;https://one.example/|b", "ORACLE_URLS entry 2 is named twice"],
+  ["https://one.example?a=hidden|k", "ORACLE_URLS entry 1 must not have a query or fragment"],
+  ["https://one.example|hid\nden", "ORACLE_URLS entry 1 has a key with characters not allowed in a header"],
+  ["https://one.example|a;https://one.example/|b", "ORACLE_URLS entry 2 repeats the URL of an earlier entry"],
 ])("%j is refused, and the refusal shows neither key nor URL", ([text = "", problem = ""]) => {
   let thrown: unknown;
   try {

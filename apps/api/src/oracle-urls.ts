@@ -19,13 +19,18 @@ export function readOracleUrls(text: string): readonly OracleUrl[] {
   const seen = new Set<string>();
   const oracles = entries.flatMap((entry, at) => {
     const oracle = readEntry(entry);
-    const problem = typeof oracle === "string" ? oracle : seen.has(oracle.url) ? "is named twice" : undefined;
+    const problem =
+      typeof oracle === "string"
+        ? oracle
+        : seen.has(oracle.url)
+          ? "repeats the URL of an earlier entry"
+          : undefined;
     if (problem !== undefined) problems.push(`ORACLE_URLS entry ${at + 1} ${problem}`);
     if (typeof oracle === "string") return [];
     seen.add(oracle.url);
     return [oracle];
   });
-  if (entries.length === 0) problems.push("ORACLE_URLS names no oracle");
+  if (entries.length === 0) problems.push("ORACLE_URLS must list at least one oracle");
   if (problems.length > 0) throw new ConfigError(problems);
   return oracles;
 }
@@ -35,13 +40,13 @@ function readEntry(entry: string): OracleUrl | string {
   const url = URL.parse((bar < 0 ? entry : entry.slice(0, bar)).trim());
   const key = bar < 0 ? "" : entry.slice(bar + 1).trim();
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:"))
-    return "must begin with an http or https URL";
+    return "must start with an http or https URL";
   if (sendsKeyInClear(url)) return PLAINTEXT_URL;
   if (url.username !== "" || url.password !== "")
-    return "has a credential in its URL: it belongs behind the |";
-  if (url.search !== "" || url.hash !== "") return "must have neither query nor fragment";
+    return "has credentials in its URL; put the API key after the |";
+  if (url.search !== "" || url.hash !== "") return "must not have a query or fragment";
   // Anything else is no value of a header, and every question would fail.
-  if (!/^[\x21-\x7e]*$/.test(key)) return "has a key that cannot be sent in a header";
+  if (!/^[\x21-\x7e]*$/.test(key)) return "has a key with characters not allowed in a header";
   return {
     url: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
     apiKey: key === "" ? undefined : new Secret(key),

@@ -172,7 +172,7 @@ export function publicKeyProblems(settings: SolverSettings, environment: string)
   ];
   return keys.flatMap(([name, key]) =>
     key !== undefined && isLocalKey(key.reveal())
-      ? [`${name} is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`]
+      ? [`${name} is a publicly known key of local systems and not allowed in ENVIRONMENT ${environment}`]
       : [],
   );
 }
@@ -207,12 +207,12 @@ function resolveOnRail(
     const isDiscarded = role === "api" && key !== undefined;
     return {
       accounts: [],
-      warnings: isDiscarded ? [`${keyName} was discarded: the API does not need it`] : [],
+      warnings: isDiscarded ? [`${keyName} is ignored: the API does not need it`] : [],
     };
   }
   if (key === undefined && (role === "worker" || address === undefined))
     throw new ConfigError([
-      `${role === "worker" ? keyName : addressName} must be set: chain ${chain.name} is enabled`,
+      `${role === "worker" ? keyName : addressName} is required because chain ${chain.name} is enabled`,
     ]);
   return resolveAccounts(role, {
     ...settings,
@@ -240,6 +240,6 @@ function sharedAccountProblems(named: readonly (readonly [string, Hex | undefine
   const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));
   return used.flatMap(({ name, account }, at) => {
     const other = used.slice(0, at).find((earlier) => earlier.account === account);
-    return other === undefined ? [] : [`${name} must be another account than ${other.name}`];
+    return other === undefined ? [] : [`${name} must be a different account than ${other.name}`];
   });
 }

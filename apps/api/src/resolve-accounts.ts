@@ -48,7 +48,7 @@ function warningsOf(
   spelled: string,
 ): readonly string[] {
   if (role === "api")
-    return [`${keyName} was discarded: the API does not need it. Set ${addressName}=${spelled} instead`];
+    return [`${keyName} is ignored: the API does not need it. Set ${addressName}=${spelled} instead`];
   if (addresses.length > 0) return [];
   return [`${addressName} is not set. The API needs ${addressName}=${spelled}, and must not get ${keyName}`];
 }

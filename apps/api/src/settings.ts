@@ -30,22 +30,22 @@ const lifetime = integer(60, 30 * DAY_SECONDS);
 /** Which configuration files to read. */
 export const locationSettings = {
   environment: matching(
-    "lower-case words joined by dots",
+    "lowercase words joined by dots",
     /^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$/,
   )({
     name: "ENVIRONMENT",
     describe:
-      "Chooses `chains.<ENVIRONMENT>.json` and `prices.<ENVIRONMENT>.json`: `local`, `testnets.prod`, `mainnets.prod` or a file of your own. Only `local` accepts publicly known keys.",
+      "Selects `chains.<ENVIRONMENT>.json` and `prices.<ENVIRONMENT>.json`: `local`, `testnets.prod`, `mainnets.prod` or your own. Only `local` accepts publicly known keys.",
   }),
   configsDir: text({
     name: "CONFIGS_DIR",
-    describe: "Folder of the configuration files.",
+    describe: "Directory of the configuration files.",
     default: "configs",
   }),
   vaultDir: text({
     name: "VAULT_SECRETS_DIR",
     describe:
-      "Folder whose files of `KEY=VALUE` lines are laid over the environment. Parsed, never executed.",
+      "Directory of secret files. Their `KEY=VALUE` lines override the environment. Files are parsed, never executed.",
     default: "/vault/secrets",
   }),
 };
@@ -54,18 +54,18 @@ export const storageSettings = {
   databaseUrl: secretUrl(
     "postgres",
     "postgresql",
-  )({ name: "DATABASE_URL", describe: "Postgres, the only memory of the service." }),
+  )({ name: "DATABASE_URL", describe: "Postgres database, which stores all state of the service." }),
   databasePoolSize: integer(
     1,
     200,
   )({
     name: "DATABASE_POOL_SIZE",
-    describe: "Connections per process. More than 16 was slower when measured.",
+    describe: "Connections per process. In measurements, more than 16 was slower.",
     default: 16,
   }),
   databaseStatementTimeoutMs: millis({
     name: "DATABASE_STATEMENT_TIMEOUT_MS",
-    describe: "Postgres ends a statement that takes longer.",
+    describe: "Postgres cancels a statement that takes longer.",
     default: 15_000,
   }),
   redisUrl: secretUrl(
@@ -74,14 +74,14 @@ export const storageSettings = {
   )({
     name: "REDIS_URL",
     describe:
-      "Redis for the queues; must run with `maxmemory-policy noeviction`. Losing it loses no money and no state.",
+      "Redis for the queues; must run with `maxmemory-policy noeviction`. Losing its data loses no funds and no state.",
   }),
   queuePrefix: matching(
     "letters, digits and dashes",
     /^[A-Za-z0-9-]+$/,
   )({
     name: "QUEUE_PREFIX",
-    describe: "Namespace of the queues in Redis: two systems on one Redis need two.",
+    describe: "Namespace of the queues in Redis. Systems that share a Redis need different prefixes.",
     default: "causeway",
   }),
 };
@@ -95,7 +95,7 @@ export const httpSettings = {
   httpPort: integer(
     0,
     65_535,
-  )({ name: "HTTP_PORT", describe: "Port of the API; 0 lets the system choose.", default: 3000 }),
+  )({ name: "HTTP_PORT", describe: "Port of the API; 0 picks a free port.", default: 3000 }),
   healthPort: integer(
     0,
     65_535,
@@ -103,23 +103,27 @@ export const httpSettings = {
   requiredChains: list({
     name: "READINESS_CHAINS",
     describe:
-      "Names of enabled chains, for example `base,arbitrum`: `GET /health/ready` answers 503 while one of them is `lagging` or `unheard`. Empty: one chain of all is enough.",
+      "Names of enabled chains, for example `base,arbitrum`. `GET /health/ready` returns 503 while any of them is `lagging` or `unheard`. Empty: one healthy chain is enough.",
     default: [],
   }),
   bodyLimitBytes: integer(
     1024,
     16_777_216,
-  )({ name: "BODY_LIMIT_BYTES", describe: "Larger request bodies are refused.", default: 262_144 }),
+  )({
+    name: "BODY_LIMIT_BYTES",
+    describe: "Maximum size of a request body; larger ones are refused.",
+    default: 262_144,
+  }),
   trustProxy: trustedProxies({
     name: "TRUST_PROXY",
     describe:
-      "Proxies whose `X-Forwarded-For` entry is trusted: how many stand in front of the API, or their addresses and ranges. `true` is refused: callers could then write any address into that header and escape the rate limits.",
+      "Proxies whose `X-Forwarded-For` entry is trusted: the number of proxies in front of the API, or their addresses and ranges. `true` is refused, because callers could then forge addresses in that header and evade the rate limits.",
     default: false,
   }),
   responseCheck: flag({
     name: "RESPONSE_CHECK",
     describe:
-      "Checks every answer against its schema; a mismatch is answered 500 and logged. Costs about half of the request rate on quotes.",
+      "Checks every response against its schema; a mismatch returns 500 and is logged. Roughly halves the request rate for quotes.",
     default: false,
   }),
   logLevel: choice(
@@ -130,20 +134,19 @@ export const httpSettings = {
     "debug",
     "trace",
     "silent",
-  )({ name: "LOG_LEVEL", describe: "Lines below this level are not written.", default: "info" }),
+  )({ name: "LOG_LEVEL", describe: "Minimum level of logged lines.", default: "info" }),
   logFormat: choice(
     "json",
     "pretty",
   )({
     name: "LOG_FORMAT",
-    describe:
-      "`json`: one JSON object per line, for machines. `pretty`: one readable line each, for terminals.",
+    describe: "`json`: one JSON object per line, for machines. `pretty`: readable lines, for terminals.",
     default: "json",
   }),
   shutdownTimeoutMs: millis({
     name: "SHUTDOWN_TIMEOUT_MS",
     describe:
-      "How long a stop waits for requests and jobs under way. Keep it below the grace period of the platform.",
+      "How long a shutdown waits for running requests and jobs. Keep it below the grace period of the platform.",
     default: 25_000,
   }),
 };
@@ -155,13 +158,13 @@ export const accessSettings = {
   metricsToken: secret({
     name: "METRICS_TOKEN",
     describe:
-      "Token that a scraper of `GET /metrics` sends as `Authorization: Bearer`; at least 32 characters. Unset: the API does not serve `/metrics`, and the worker serves it without a token on `HEALTH_PORT`, which must not be public.",
+      "Token that scrapers of `GET /metrics` send as `Authorization: Bearer`; at least 32 characters. Unset: the API does not serve `/metrics`, and the worker serves it without a token on `HEALTH_PORT`, which must not be public.",
     optional: true,
   }),
   operatorToken: secret({
     name: "OPERATOR_TOKEN",
     describe:
-      "Lets whoever has it keep API keys at `/admin/keys` (`Authorization: Bearer`); at least 32 characters. Unset: there are no such routes, and keys are kept by `operator keys` alone.",
+      "Token for managing API keys at `/admin/keys` (`Authorization: Bearer`); at least 32 characters. Unset: these routes do not exist, and only `operator keys` manages keys.",
     optional: true,
   }),
   rateLimits: choice(
@@ -170,39 +173,37 @@ export const accessSettings = {
   )({
     name: "RATE_LIMITS",
     describe:
-      "Whether calls are limited. The limits hold for all processes on one Redis together; while it is away each process counts alone.",
+      "Whether calls are rate-limited. All processes on the same Redis share the limits; while Redis is unavailable, each process counts on its own.",
     default: "on",
   }),
   rateLimitQuote: perMinute({
     name: "RATE_LIMIT_QUOTE_PER_MINUTE",
-    describe: "Quotes of one API key a minute, unless the key says otherwise.",
+    describe: "Quotes per API key and minute, unless the key has its own limit.",
     default: 50,
   }),
   rateLimitOther: perMinute({
     name: "RATE_LIMIT_OTHER_PER_MINUTE",
-    describe: "Other calls of one API key a minute, unless the key says otherwise.",
+    describe: "Other calls per API key and minute, unless the key has its own limit.",
     default: 200,
   }),
   rateLimitStatus: perMinute({
     name: "RATE_LIMIT_STATUS_PER_MINUTE",
-    describe:
-      "Questions of one API key for the status of requests a minute: clients ask once a second for each.",
+    describe: "Status queries per API key and minute. Clients poll each request about once per second.",
     default: 1_200,
   }),
   rateLimitIpQuote: perMinute({
     name: "RATE_LIMIT_IP_QUOTE_PER_MINUTE",
-    describe: "Quotes of one address without a key a minute. IPv6 addresses count by their /64.",
+    describe: "Quotes without a key per IP address and minute. IPv6 addresses count by /64 network.",
     default: 30,
   }),
   rateLimitIpOther: perMinute({
     name: "RATE_LIMIT_IP_OTHER_PER_MINUTE",
-    describe:
-      "Other calls of one address without a key a minute, and its calls with keys that are not valid.",
+    describe: "Other calls without a key per IP address and minute, including calls with invalid keys.",
     default: 120,
   }),
   rateLimitIpStatus: perMinute({
     name: "RATE_LIMIT_IP_STATUS_PER_MINUTE",
-    describe: "Questions of one address without a key for the status of requests a minute.",
+    describe: "Status queries without a key per IP address and minute.",
     default: 600,
   }),
   rateLimitIpCallBytes: integer(
@@ -211,7 +212,7 @@ export const accessSettings = {
   )({
     name: "RATE_LIMIT_IP_CALL_BYTES_PER_DAY",
     describe:
-      "Bytes of destination calls (`txs`) in the quotes of one address without a secret key in 24 hours. Quotes are stored before they are paid.",
+      "Bytes of destination calls (`txs`) in quotes without a secret key per IP address and 24 hours. Quotes are stored before they are paid.",
     default: 2_097_152,
   }),
 };
@@ -224,7 +225,7 @@ export const pushSettings = {
   )({
     name: "PUSH_MAX_CONNECTIONS",
     describe:
-      "WebSockets and streams that a process keeps open at once. Each takes a file descriptor: `ulimit -n` must be above it.",
+      "WebSockets and streams open at once per process. Each needs a file descriptor: `ulimit -n` must be higher.",
     default: 20_000,
   }),
   mostPerAddress: integer(
@@ -232,7 +233,7 @@ export const pushSettings = {
     1_000_000,
   )({
     name: "PUSH_MAX_CONNECTIONS_PER_ADDRESS",
-    describe: "Of these, from one address. IPv6 addresses count by their /64.",
+    describe: "WebSockets and streams open at once per IP address. IPv6 addresses count by /64 network.",
     default: 200,
   }),
   mostSubscriptions: integer(
@@ -240,19 +241,19 @@ export const pushSettings = {
     10_000,
   )({
     name: "PUSH_MAX_SUBSCRIPTIONS",
-    describe: "Subscriptions of one WebSocket.",
+    describe: "Subscriptions per WebSocket.",
     default: 100,
   }),
   heartbeatMs: millis({
     name: "PUSH_HEARTBEAT_MS",
     describe:
-      "How often open connections get a sign of life. A WebSocket that does not answer one until the next is closed.",
+      "Interval of heartbeats on open connections. A WebSocket that does not answer one before the next is closed.",
     default: 20_000,
   }),
   webhookAllowPrivate: flag({
     name: "WEBHOOK_ALLOW_PRIVATE",
     describe:
-      "Lets webhooks go to private, loopback and link-local addresses, and by plain http: for systems whose receivers stand on the operator's own network.",
+      "Allows webhooks to private, loopback and link-local addresses and over plain http. For receivers on the operator's own network.",
     default: false,
   }),
   webhookTimeoutMs: integer(
@@ -260,7 +261,7 @@ export const pushSettings = {
     30_000,
   )({
     name: "WEBHOOK_TIMEOUT_MS",
-    describe: "Bound of one delivery to a webhook, its answer included.",
+    describe: "Timeout of one webhook delivery, including its response.",
     default: 10_000,
   }),
 };
@@ -275,12 +276,12 @@ export const solverSettings = {
   solverPrivateKey: privateKey({
     name: "SOLVER_PRIVATE_KEY",
     describe:
-      "Signs fills, refunds and orders, on every chain. Keys of the local system are refused outside `local`.",
+      "Signs fills, refunds and orders on every chain. Outside `local`, the keys of the local system are refused.",
   }),
   solverFormerKeys: secret({
     name: "SOLVER_FORMER_KEYS",
     describe:
-      "Worker only. Private keys that were SOLVER_PRIVATE_KEY before, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays what is paid for those; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
+      "Worker only. Former values of SOLVER_PRIVATE_KEY, 32 bytes of hex each, separated by commas. They sign only for orders that name them, so that settlement repays those fills; nothing is paid from their accounts. An order whose key is in neither setting is not filled.",
     optional: true,
   }),
   solverFormerAddresses: evmAddresses(
@@ -288,58 +289,58 @@ export const solverSettings = {
     /^0x[0-9a-fA-F]{40}(\s*,\s*0x[0-9a-fA-F]{40})*\s*,?$/,
   )({
     name: "SOLVER_FORMER_ADDRESSES",
-    describe: "The addresses of SOLVER_FORMER_KEYS, for the API.",
+    describe: "Addresses of SOLVER_FORMER_KEYS, for the API.",
     optional: true,
   }),
   executorPrivateKey: privateKey({
     name: "EXECUTOR_PRIVATE_KEY",
     describe:
-      "Worker only. Sends the calls of `POST /execute`, on every chain. Another key than the solver's, with native token for gas and nothing else: whatever a user signed runs in its name. Unset: no gasless execution.",
+      "Worker only. Sends the calls of `POST /execute` on every chain. Use a different key than the solver's, and fund it with native token for gas only: calls chosen by users run under its address. Unset: no gasless execution.",
     optional: true,
   }),
   executorAddress: account({
     name: "EXECUTOR_ADDRESS",
-    describe: "The address of EXECUTOR_PRIVATE_KEY, for the API. Unset: no gasless execution.",
+    describe: "Address of EXECUTOR_PRIVATE_KEY, for the API. Unset: no gasless execution.",
     optional: true,
   }),
   depositAddressOperatorPrivateKey: privateKey({
     name: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
     describe:
-      "Worker only. Moves money from deposit addresses into the depository: the `operator` of every `depositAddressFactory`, on every chain. A key of its own, with native token for gas and nothing else. Unset: no deposit addresses, and what is at those already given out is not moved.",
+      "Worker only. Moves funds from deposit addresses into the depository: the `operator` of every `depositAddressFactory`, on every chain. Use a separate key, funded with native token for gas only. Unset: no deposit addresses are issued, and funds at issued ones are not moved.",
     optional: true,
   }),
   depositAddressOperatorAddress: account({
     name: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
     describe:
-      "The address of DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY, for the API. Unset: it gives out no deposit addresses.",
+      "Address of DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY, for the API. Unset: the API issues no deposit addresses.",
     optional: true,
   }),
   solverSolanaKey: privateKey({
     name: "SOLVER_SOLANA_KEY",
     describe:
-      "Worker only. Pays on Solana: the 32-byte seed of an ed25519 key. Needed when a chain of the family solana-vm is enabled. On the perpetuals exchange the solver is the account of SOLVER_PRIVATE_KEY.",
+      "Worker only. Pays on Solana: the 32-byte seed of an ed25519 key. Required if a chain of the family solana-vm is enabled. On Hyperliquid, the solver uses the account of SOLVER_PRIVATE_KEY.",
     optional: true,
   }),
   solverSolanaAddress: text({
     name: "SOLVER_SOLANA_ADDRESS",
     describe:
-      "The address of SOLVER_SOLANA_KEY, in base58, for the API. Needed when a chain of the family solana-vm is enabled.",
+      "Base58 address of SOLVER_SOLANA_KEY, for the API. Required if a chain of the family solana-vm is enabled.",
     optional: true,
   }),
   solverBitcoinKey: privateKey({
     name: "SOLVER_BITCOIN_KEY",
-    describe: "Worker only. Pays on Bitcoin. Needed when a chain of the family bitcoin-vm is enabled.",
+    describe: "Worker only. Pays on Bitcoin. Required if a chain of the family bitcoin-vm is enabled.",
     optional: true,
   }),
   solverBitcoinAddress: text({
     name: "SOLVER_BITCOIN_ADDRESS",
     describe:
-      "The P2WPKH address of SOLVER_BITCOIN_KEY, for the API. Needed when a chain of the family bitcoin-vm is enabled.",
+      "P2WPKH address of SOLVER_BITCOIN_KEY, for the API. Required if a chain of the family bitcoin-vm is enabled.",
     optional: true,
   }),
   solverChainName: text({
     name: "SOLVER_CHAIN_NAME",
-    describe: "Chain that orders name as the solver's home. Default: the first enabled chain.",
+    describe: "Solver chain named in orders. Default: the first enabled chain.",
     optional: true,
   }),
 };
@@ -352,7 +353,7 @@ export const priceSettings = {
   )({
     name: "PRICE_SOURCE",
     describe:
-      "`fixed` reads `prices.<ENVIRONMENT>.json`; the others ask an HTTP service with that interface.",
+      "`fixed` reads `prices.<ENVIRONMENT>.json`; the others query an HTTP service with that interface.",
     default: "defillama",
   }),
   priceUrl: url(
@@ -360,29 +361,29 @@ export const priceSettings = {
     "https",
   )({
     name: "PRICE_URL",
-    describe: "Base URL of the HTTP source. Default: the public one of that source.",
+    describe: "Base URL of the HTTP source. Default: its public URL.",
     optional: true,
   }),
   priceApiKey: secret({
     name: "PRICE_API_KEY",
-    describe: "Key for the HTTP source, where it wants one.",
+    describe: "API key for the HTTP source, if it requires one.",
     optional: true,
   }),
   priceRefreshMs: millis({
     name: "PRICE_REFRESH_MS",
     describe:
-      "A price older than this is refreshed in the background when it is used; one three times as old is waited for.",
+      "A price older than this is refreshed in the background when used. A price older than three times this is refreshed before use.",
     default: 10_000,
   }),
   priceMaxAgeMs: millis({
     name: "PRICE_MAX_AGE_MS",
-    describe: "A price older than this is not used: quotes answer 503 `PRICE_FETCH_FAILED`.",
+    describe: "Maximum age of a price. With only older prices, quotes return 503 `PRICE_FETCH_FAILED`.",
     default: 5 * MINUTE_MS,
   }),
   priceVolatileMaxAgeMs: millis({
     name: "PRICE_VOLATILE_MAX_AGE_MS",
     describe:
-      "An older price of a currency that is not a stablecoin is not used between different assets: quotes answer 503 `PRICE_FETCH_FAILED`. The age is the source's own timestamp, and younger prices pay a spread for theirs, so a fresher source quotes better.",
+      "Maximum age of a non-stablecoin price in quotes between different assets; with only older prices, they return 503 `PRICE_FETCH_FAILED`. The age follows the source's own timestamp. The quoted spread grows with it, so a fresher source gives better quotes.",
     default: 90_000,
   }),
   priceSecondSource: choice(
@@ -392,7 +393,7 @@ export const priceSettings = {
   )({
     name: "PRICE_SECOND_SOURCE",
     describe:
-      "A second source that must confirm each price within 0.5 % (stablecoins) or 1.5 %. An unconfirmed price, also while the second source is down, is not used between different assets.",
+      "Second source that must confirm each price within 0.5 % (stablecoins) or 1.5 % (others). Unconfirmed prices are not used between different assets, even while the second source is down.",
     default: "none",
   }),
   priceSecondUrl: url(
@@ -400,17 +401,17 @@ export const priceSettings = {
     "https",
   )({
     name: "PRICE_SECOND_URL",
-    describe: "Base URL of the second source. Default: its public one.",
+    describe: "Base URL of the second source. Default: its public URL.",
     optional: true,
   }),
   priceSecondApiKey: secret({
     name: "PRICE_SECOND_API_KEY",
-    describe: "Key for the second source, where it needs one.",
+    describe: "API key for the second source, if it requires one.",
     optional: true,
   }),
   priceTimeoutMs: millis({
     name: "PRICE_TIMEOUT_MS",
-    describe: "Bound of one request to the source.",
+    describe: "Timeout of one request to the source.",
     default: 3_000,
   }),
 };
@@ -419,17 +420,17 @@ export const tokenSettings = {
   tokenLists: list({
     name: "TOKEN_LISTS",
     describe:
-      "Token lists in the format of tokenlists.org, as file paths or `https` URLs; where two know a token the earlier one is believed. Their tokens can be searched and count as verified: name only lists whose keepers you trust. Tokens in no list are asked about on their chain.",
+      "Token lists in the tokenlists.org format, as file paths or `https` URLs; the first list that contains a token wins. Their tokens are searchable and count as verified: use only lists whose maintainers you trust. Unlisted tokens are read from their chain.",
     default: [],
   }),
   tokenListRefreshMs: millis({
     name: "TOKEN_LIST_REFRESH_MS",
-    describe: "Token lists are read again this often. One that cannot be read stays as it was.",
+    describe: "How often token lists are reloaded. A list that cannot be read keeps its previous content.",
     default: 60 * MINUTE_MS,
   }),
   tokenListTimeoutMs: millis({
     name: "TOKEN_LIST_TIMEOUT_MS",
-    describe: "Bound of one reading of a list; the start waits no longer for them.",
+    describe: "Timeout for loading a list; startup waits no longer for the lists.",
     default: 5_000,
   }),
 };
@@ -441,16 +442,20 @@ const pairs = {
   sameAsset: "the same asset on two chains",
   wrap: "two forms of one asset",
   stable: "two stable assets",
-  major: "a pair whose dearer class is major",
-  minor: "a pair whose dearer class is minor",
+  major: "a pair whose costlier class is major",
+  minor: "a pair whose costlier class is minor",
 } as const satisfies Record<PairClass, string>;
 
 const serviceFee = (name: string, pair: PairClass) =>
-  bps({ name, describe: `Service fee for ${pairs[pair]}, of the input.`, default: fees.serviceBps[pair] });
+  bps({
+    name,
+    describe: `Service fee for ${pairs[pair]}, relative to the input.`,
+    default: fees.serviceBps[pair],
+  });
 const slippage = (name: string, pair: PairClass) =>
   bps({
     name,
-    describe: `Slippage for ${pairs[pair]} when the request names none.`,
+    describe: `Slippage for ${pairs[pair]} if the request sets none.`,
     default: fees.automaticSlippageBps[pair],
   });
 
@@ -461,23 +466,23 @@ export const swapSettings = {
   )({
     name: "SWAP_AGGREGATOR_URL",
     describe:
-      "Service that is asked for exchanges where the configured pools have no answer, or a quote wants it: the URL before `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. Its calldata runs in the router's name: name only one that you trust. Unset: pools only.",
+      "Swap aggregator, used when the configured pools offer no route or a quote asks for it. The URL without `/price` and `/quote`, for example `https://api.example.org/swap/allowance-holder`. The router executes its calldata: use only a service that you trust. Unset: pools only.",
     optional: true,
   }),
   swapAggregatorApiKey: secret({
     name: "SWAP_AGGREGATOR_API_KEY",
-    describe: "Sent to it as `0x-api-key`.",
+    describe: "API key of the swap aggregator, sent as `0x-api-key`.",
     optional: true,
   }),
   swapAggregatorName: sourceName({
     name: "SWAP_AGGREGATOR_NAME",
-    describe: "Its name in `/swap-sources` and in quotes.",
+    describe: "Name of the swap aggregator in `/swap-sources` and in quotes.",
     default: "aggregator",
   }),
   swapAggregatorTimeoutMs: millis({
     name: "SWAP_AGGREGATOR_TIMEOUT_MS",
     describe:
-      "Bound of one request to it. A quote without another way waits so long; after a fault it is not asked for three seconds.",
+      "Timeout of one request to the swap aggregator. A quote without another route waits this long. After a failure, the aggregator is not called for three seconds.",
     default: 1_500,
   }),
 };
@@ -498,40 +503,40 @@ export const quoteSettings = {
     3600,
   )({
     name: "QUOTE_FIRM_SECONDS",
-    describe: "For so long after the quote the quoted output is kept although prices move.",
+    describe: "How long the quoted output is guaranteed after the quote, even if prices move.",
     default: fees.firmSeconds,
   }),
   maxSwapImpactBps: bps({
     name: "QUOTE_MAX_SWAP_IMPACT_BPS",
     describe:
-      "A quote whose swaps cost more than this of the input's value answers `SWAP_IMPACT_TOO_HIGH` unless the request has `overridePriceImpact`.",
+      "Maximum cost of a quote's swaps, relative to the input value. Above it, quotes return `SWAP_IMPACT_TOO_HIGH` unless the request sets `overridePriceImpact`.",
     default: fees.maxSwapImpactBps,
   }),
   honourBps: bps({
     name: "QUOTE_HONOUR_BPS",
     describe:
-      "How far the repriced output may lie below the quoted one while the quoted one is still paid: bounds what a price jump can cost the solver. Between two assets it is never more than the service fee of their pair.",
+      "Maximum drop of the repriced output below the quoted output at which the quoted output is still paid. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
     default: fees.honourBps,
   }),
   orderLifetimeSeconds: lifetime({
     name: "ORDER_LIFETIME_SECONDS",
-    describe: "An order that is not filled by then is refunded, when the request names no `ttl`.",
+    describe: "Time to fill an order if the request sets no `ttl`; then it is refunded.",
     default: fees.orderLifetimeSeconds,
   }),
   maxTtlSeconds: lifetime({
     name: "QUOTE_MAX_TTL_SECONDS",
-    describe: "Longest `ttl` a request may ask for.",
+    describe: "Maximum `ttl` of a request.",
     default: fees.orderLifetimeSeconds,
   }),
   fillGraceSeconds: lifetime({
     name: "FILL_GRACE_SECONDS",
     describe:
-      "How long after the last moment of a fill the order itself ends: what is sent then must still be mined in time to be attested.",
+      "How long an order stays valid after its fill deadline, so that a fill sent at the last moment can still be mined in time to be attested.",
     default: fees.fillGraceSeconds,
   }),
   refundGraceSeconds: lifetime({
     name: "REFUND_GRACE_SECONDS",
-    describe: "How long after an order's deadline its refund may still be paid.",
+    describe: "How long after an order's deadline its refund can still be paid.",
     default: fees.refundGraceSeconds,
   }),
   refundGasMarginBps: integer(
@@ -539,7 +544,8 @@ export const quoteSettings = {
     100_000,
   )({
     name: "REFUND_GAS_MARGIN_BPS",
-    describe: "Added to the live gas price when a refund is estimated: it may be sent days later.",
+    describe:
+      "Margin added to the live gas price when a refund is estimated, because it may be sent days later.",
     default: fees.refundGasMarginBps,
   }),
 };
@@ -548,7 +554,7 @@ export const engineSettings = {
   stuckAfterMs: millis({
     name: "TX_STUCK_AFTER_MS",
     describe:
-      "A payment at the head of its lane that is not mined so long after it was last sent is replaced at the same nonce with higher fees.",
+      "A payment with the next nonce of its account that is not mined this long after its last broadcast is replaced at the same nonce with higher fees.",
     default: 30_000,
   }),
   bumpBps: integer(
@@ -556,7 +562,8 @@ export const engineSettings = {
     100_000,
   )({
     name: "TX_BUMP_BPS",
-    describe: "How much a replacement raises both fees. Nodes refuse less than 10 %, some less than 12.5 %.",
+    describe:
+      "How much a replacement raises both fees. Nodes refuse increases below 10 %, some below 12.5 %.",
     default: 1_250,
   }),
   maxAttempts: integer(
@@ -564,29 +571,30 @@ export const engineSettings = {
     100,
   )({
     name: "TX_MAX_ATTEMPTS",
-    describe: "Variants signed for one nonce; afterwards the last one is sent again and again.",
+    describe: "Maximum number of transactions signed for one nonce; after that, the last one is rebroadcast.",
     default: 12,
   }),
   rebroadcastIntervalMs: millis({
     name: "TX_REBROADCAST_INTERVAL_MS",
-    describe: "Everything unmined is sent again so often, in case the node forgot it.",
+    describe: "How often unmined transactions are rebroadcast, in case the node dropped them.",
     default: 5_000,
   }),
   orphanedAfterMs: millis({
     name: "TX_ORPHANED_AFTER_MS",
-    describe: "Signed bytes that nobody has sent for so long are picked up: their process has died.",
+    describe:
+      "Signed transactions not broadcast for this long are picked up by another process, since the one that signed them has died.",
     default: 2_000,
   }),
   cancelAfterDeadlineMs: millis({
     name: "TX_CANCEL_AFTER_DEADLINE_MS",
     describe:
-      "An unmined fill is given up, its nonce spent on a no-op, so long after the request's deadline.",
+      "How long after the request's deadline an unmined fill is replaced by a cancel transaction at its nonce.",
     default: MINUTE_MS,
   }),
   expiryGraceMs: millis({
     name: "EXPIRY_GRACE_MS",
     describe:
-      "A request without a deposit is told failed so long after its deadline. Until then a late deposit goes back as a refund that no failure preceded.",
+      "How long after its deadline a request without a deposit is reported as failed. Until then, a late deposit is refunded without a preceding failure.",
     default: 10 * MINUTE_MS,
   }),
   maxPriceExposureUsd: integer(
@@ -595,22 +603,22 @@ export const engineSettings = {
   )({
     name: "PRICE_EXPOSURE_USD_PER_MINUTE",
     describe:
-      "Limit of fills between different assets per minute and asset, gas top-ups and call value included, whole USD; further fills wait for the next minute, and /execute answers 503 to calls that carry value. The first fill of a minute always passes. Limits the cost of a wrong price until it is noticed.",
+      "Maximum value of fills between different assets per minute and asset, in whole USD, including gas top-ups and call value. Further fills wait for the next minute, and `POST /execute` returns 503 for calls with value. The first fill of a minute always passes. Limits the cost of a wrong price until it is noticed.",
     default: 250_000,
   }),
   inventoryWaitMs: millis({
     name: "FILL_INVENTORY_WAIT_MS",
     describe:
-      "How long a fill waits for inventory, or fails to be planned for the same reason (a node or a price), before the deposit is refunded. The deposit is not refunded while the destination chain may show a payment that the database does not know.",
+      "How long a fill waits for inventory, or keeps failing for the same reason (a node or a price), before the deposit is refunded. No refund happens while the destination chain may contain a payment that the database does not know.",
     default: 5 * MINUTE_MS,
   }),
   burntFillsDailyUsd: matching(
-    "USD as a decimal number, e.g. 100",
+    "a USD amount as a decimal number, for example 100",
     /^\d{1,9}(\.\d{1,18})?$/,
   )({
     name: "BURNT_FILLS_DAILY_USD",
     describe:
-      "Most gas of fills that reverted in a block which the solver pays itself within 24 hours, because their deposits do not cover it. Above it, fills that swap, make calls, pay native to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
+      "Maximum gas cost per 24 hours of reverted fills that the solver bears because their deposits do not cover it. Above it, fills that swap, make calls, pay native token to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
     default: "100",
   }),
   unattributedRefundAfterMs: integer(
@@ -619,22 +627,22 @@ export const engineSettings = {
   )({
     name: "UNATTRIBUTED_REFUND_AFTER_MS",
     describe:
-      "A final deposit that names no order, or an order that this instance does not know, goes back to its depositor this long after it was seen, within half of `UNREPAID_REFUNDS_DAILY_USD`. 0: only `operator refund` returns it. Use 0 where other solvers take deposits into the same depository: their orders are unknown here.",
+      "How long after detection a final deposit without an order, or with an order unknown to this instance, is returned to its depositor, within half of `UNREPAID_REFUNDS_DAILY_USD`. 0: only `operator refund` returns it. Use 0 if other solvers take deposits in the same depository, because their orders are unknown here.",
     default: 3_600_000,
   }),
   unrepaidRefundsDailyUsd: matching(
-    "USD as a decimal number, e.g. 1000",
+    "a USD amount as a decimal number, for example 1000",
     /^\d{1,9}(\.\d{1,18})?$/,
   )({
     name: "UNREPAID_REFUNDS_DAILY_USD",
     describe:
-      "Maximum cost of refunds within 24 hours that settlement may never repay: deposits in another currency than their order's, by another depositor, for no order, or refunds after the order's refund deadline or shortly before it. A single refund above it is left to the operator (`MANUAL_REFUND_REQUIRED`); one for which the day has no room left waits. `operator funds` lists both, and `operator refund` releases them.",
+      "Maximum cost per 24 hours of refunds that settlement may never repay: deposits in a different currency than their order's, by a different depositor or without an order, and refunds after or shortly before the order's refund deadline. A single refund above it is left to the operator (`MANUAL_REFUND_REQUIRED`); a refund that exceeds the rest of the daily limit waits. `operator funds` lists both, and `operator refund` releases them.",
     default: "1000",
   }),
   fastFillGraceMs: millis({
     name: "FAST_FILL_GRACE_MS",
     describe:
-      "An app pays for a fast fill whose deposit has not come so long after the order's deadline. A deposit that comes later still gives back what it is worth by then.",
+      "How long after the order's deadline the app is charged for a fast fill without a deposit. A later deposit is still credited at its value at that time.",
     default: 60 * MINUTE_MS,
   }),
   maxBurntFastFillUsd: integer(
@@ -643,23 +651,23 @@ export const engineSettings = {
   )({
     name: "FAST_FILL_DAILY_BURNT_USD",
     describe:
-      "Once fast fills of one app balance have burnt this much gas in 24 hours by reverting in their blocks, further ones are refused (`dailyBurntUsd`). The app has been charged for that gas.",
+      "Maximum gas cost of reverted fast fills per app balance and 24 hours. Above it, further fast fills are refused (`dailyBurntUsd`). The app is charged for that gas.",
     default: 100,
   }),
   nudgeIntervalMs: millis({
     name: "LANE_INTERVAL_MS",
-    describe: "How often lanes are looked after.",
+    describe: "How often pending transactions are checked for replacement.",
     default: 1_000,
   }),
   reconcileIntervalMs: millis({
     name: "RECONCILE_INTERVAL_MS",
-    describe: "How often stored state is gone through for what stands too long.",
+    describe: "How often stored state is checked for overdue work.",
     default: 3_000,
   }),
   overdueAfterMs: millis({
     name: "OVERDUE_AFTER_MS",
     describe:
-      "A fill, refund, execution, claim or sweep that stood so long without a job that waits for it gets another job. One that still does not move gets the next after 5 to 30 seconds.",
+      "A fill, refund, execution, claim or sweep without a queued job for this long gets a new job. If it still makes no progress, the next one follows after 5 to 30 seconds.",
     default: 5_000,
   }),
   maxScanBlocks: integer(
@@ -667,7 +675,7 @@ export const engineSettings = {
     100_000,
   )({
     name: "SCAN_MAX_BLOCKS",
-    describe: "Blocks read in one step while catching up; providers limit the range of a log query.",
+    describe: "Blocks scanned per step while catching up. Providers limit the range of log queries.",
     default: 500,
   }),
 };
@@ -676,7 +684,7 @@ export const settlementSettings = {
   oracleUrls: secret({
     name: "ORACLE_URLS",
     describe:
-      "Oracles that attest what the solver paid: `<base URL>|<API key>` joined with `;` (the key may be left out), with https unless they are on localhost or a loopback or private IP address. They ask their peers; another one is asked when one does not help. Unset: nothing is settled, fills go on. Needs `chains.hub.<ENVIRONMENT>.json`.",
+      "Oracles that attest the solver's payments: `<base URL>|<API key>` joined with `;` (the key is optional). Requires https, except on localhost and on loopback or private IP addresses. Oracles query their peers; if one fails, the next is used. Unset: fills continue, but nothing is settled. Requires `chains.hub.<ENVIRONMENT>.json`.",
     optional: true,
   }),
   oracleSigners: evmAddresses(
@@ -685,27 +693,27 @@ export const settlementSettings = {
   )({
     name: "ORACLE_SIGNERS",
     describe:
-      "Signers that count, of those that the hub's OracleMultisig accepts. Unset: all that it accepts.",
+      "Subset of the signers accepted by the hub's OracleMultisig whose signatures count. Unset: all of them.",
     optional: true,
   }),
   oracleTimeoutMs: millis({
     name: "ORACLE_TIMEOUT_MS",
-    describe: "Bound of one question to an oracle, its peers included.",
+    describe: "Timeout of one oracle request, including the oracle's peers.",
     default: 15_000,
   }),
   settlementIntervalMs: millis({
     name: "SETTLEMENT_INTERVAL_MS",
-    describe: "How often settlement looks for something to do.",
+    describe: "How often settlement looks for new work.",
     default: 1_000,
   }),
   settlementMaxRetryMs: millis({
     name: "SETTLEMENT_MAX_RETRY_MS",
-    describe: "Longest pause before an oracle that did not help is asked again.",
+    describe: "Maximum delay before a failed oracle request is retried.",
     default: 5 * MINUTE_MS,
   }),
   settlementRejectedRetryMs: millis({
     name: "SETTLEMENT_REJECTED_RETRY_MS",
-    describe: "Pause before a payment that the oracles rejected is asked about again.",
+    describe: "Delay before the attestation of a rejected payment is requested again.",
     default: 6 * 60 * MINUTE_MS,
   }),
   settlementBatchSize: integer(
@@ -713,12 +721,12 @@ export const settlementSettings = {
     100,
   )({
     name: "SETTLEMENT_BATCH_SIZE",
-    describe: "Most executions that one transaction carries to the hub.",
+    describe: "Maximum number of executions per hub transaction.",
     default: 20,
   }),
   settlementStuckAfterMs: millis({
     name: "SETTLEMENT_STUCK_AFTER_MS",
-    describe: "A transaction to the hub that is not mined after so long is replaced with higher fees.",
+    describe: "A hub transaction not mined after this time is replaced with higher fees.",
     default: 60_000,
   }),
 };
@@ -730,13 +738,13 @@ export const appBalanceSettings = {
   )({
     name: "APP_BALANCE_CHAIN_ID",
     describe:
-      "Chain on which app balances are filled, by transfers to the solver, and paid out. Keep it once there are balances. Default: the first enabled chain.",
+      "Chain on which app balances are topped up, by transfers to the solver, and paid out. Do not change it once there are balances. Default: the first enabled chain.",
     optional: true,
   }),
   appBalanceCurrency: text({
     name: "APP_BALANCE_CURRENCY",
     describe:
-      "Symbol, `id` or `priceId` of what charges take first and debts are kept in; the chain's other currencies follow by address. Default: `usdc` where the chain has it.",
+      "Symbol, `id` or `priceId` of the currency that is charged first and in which debts are recorded. The chain's other currencies follow in order of address. Default: `usdc` if the chain has it.",
     optional: true,
   }),
   appBalanceConfirmations: integer(
@@ -745,16 +753,16 @@ export const appBalanceSettings = {
   )({
     name: "APP_BALANCE_CONFIRMATIONS",
     describe:
-      "Blocks, its own included, before a top-up is credited. Default: those of the chain's strictest tier.",
+      "Confirmations before a top-up is credited, including its own block. Default: those of the chain's strictest tier.",
     optional: true,
   }),
   appBalanceLeastTopUpUsd: matching(
-    "USD as a decimal number, e.g. 0.10",
+    "a USD amount as a decimal number, for example 0.10",
     /^\d{1,9}(\.\d{1,18})?$/,
   )({
     name: "APP_BALANCE_LEAST_TOP_UP_USD",
     describe:
-      "What arrives and is worth less credits nobody, and is shown by `operator funds`: each credit takes its time where blocks are read.",
+      "Minimum value of a top-up. Smaller transfers are not credited, since each credit slows down block scanning; `operator funds` lists them.",
     default: "0.10",
   }),
   appBalanceClaimSeconds: integer(
@@ -762,7 +770,7 @@ export const appBalanceSettings = {
     DAY_SECONDS,
   )({
     name: "APP_BALANCE_CLAIM_SECONDS",
-    describe: "How long the offer of a claim can be signed.",
+    describe: "How long a claim can be signed after it was offered.",
     default: 600,
   }),
 };
@@ -770,12 +778,12 @@ export const appBalanceSettings = {
 /** What the service ventures on signatures of users: their gas is paid by outputs. */
 export const permitSettings = {
   permitDailyUsd: matching(
-    "USD as a decimal number, e.g. 100",
+    "a USD amount as a decimal number, for example 100",
     /^\d{1,9}(\.\d{1,18})?$/,
   )({
     name: "PERMIT_DAILY_GAS_USD",
     describe:
-      "Gas of the signatures of one day (UTC) that are under way (the most that it may cost) or were submitted in vain; beyond it `POST /execute/permits` answers `SERVICE_UNAVAILABLE`. What an output has paid for does not count.",
+      "Maximum gas cost per UTC day of permit signatures that are pending (at their maximum cost) or failed. Above it, `POST /execute/permits` returns `SERVICE_UNAVAILABLE`. Gas already paid by an output does not count.",
     default: "500",
   }),
   permitsPerUser: integer(
@@ -783,7 +791,7 @@ export const permitSettings = {
     100_000,
   )({
     name: "PERMIT_MAX_PER_USER",
-    describe: "Signatures of one user within an hour that are under way or were submitted in vain.",
+    describe: "Maximum number of permit signatures per user and hour that are pending or failed.",
     default: 20,
   }),
 };
@@ -793,17 +801,17 @@ export const withdrawSettings = {
   allocatorPrivateKey: privateKey({
     name: "ALLOCATOR_PRIVATE_KEY",
     describe:
-      "Signs withdrawals from the depositories, and records them in the hub's Allocator. Only `operator withdraw` reads it: keep it off the machines of the service.",
+      "Signs withdrawals from the depositories and records them in the hub's Allocator. Only `operator withdraw` reads it: keep it off the machines of the service.",
     optional: true,
   }),
 };
 
 /** All of them, in the order of the documentation. */
 export const apiSettingGroups: readonly SettingGroup[] = [
-  { title: "Where configuration is", settings: locationSettings },
+  { title: "Configuration files", settings: locationSettings },
   { title: "Storage", settings: storageSettings },
   { title: "HTTP, logs and process", settings: httpSettings },
-  { title: "Callers", settings: accessSettings },
+  { title: "Access and rate limits", settings: accessSettings },
   { title: "Push", settings: pushSettings },
   { title: "Solver", settings: solverSettings },
   { title: "Prices", settings: priceSettings },
@@ -812,7 +820,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Quotes and fees", settings: quoteSettings },
   { title: "Transactions", settings: engineSettings },
   { title: "App balance", settings: appBalanceSettings },
-  { title: "Payments by signature", settings: permitSettings },
+  { title: "Permit signatures", settings: permitSettings },
   { title: "Settlement", settings: settlementSettings },
   { title: "Withdrawals from the hub", settings: withdrawSettings },
 ];

@@ -74,7 +74,7 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
     throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw"]);
   if (config.environment !== "local" && isLocalKey(allocatorPrivateKey.reveal()))
     throw new ConfigError([
-      `ALLOCATOR_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${config.environment}`,
+      `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
     ]);
   const chain = config.chains.find(({ name }) => name === wish.chain);
   if (chain === undefined) throw new Misused(`no enabled chain is called ${wish.chain}`);

@@ -14,16 +14,15 @@ export function recipientOf(text: string, { contracts, tokens, name }: Chain): R
   const refused = (reason: string): RecipientFound => ({ kind: "refused", reason: `--recipient ${reason}` });
   const address = parseAddress(text);
   if (address === undefined) return refused("must be an address");
-  if (address === NATIVE_CURRENCY)
-    return refused("must be an address that somebody owns, not the zero address");
+  if (address === NATIVE_CURRENCY) return refused("must not be the zero address");
   if (hasWrongChecksum(text))
-    return refused("has a wrong checksum (EIP-55): a digit or its case is mistyped");
+    return refused("has an invalid EIP-55 checksum; check it for a mistyped digit or case");
   if (address === contracts.depository)
-    return refused(`must not be the depository of ${name}: the money would never leave it`);
+    return refused(`must not be the depository of ${name}, where the funds would be locked`);
   if (Object.values(contracts).flat().includes(address))
     return refused("must not be a contract of the service");
   const token = tokens.find((one) => one.address === address);
   if (token !== undefined)
-    return refused(`must not be the contract of ${token.symbol}: nobody could move it again`);
+    return refused(`must not be the contract of ${token.symbol}, where the funds would be lost`);
   return { kind: "recipient", address };
 }

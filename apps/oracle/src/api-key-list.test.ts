@@ -16,13 +16,13 @@ test("keys come with labels, which may hold colons; one semicolon at the end is 
 test.each([
   ["lonely-secret", "entry 1 has no label"],
   ["lonely-secret:", "entry 1 has no label"],
-  [":label", "entry 1 has a key that is empty"],
-  ["secret key:label", "cannot be sent in a header"],
+  [":label", "entry 1 has an empty key"],
+  ["secret key:label", "characters not allowed in a header"],
   [`${ONE}:x;;${TWO}:y`, "entry 2 has no label"],
-  [`${ONE}:x;${ONE}:y`, "entry 2 has the key of an entry before it"],
+  [`${ONE}:x;${ONE}:y`, "entry 2 repeats the key of an earlier entry"],
   [
     `${ONE}:x;${"secret7".padEnd(31, "-")}:y`,
-    "API_KEYS entry 2 has a key of 31 characters; at least 32 are required: generate one with `openssl rand -hex 32`",
+    "API_KEYS entry 2 has a key of 31 characters, expected at least 32; generate one with `openssl rand -hex 32`",
   ],
 ])("the list %j is refused without naming a key", (text, problem) => {
   const told = readApiKeys(text).problems.join("\n");

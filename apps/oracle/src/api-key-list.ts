@@ -23,15 +23,15 @@ export function readApiKeys(text: string): ApiKeyList {
     const colon = entry.indexOf(":");
     const key = (colon < 0 ? entry : entry.slice(0, colon)).trim();
     const label = colon < 0 ? "" : entry.slice(colon + 1).trim();
-    if (colon < 0 || label === "") problems.push(`${where} has no label: write <key>:<label>`);
+    if (colon < 0 || label === "") problems.push(`${where} has no label; use <key>:<label>`);
     // Anything else cannot stand in a header, so nobody could ever use it.
     if (!/^[\x21-\x7e]+$/.test(key))
-      problems.push(`${where} has a key that is empty or cannot be sent in a header`);
+      problems.push(`${where} has an empty key or one with characters not allowed in a header`);
     else if (key.length < MIN_KEY_LENGTH)
       problems.push(
-        `${where} has a key of ${key.length} characters; at least ${MIN_KEY_LENGTH} are required: generate one with \`openssl rand -hex 32\``,
+        `${where} has a key of ${key.length} characters, expected at least ${MIN_KEY_LENGTH}; generate one with \`openssl rand -hex 32\``,
       );
-    if (keys.has(key)) problems.push(`${where} has the key of an entry before it`);
+    if (keys.has(key)) problems.push(`${where} repeats the key of an earlier entry`);
     keys.set(key, label);
   }
   return { keys, problems };

@@ -68,15 +68,15 @@ test("addresses with a wrong checksum are refused, each by its variable", async 
   expect(
     await problemsOf({ BASE_DEPOSITORY_ADDRESS: wrong, HUB_ORACLE_ADDRESS: wrong, ORACLE_SIGNERS: wrong }),
   ).toEqual([
-    expect.stringMatching(/\(base\)\.depository \(BASE_DEPOSITORY_ADDRESS\): has a wrong EIP-55 checksum/),
-    expect.stringMatching(/\.oracleAddress \(HUB_ORACLE_ADDRESS\): has a wrong EIP-55 checksum/),
-    expect.stringMatching(/^ORACLE_SIGNERS entry 1 has a wrong EIP-55 checksum/),
+    expect.stringMatching(/\(base\)\.depository \(BASE_DEPOSITORY_ADDRESS\): has an invalid EIP-55 checksum/),
+    expect.stringMatching(/\.oracleAddress \(HUB_ORACLE_ADDRESS\): has an invalid EIP-55 checksum/),
+    expect.stringMatching(/^ORACLE_SIGNERS entry 1 has an invalid EIP-55 checksum/),
     expect.stringMatching(/^ORACLE_SIGNERS must name the local signer/),
   ]);
 });
 
 test("a misspelled variable stops the start", async () => {
   expect(await problemsOf({ API_KEY: "k" })).toEqual([
-    "API_KEY is set, but there is no such setting: rename it to API_KEYS, or unset it",
+    "API_KEY is set but is not a known setting; rename it to API_KEYS, or unset it",
   ]);
 });

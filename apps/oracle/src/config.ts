@@ -98,18 +98,18 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const apiKeys = listed?.apiKeys === undefined ? undefined : readApiKeys(listed.apiKeys.reveal());
   problems.push(...(apiKeys?.problems ?? []));
   if (http !== undefined && apiKeys === undefined)
-    warnings.push("API_KEYS is not set: whoever reaches this service may use it");
+    warnings.push("API_KEYS is not set: any client that can reach this service can use it");
   if (hub !== undefined && loaded?.chains.some(({ name }) => name === hub.hub.name) === true)
-    problems.push(`the hub has the name of a chain: ${hub.hub.name}`);
+    problems.push(`hub.name ${hub.hub.name} is already the name of a chain`);
   if (keys !== undefined && env["SIGNING_MODULE"] === undefined)
-    warnings.push("SIGNING_MODULE is not set: raw-private-key is used");
+    warnings.push("SIGNING_MODULE is not set; using raw-private-key");
 
   const signer = keys && (await signerOf(keys, env, location?.environment, problems));
   const policy = policyOf(env, signer);
   problems.push(...policy.problems);
   if (peer && peers.peers.length > 0 && http && http.requestDeadlineMs > peer.peerTimeoutMs)
     warnings.push(
-      "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings give up earlier",
+      "REQUEST_DEADLINE_MS exceeds PEER_REQUEST_TIMEOUT_MS: peers with the same settings time out earlier",
     );
 
   const unknown = unknownVariables(env, oracleSettingGroups, env["CONFIGS_DIR"] ?? "configs");
@@ -119,7 +119,9 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     throw new ConfigError([...new Set(problems), ...unknown.warnings]);
   }
   if (!location || !keys || !peer || !http || !loaded || !hub || !signer || policy.policy === undefined)
-    throw new ConfigError(["a part of the configuration is missing without a reported problem"]);
+    throw new ConfigError([
+      "invariant violated: part of the configuration is missing without a reported problem",
+    ]);
 
   return {
     environment: location.environment,
@@ -187,7 +189,7 @@ async function signerOf(
     if (kmsKeyId === undefined || kmsKeyRegion === undefined || aws.problems.length > 0) return undefined;
     return await made(
       problems,
-      "the key of AWS KMS cannot be used",
+      "AWS KMS key is unusable",
       async () =>
         await awsKmsSigner({
           keyId: kmsKeyId,
@@ -203,7 +205,7 @@ async function signerOf(
   }
   if (environment !== undefined && environment !== LOCAL && isLocalKey(privateKey.reveal()))
     problems.push(
-      `ECDSA_PRIVATE_KEY is a publicly known key of a local system: refused in ENVIRONMENT ${environment}`,
+      `ECDSA_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${environment}`,
     );
   return await made(problems, "ECDSA_PRIVATE_KEY", async () => rawKeySigner(privateKey.reveal() as Hex));
 }

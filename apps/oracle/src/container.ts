@@ -50,7 +50,7 @@ export async function createContainer(
     if (!isReadable(chain.vmType))
       log.warn({
         event: "configuration",
-        warning: `chain ${chain.name} cannot be attested: ${chain.vmType} is not supported`,
+        warning: `chain ${chain.name} is not attested: ${chain.vmType} is not supported`,
       });
   const raw = createRpcTransport({ url: hub.rpcUrl, onCall: callsOf(hub.name) });
   lifecycle.add("hub", () => raw.close());

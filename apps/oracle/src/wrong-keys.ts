@@ -26,7 +26,7 @@ export function limitWrongKeys(now: () => number): WrongKeys {
       const retryAfterSeconds = Math.ceil(leftMs / 1000);
       throw new AttestationError(
         "rate_limited",
-        `more than ${MAX_WRONG_KEYS} wrong keys within a minute from this address; try again in ${retryAfterSeconds} s`,
+        `too many wrong keys from this address (more than ${MAX_WRONG_KEYS} per minute); try again in ${retryAfterSeconds} s`,
         { retryAfterSeconds },
       );
     },

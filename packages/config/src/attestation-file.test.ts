@@ -116,7 +116,7 @@ test.each(Object.entries(otherFamilies))(
     expect(load([entry]).chains).toHaveLength(1);
     const url = entry.httpRpcUrl.replace(":1", ":2");
     const twin = { ...entry, id: "two", httpRpcUrl: url };
-    expect(problemsOf(() => load([entry, twin])).join()).toMatch(/of two occurs more than once/);
+    expect(problemsOf(() => load([entry, twin])).join()).toMatch(/of two is also used by one/);
   },
 );
 
@@ -128,14 +128,14 @@ test("one network of Bitcoin with another depository, or one former depository, 
     ...fields,
   }));
   const moved = { ...bitcoin, id: "two", depository: "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2" };
-  expect(problemsOf(() => load([bitcoin, moved])).join()).toContain("the bitcoinNetwork (mainnet) of two");
+  expect(problemsOf(() => load([bitcoin, moved])).join()).toContain("bitcoinNetwork mainnet of two");
   const former = {
     ...solana,
     id: "two",
     depository: "Vote111111111111111111111111111111111111111",
     additionalDepositories: [solana?.depository],
   };
-  expect(problemsOf(() => load([solana, former])).join()).toContain("the solana-vm depository");
+  expect(problemsOf(() => load([solana, former])).join()).toContain("solana-vm depository");
   // Two clusters may have one program when both say which cluster they are.
   const [mainnet, devnet] = [
     "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
@@ -147,15 +147,15 @@ test("one network of Bitcoin with another depository, or one former depository, 
 
 test("one EVM chain under two names, or under another number on the hub, is refused: its deposits would count twice", () => {
   const twice = problemsOf(() => load([evmChain, { ...evmChain, id: "base-two" }])).join();
-  expect(twice).toContain("the chain id (8453) of base-two occurs more than once: it is also that of base");
+  expect(twice).toContain("chain id 8453 of base-two is also used by base");
   const renumbered = problemsOf(() => load([{ ...evmChain, hubChainId: "9999" }])).join();
-  expect(renumbered).toContain("hubChainId of an EVM chain is its chainId");
+  expect(renumbered).toContain("hubChainId of an EVM chain must equal its chainId");
 });
 
 test("a depository of another family must be an address of that family", () => {
   const solana = { id: "solana", vmType: "solana-vm", httpRpcUrl: "http://127.0.0.1:1" };
   expect(problemsOf(() => load([{ ...solana, depository: "not an address" }])).join()).toContain(
-    "(solana).depository: must be an address of the family solana-vm",
+    "(solana).depository: must be a solana-vm address",
   );
 });
 
@@ -165,7 +165,7 @@ test("an EVM chain may be numbered by hubChainId alone, as files of other networ
     hubChainId: "10",
     evm: { chainId: 10 },
   });
-  expect(problemsOf(() => load([unnumbered])).join()).toContain("needs chainId");
+  expect(problemsOf(() => load([unnumbered])).join()).toContain("chainId is missing");
 });
 
 test("a depth instead of the finalized tag needs the reason why it is final enough", () => {
@@ -179,8 +179,8 @@ test("a depth instead of the finalized tag needs the reason why it is final enou
     blocks: 10n,
     seconds: 60n,
   });
-  expect(problemsOf(() => deep({ finalizationBlocks: 10 })).join()).toContain("finalityReason: is required");
-  expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("means nothing without");
+  expect(problemsOf(() => deep({ finalizationBlocks: 10 })).join()).toContain("finalityReason: required");
+  expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("requires finalizationBlocks");
 });
 
 test("a chain may lack its depository, router or approval proxy, and says what is then not attested", () => {
@@ -189,9 +189,9 @@ test("a chain may lack its depository, router or approval proxy, and says what i
   const { chains, warnings } = load([entry]);
   expect(chains[0]).toMatchObject({ depository: undefined, evm: { fillContracts: [] } });
   expect(warnings).toEqual([
-    "chain base: deposits and withdrawals are not attested: not set: BASE_DEPOSITORY",
-    "chain base: fills by its router are not attested: not set: BASE_ROUTER",
-    "chain base: fills by its approval proxy are not attested: not set: BASE_PROXY",
+    "chain base: deposits and withdrawals are not attested; missing variable: BASE_DEPOSITORY",
+    "chain base: fills by the router are not attested; missing variable: BASE_ROUTER",
+    "chain base: fills by the approval proxy are not attested; missing variable: BASE_PROXY",
   ]);
   const set = { BASE_DEPOSITORY: DEPOSITORY, BASE_ROUTER: ROUTER, BASE_PROXY: PROXY };
   const { chains: whole } = load([entry], set);
@@ -214,11 +214,11 @@ test("a chain with an unset variable is off, with a warning when another is set,
   const partly = { ...entry, depository: "$BASE_DEPOSITORY_ADDRESS" };
   expect(load([partly], { BASE_DEPOSITORY_ADDRESS: `0x${"11".repeat(20)}` })).toEqual({
     chains: [],
-    warnings: ["chain base is disabled: not set: BASE_RPC_URL"],
+    warnings: ["chain base is disabled; missing variables: BASE_RPC_URL"],
     off: [],
   });
   expect(problemsOf(() => load([{ ...entry, required: true }])).join()).toContain(
-    "is required, but not set: BASE_RPC_URL",
+    "required chain is missing variables: BASE_RPC_URL",
   );
   expect(load([{ ...evmChain, enabled: false }]).chains).toEqual([]);
   expect(problemsOf(() => load([entry], { BASE_RPC_URL: "$OTHER" })).join()).toContain("another placeholder");
@@ -245,13 +245,13 @@ test("everything that is wrong is told at once, and no value is quoted", () => {
   );
   expect(problems.join("\n")).not.toContain("secretvalue");
   const wanted = [
-    "the id base occurs more than once",
+    "duplicate id base",
     "(base).depository: must be a 20-byte address",
-    "(mars).vmType: is not a chain family",
+    "(mars).vmType: must be a chain family supported by this oracle",
     "(mars).httpRpcUrl: must be an http(s) URL",
-    "rpcQuorum: exceeds the number of endpoints (1)",
-    "the hub's id of dup (8453) occurs more than once",
-    "names one endpoint twice",
+    "rpcQuorum: must be at most the number of endpoints (1)",
+    "duplicate hubChainId 8453 (chain dup)",
+    "lists the same endpoint twice",
     "(half).additionalData.rpcQuorum: must be more than half of the endpoints, or 1",
     "(zero).depository: must be a 20-byte address",
   ];
@@ -263,7 +263,7 @@ test("a file that is no list, no JSON or not there is a problem, not a crash", (
   expect(problemsOf(() => load([7])).length).toBeGreaterThan(0);
   expect(
     problemsOf(() => loadAttestationChains({ environment: "nowhere", configsDir: dir, env: {} })).join(),
-  ).toContain("cannot be read");
+  ).toContain("file is unreadable");
 });
 
 test.each(["local", "testnets.prod", "mainnets.prod"])(

@@ -42,10 +42,10 @@ const NEEDED_MORE: readonly string[] = ["fillContracts", "exchangeContract"];
 /** Parts that a chain may lack, and what is then not attested. */
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
-  { path: "contracts.router", without: "fills by its router" },
-  { path: "contracts.approvalProxy", without: "fills by its approval proxy" },
-  { path: "additionalData.esploraCompatibleApiUrl", without: "withdrawals that have become impossible" },
-  { path: "additionalData.explorerApiUrl", without: "withdrawals whose transaction nobody names" },
+  { path: "contracts.router", without: "fills by the router" },
+  { path: "contracts.approvalProxy", without: "fills by the approval proxy" },
+  { path: "additionalData.esploraCompatibleApiUrl", without: "withdrawals that can no longer happen" },
+  { path: "additionalData.explorerApiUrl", without: "withdrawals with an unknown transaction" },
 ];
 
 /**
@@ -87,7 +87,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
       problems.push(...further.filter((one) => !problems.includes(one)));
       continue;
     }
-    if (ids.has(written.id)) problems.push(`${fileName}: the id ${written.id} occurs more than once`);
+    if (ids.has(written.id)) problems.push(`${fileName}: duplicate id ${written.id}`);
     ids.add(written.id);
     if (!written.enabled) continue;
 
@@ -95,25 +95,29 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
     const missing = resolved.unset.filter(({ path }) => isNeeded(path));
     if (missing.length > 0) {
       const variables = [...new Set(missing.map((one) => one.variable))].join(", ");
-      if (written.required) problems.push(`${place}: is required, but not set: ${variables}`);
+      if (written.required) problems.push(`${place}: required chain is missing variables: ${variables}`);
       else if (isUnasked(document, source.env)) off.push(written.id);
-      else warnings.push(`chain ${written.id} is disabled: not set: ${variables}`);
+      else warnings.push(`chain ${written.id} is disabled; missing variables: ${variables}`);
       continue;
     }
     for (const { path, variable } of resolved.unset)
       for (const one of LACKABLE)
         if (path.join(".") === one.path)
-          warnings.push(`chain ${written.id}: ${one.without} are not attested: not set: ${variable}`);
+          warnings.push(
+            `chain ${written.id}: ${one.without} are not attested; missing variable: ${variable}`,
+          );
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       if (isNeeded(path) || LACKABLE.some((one) => one.path === path.join(".")))
-        problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
+        problems.push(
+          `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
+        );
     const entry = check(resolved.value, place, problems, document);
     if (entry === undefined) continue;
     const chain = toAttestationChain(entry, place, problems, document);
     if (chain === undefined) continue;
     if (numbers.has(chain.hubChainId))
-      problems.push(`${fileName}: the hub's id of ${chain.name} (${chain.hubChainId}) occurs more than once`);
+      problems.push(`${fileName}: duplicate hubChainId ${chain.hubChainId} (chain ${chain.name})`);
     numbers.add(chain.hubChainId);
     chains.push(chain);
   }
@@ -154,9 +158,11 @@ function toAttestationChain(
   // Endpoints that need not agree would be weaker than one: whichever answers first would be believed.
   const { rpcQuorum = Math.floor(rpcUrls.length / 2) + 1 } = entry.additionalData;
   if (new Set(rpcUrls).size < rpcUrls.length)
-    problems.push(`${place}.httpRpcUrl: names one endpoint twice: it cannot confirm itself`);
+    problems.push(`${place}.httpRpcUrl: lists the same endpoint twice; a quorum needs distinct endpoints`);
   if (rpcQuorum > rpcUrls.length)
-    problems.push(`${place}.additionalData.rpcQuorum: exceeds the number of endpoints (${rpcUrls.length})`);
+    problems.push(
+      `${place}.additionalData.rpcQuorum: must be at most the number of endpoints (${rpcUrls.length})`,
+    );
   else if (rpcQuorum > 1 && rpcQuorum * 2 <= rpcUrls.length)
     // Two groups that contradict each other could each be the first to agree.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
@@ -200,9 +206,9 @@ const EVM_BLOCK_TIME_SECONDS = 12;
 function evmFacts(entry: AttestationChainEntry, place: string, problems: string[]): EvmAttestationFacts {
   const chainId = entry.chainId ?? Number(entry.hubChainId ?? Number.NaN);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
-    problems.push(`${place}: needs chainId, or the EVM chain id as hubChainId`);
+    problems.push(`${place}: chainId is missing; set it, or use the EVM chain id as hubChainId`);
   if (entry.chainId !== undefined && entry.hubChainId !== undefined && entry.hubChainId !== String(chainId))
-    problems.push(`${place}: hubChainId of an EVM chain is its chainId`);
+    problems.push(`${place}: hubChainId of an EVM chain must equal its chainId`);
   const { fillContracts, isZksyncStack } = entry.additionalData;
   const { router, approvalProxy } = entry.contracts ?? {};
   const named = fillContracts ?? [router, approvalProxy].filter((address) => address !== undefined);
@@ -221,7 +227,7 @@ function familyAddress(vm: VmType, text: string, place: string, problems: string
   try {
     return canonicalAddress(vm, text);
   } catch {
-    problems.push(`${place}: must be an address of the family ${vm}`);
+    problems.push(`${place}: must be a ${vm} address`);
     return text;
   }
 }

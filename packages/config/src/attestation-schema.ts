@@ -11,7 +11,7 @@ const LONGEST_LEAD_SECONDS = 31_536_000;
 /** The year 2286. Times in milliseconds are above it. */
 const MAX_UNIX_SECONDS = 9_999_999_999;
 
-const text = z.string("must be text").min(1, "must not be empty");
+const text = z.string("must be a string").min(1, "must not be empty");
 const rpcUrl = text.refine(
   (value) => placeholderName(value) !== undefined || isUrlOf(value, ["http", "https"]),
   "must be an http(s) URL or a $PLACEHOLDER",
@@ -23,7 +23,7 @@ const evmAddress = text
     "must be a 20-byte address, not zero, or a $PLACEHOLDER",
   )
   .refine((value) => !hasWrongChecksum(value), WRONG_CHECKSUM);
-const integerText = z.string().regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal integer as text");
+const integerText = z.string().regex(/^(0|[1-9]\d{0,77})$/, "must be a decimal integer in a string");
 const numericChainId = z.int("must be an integer").min(1);
 const numberOrText = z.union([numericChainId, integerText], "must be an integer");
 
@@ -35,10 +35,10 @@ export const finalityFields = {
 };
 
 export const attestationChainEntry = z.object({
-  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes"),
+  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must contain only lowercase letters, digits and dashes"),
   vmType: z.enum(
     ["ethereum-vm", "solana-vm", "bitcoin-vm", "hyperliquid-vm", "lighter-vm", "tron-vm"],
-    "is not a chain family that this oracle knows",
+    "must be a chain family supported by this oracle",
   ),
   enabled: z.boolean().default(true),
   required: z.boolean().default(false),
@@ -65,14 +65,17 @@ export const attestationChainEntry = z.object({
       /** Bitcoin: base URL of an explorer with Esplora's REST interface. */
       esploraCompatibleApiUrl: rpcUrl.optional(),
       bitcoinNetwork: z
-        .enum(["mainnet", "testnet", "testnet4", "signet", "regtest"], "is not a network of Bitcoin")
+        .enum(
+          ["mainnet", "testnet", "testnet4", "signet", "regtest"],
+          "must be mainnet, testnet, testnet4, signet or regtest",
+        )
         .default("mainnet"),
       /** Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there (default: that of its main network). */
       signingProfile: z.enum(["default", "hyperliquid"], "must be default or hyperliquid").default("default"),
       exchangeNetwork: z.enum(["Mainnet", "Testnet"], "must be Mainnet or Testnet").default("Mainnet"),
       usdcTokenId: z
         .string()
-        .regex(/^0x(?!0{32}$)[0-9a-f]{32}$/, "must be 16 bytes of lower-case hex, not zero")
+        .regex(/^0x(?!0{32}$)[0-9a-f]{32}$/, "must be 0x and 16 bytes of lowercase hex, not zero")
         .optional(),
       /** Perpetuals exchange: what the endpoint allows each IP per minute. */
       weightPerMinute: z.int().min(1_200, "must be at least 1200").optional(),
@@ -92,7 +95,7 @@ export const attestationChainEntry = z.object({
 });
 
 export const hubEntry = z.object({
-  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes"),
+  id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must contain only lowercase letters, digits and dashes"),
   httpRpcUrl: rpcUrl,
   chainId: numberOrText.optional(),
   hubChainId: numberOrText.optional(),
@@ -107,7 +110,7 @@ export const hubEntry = z.object({
     .int("must be a whole number of seconds")
     .min(
       CLOCK_SKEW_SECONDS,
-      `must be at least ${CLOCK_SKEW_SECONDS}: the clocks of two chains may differ by that`,
+      `must be at least ${CLOCK_SKEW_SECONDS}, the possible clock difference of two chains`,
     )
     .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
     .default(CLOCK_SKEW_SECONDS),

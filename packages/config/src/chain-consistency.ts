@@ -7,8 +7,8 @@ type Entry = ChainEntry | RailEntry;
 /** What is wrong between entries that are each right by themselves, one sentence per problem. */
 export function consistencyProblems(entries: readonly Entry[]): readonly string[] {
   return [
-    ...repeated(entries.map((e) => e.id)).map((id) => `the id ${id} occurs more than once`),
-    ...repeated(entries.map((e) => String(e.chainId))).map((id) => `the chainId ${id} occurs more than once`),
+    ...repeated(entries.map((e) => e.id)).map((id) => `duplicate id ${id}`),
+    ...repeated(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),
     ...entries.flatMap(tokenProblems),
     ...entries.flatMap((entry) => (entry.vmType === "ethereum-vm" ? liquidityProblems(entry) : [])),
     ...assetProblems(entries),
@@ -19,10 +19,8 @@ function tokenProblems(entry: Entry): readonly string[] {
   const addresses = entry.tokens.map((t) => keyOf(entry, t.address));
   const ids = [entry.native.id, ...entry.tokens.map((t) => t.id)];
   return [
-    ...repeated(addresses).map(
-      (address) => `(${entry.id}).tokens: the address ${address} occurs more than once`,
-    ),
-    ...repeated(ids).map((id) => `(${entry.id}): the currency id ${id} occurs more than once`),
+    ...repeated(addresses).map((address) => `(${entry.id}).tokens: duplicate address ${address}`),
+    ...repeated(ids).map((id) => `(${entry.id}): duplicate currency id ${id}`),
   ];
 }
 
@@ -38,10 +36,8 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   const connectors = liquidity.connectors.map((connector) => parseAddress(connector) ?? connector);
   const names = liquidity.sources.map(({ name }) => name);
   return [
-    ...repeated(connectors).map(
-      (address) => `(${id}).liquidity.connectors: the address ${address} occurs more than once`,
-    ),
-    ...repeated(names).map((name) => `(${id}).liquidity.sources: the name ${name} occurs more than once`),
+    ...repeated(connectors).map((address) => `(${id}).liquidity.connectors: duplicate address ${address}`),
+    ...repeated(names).map((name) => `(${id}).liquidity.sources: duplicate name ${name}`),
   ];
 }
 
@@ -57,7 +53,7 @@ function assetProblems(entries: readonly Entry[]): readonly string[] {
       }
       return known.priceId === currency.priceId && known.class === currency.class
         ? []
-        : [`(${entry.id}): the currency ${currency.id} has another priceId or class than on ${known.chain}`];
+        : [`(${entry.id}): currency ${currency.id} has a different priceId or class than on ${known.chain}`];
     }),
   );
 }

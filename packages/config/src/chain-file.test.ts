@@ -101,7 +101,7 @@ test("a chain for which nothing is set is off without a warning, or refused when
   expect(warnings).toEqual([]);
   expect(off).toContain("local-b");
   const required = problemsOf(() => loadEdited(([, b]) => Object.assign(b ?? {}, { required: true }), env));
-  expect(required).toContain("[1] (local-b): is required, but not set: LOCAL_B_RPC_URL");
+  expect(required).toContain("[1] (local-b): required chain is missing variables: LOCAL_B_RPC_URL");
 });
 
 test("a WebSocket URL may be unset without disabling anything", () => {
@@ -138,8 +138,8 @@ test("everything wrong in a file is reported at once, each with its path", () =>
     "(local-a).httpRpcUrl:",
     "(local-a).tokens[0].class:",
     "(local-a).tokens[0].decimals:",
-    "(local-b).confirmationTiers[1]: tiers must ascend",
-    "(local-b).confirmationTiers[1]: a larger deposit",
+    "(local-b).confirmationTiers[1]: belowUsd must be greater than in the preceding tier",
+    "(local-b).confirmationTiers[1]: confirmations must not be lower than",
     "(local-b).confirmationTiers[2]: the last tier",
   ])
     expect(problems).toContain(part);
@@ -149,18 +149,18 @@ test("two entries may not share an id, a chain id, a token address or a currency
   const twice = problemsOf(() =>
     loadEdited(([a, b]) => Object.assign(b ?? {}, { id: a?.["id"], chainId: a?.["chainId"] })),
   );
-  expect(twice).toContain("the id local-a occurs more than once");
-  expect(twice).toContain("the chainId 72100117 occurs more than once");
+  expect(twice).toContain("duplicate id local-a");
+  expect(twice).toContain("duplicate chainId 72100117");
   const tokens = problemsOf(() => loadEdited(([a]) => a?.tokens.push({ ...a.tokens[0] })));
-  expect(tokens).toContain("(local-a).tokens: the address");
-  expect(tokens).toContain("(local-a): the currency id usdc");
+  expect(tokens).toContain("(local-a).tokens: duplicate address");
+  expect(tokens).toContain("(local-a): duplicate currency id usdc");
 });
 
 test("one asset may not have two prices or classes", () => {
   const problems = problemsOf(() =>
     loadEdited(([, b]) => Object.assign(b?.tokens[0] ?? {}, { priceId: "ethereum" })),
   );
-  expect(problems).toContain("(local-b): the currency usdc has another priceId or class than on local-a");
+  expect(problems).toContain("(local-b): currency usdc has a different priceId or class than on local-a");
 });
 
 test("what a chain's tokens are exchanged in is read as it is written, with nothing where the file says nothing", () => {
@@ -215,15 +215,18 @@ test("pools that cannot be are refused, each with its field", () => {
     [{ connectors: [native] }, ".liquidity.connectors[0]: must not be the zero address"],
     [
       { connectors: [factory, factory.toUpperCase().replace("X", "x")] },
-      ".liquidity.connectors: the address 0xabab",
+      ".liquidity.connectors: duplicate address 0xabab",
     ],
-    [{ sources: [pairs, { ...pools, name: "pairs" }] }, ".liquidity.sources: the name pairs occurs more"],
+    [{ sources: [pairs, { ...pools, name: "pairs" }] }, ".liquidity.sources: duplicate name pairs"],
     [{ sources: [{ ...pairs, kind: "order-book" }] }, ".liquidity.sources[0].kind:"],
     [{ sources: [{ ...pairs, router: native }] }, ".liquidity.sources[0].router: must not be the zero"],
     [{ sources: [{ ...pairs, feeBps: 10_000 }] }, ".liquidity.sources[0].feeBps:"],
     [{ sources: [{ ...pools, routerKind: "router" }] }, ".liquidity.sources[0].routerKind:"],
     [{ sources: [{ ...pools, feeTiers: [] }] }, ".liquidity.sources[0].feeTiers:"],
-    [{ sources: [{ ...pools, feeTiers: [500, 500] }] }, ".liquidity.sources[0].feeTiers: must ascend"],
+    [
+      { sources: [{ ...pools, feeTiers: [500, 500] }] },
+      ".liquidity.sources[0].feeTiers: must be in ascending order",
+    ],
     [{ sources: [{ ...pools, feeTiers: [1_000_000] }] }, ".liquidity.sources[0].feeTiers[0]:"],
   ] as const)
     expect(problemsWith(change)).toContain(`(local-a)${problem}`);
@@ -237,7 +240,7 @@ test("a value that comes from a variable is checked like a written one and never
   expect(problems).not.toContain("hunter2");
   expect(
     problemsOf(() => loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "$OTHER" })),
-  ).toContain("holds another placeholder");
+  ).toContain("variable contains another placeholder");
 });
 
 /** A contract's address with its checksum, and with one digit mistyped. */
@@ -247,7 +250,7 @@ const MISTYPED = SPELLED.replace("96045", "96046");
 test("refuses an address whose checksum is wrong, without suggesting how to spell it", () => {
   expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: SPELLED })))).toBe("");
   expect(problemsOf(() => loadEdited(([a]) => Object.assign(a ?? {}, { depository: MISTYPED })))).toBe(
-    "chains.edited.json: [0] (local-a).depository: has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+    "chains.edited.json: [0] (local-a).depository: has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   );
   const fromVariable = problemsOf(() =>
     loadEdited(([a]) => Object.assign(a?.tokens[0] ?? {}, { address: "$USDC" }), {
@@ -255,7 +258,7 @@ test("refuses an address whose checksum is wrong, without suggesting how to spel
       USDC: MISTYPED,
     }),
   );
-  expect(fromVariable).toContain("(local-a).tokens[0].address (USDC): has a wrong EIP-55 checksum");
+  expect(fromVariable).toContain("(local-a).tokens[0].address (USDC): has an invalid EIP-55 checksum");
   const rail = problemsOf(() =>
     loadEdited((entries) =>
       Object.assign(entries.find(({ vmType }) => vmType === "hyperliquid-vm") ?? {}, {
@@ -264,7 +267,7 @@ test("refuses an address whose checksum is wrong, without suggesting how to spel
       }),
     ),
   );
-  expect(rail).toMatch(/depository: has a wrong[^]*additionalDepositories\[1\]: has a wrong/);
+  expect(rail).toMatch(/depository: has an invalid[^]*additionalDepositories\[1\]: has an invalid/);
 });
 
 test("what is wrong in the file does not hide what is wrong in its variables", () => {
@@ -285,7 +288,7 @@ test("a missing file, text that is no JSON and a document that is no array are p
   expect(problemsOf(() => loadChains({ environment: "none", configsDir: dir, env: {} }))).toContain("ENOENT");
   writeFileSync(join(dir, "chains.text.json"), "[");
   expect(problemsOf(() => loadChains({ environment: "text", configsDir: dir, env: {} }))).toContain(
-    "is not JSON",
+    "invalid JSON",
   );
   writeFileSync(join(dir, "chains.object.json"), "{}");
   expect(problemsOf(() => loadChains({ environment: "object", configsDir: dir, env: {} }))).toContain(
@@ -496,23 +499,23 @@ test("what does not fit its family in a rail's entry is refused with its place",
     );
   const token = { ...railEntryOf("solana-vm").tokens[0], id: "other" };
   for (const [vmType, change, problem] of [
-    [
-      "solana-vm",
-      { depository: `0x${"ab".repeat(20)}` },
-      "(solana).depository: must be an address of the family",
-    ],
+    ["solana-vm", { depository: `0x${"ab".repeat(20)}` }, "(solana).depository: must be a solana-vm address"],
     ["bitcoin-vm", { depository: "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8" }, "(bitcoin).depository:"],
     ["hyperliquid-vm", { depository: `0x${"ab".repeat(16)}` }, "(hyperliquid).depository:"],
     ["solana-vm", { tokens: [{ ...token, address: `0x${"ab".repeat(20)}` }] }, "(solana).tokens[0].address:"],
-    ["bitcoin-vm", { tokens: [token] }, "(bitcoin).tokens: there are none"],
+    ["bitcoin-vm", { tokens: [token] }, "(bitcoin).tokens: must be empty"],
     // What quotes reckon with and what is believed would be two things.
-    ["bitcoin-vm", { confirmations: 12 }, "(bitcoin).confirmations: must be the same number as"],
-    ["bitcoin-vm", { additionalData: { finalizationBlocks: 12 } }, "(bitcoin).confirmations: must be the"],
-    ["bitcoin-vm", { additionalData: {} }, "(bitcoin).additionalData.esploraCompatibleApiUrl: must be given"],
-    ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: must be given"],
-    ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is only for"],
+    [
+      "bitcoin-vm",
+      { confirmations: 12 },
+      "(bitcoin).confirmations: must equal additionalData.finalizationBlocks",
+    ],
+    ["bitcoin-vm", { additionalData: { finalizationBlocks: 12 } }, "(bitcoin).confirmations: must equal"],
+    ["bitcoin-vm", { additionalData: {} }, "(bitcoin).additionalData.esploraCompatibleApiUrl: is required"],
+    ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: is required"],
+    ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is supported only"],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
-    ["solana-vm", { chainId: 72_100_117 }, "the chainId 72100117 occurs more than once"],
+    ["solana-vm", { chainId: 72_100_117 }, "duplicate chainId 72100117"],
   ] as const)
     expect(problemsWith(vmType, change), problem).toContain(problem);
 });
@@ -523,7 +526,7 @@ test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
     entries.splice(2, 3, railEntryOf("bitcoin-vm"));
   }, withoutExplorer);
   expect(rails.filter(({ vmType }) => vmType === "bvm")).toEqual([]);
-  expect(warnings).toContain("chain bitcoin is disabled: not set: BITCOIN_ESPLORA_URL");
+  expect(warnings).toContain("chain bitcoin is disabled; missing variables: BITCOIN_ESPLORA_URL");
 });
 
 test("a chain for which some variables are set is disabled with a warning that names the others", () => {
@@ -533,7 +536,7 @@ test("a chain for which some variables are set is disabled with a warning that n
     LOCAL_B_WS_URL: "ws://127.0.0.1:1",
   });
   expect(off).not.toContain("local-b");
-  expect(warnings).toEqual(["chain local-b is disabled: not set: LOCAL_B_RPC_URL"]);
+  expect(warnings).toEqual(["chain local-b is disabled; missing variables: LOCAL_B_RPC_URL"]);
 });
 
 test("an unset variable switches a rail off, and entries of families that only oracles know are passed over", () => {

@@ -86,15 +86,17 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
     if (missing.length > 0) {
       const variables = [...new Set(missing.map((m) => m.variable))].join(", ");
       if (asWritten.required) {
-        problems.push(`${place}: is required, but not set: ${variables}`);
+        problems.push(`${place}: required chain is missing variables: ${variables}`);
         faulty.push(identityOf(document));
       } else if (isUnasked(document, source.env)) off.push(asWritten.id);
-      else warnings.push(`chain ${asWritten.id} is disabled: not set: ${variables}`);
+      else warnings.push(`chain ${asWritten.id} is disabled; missing variables: ${variables}`);
       continue;
     }
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
-      problems.push(`${place}.${path.join(".")}: the variable holds another placeholder`);
+      problems.push(
+        `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
+      );
     const entry = check(resolved.value, place, problems, document);
     if (entry === undefined) faulty.push(identityOf(document));
     else if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
@@ -114,12 +116,12 @@ export function readJsonFile(path: string, fileName: string): unknown {
     text = readFileSync(path, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new ConfigError([`${fileName}: cannot be read at ${path} (${code})`]);
+    throw new ConfigError([`${fileName}: file is unreadable at ${path} (${code})`]);
   }
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new ConfigError([`${fileName}: is not JSON`]);
+    throw new ConfigError([`${fileName}: invalid JSON`]);
   }
 }
 

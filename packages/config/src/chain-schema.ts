@@ -32,12 +32,12 @@ const confirmationTiers = z
       const previousBound = usdOf(previous?.belowUsd);
       const problem = (message: string) => context.addIssue({ code: "custom", path: [index], message });
       if (last && tier.belowUsd !== undefined)
-        problem("the last tier must have no belowUsd: it is for any value");
-      if (!last && tier.belowUsd === undefined) problem("only the last tier may lack belowUsd");
+        problem("the last tier must not set belowUsd, since it applies to all larger deposits");
+      if (!last && tier.belowUsd === undefined) problem("belowUsd is required in every tier except the last");
       if (bound !== undefined && previousBound !== undefined && bound <= previousBound)
-        problem("tiers must ascend: belowUsd is not above that of the tier before");
+        problem("belowUsd must be greater than in the preceding tier");
       if (previous !== undefined && tier.confirmations < previous.confirmations)
-        problem("a larger deposit must not wait for fewer confirmations than a smaller one");
+        problem("confirmations must not be lower than in the preceding tier");
     }
   });
 
@@ -53,7 +53,7 @@ const feeTiers = z
   .min(1)
   .refine(
     (tiers) => tiers.every((tier, index) => index === 0 || tier > (tiers[index - 1] ?? 0)),
-    "must ascend",
+    "must be in ascending order",
   );
 
 const poolSource = z.discriminatedUnion("kind", [

@@ -6,9 +6,7 @@ export class ConfigError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(
-      `the configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join("\n")}`,
-    );
+    super(`configuration has ${problems.length} problem(s):\n${problems.map((p) => `  - ${p}`).join("\n")}`);
     this.problems = problems;
   }
 }

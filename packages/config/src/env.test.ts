@@ -61,10 +61,10 @@ test("a wrong checksum is told by its place in the list, and the value is not re
   const form = evmAddresses("addresses", /^.*$/)({ name: "IT", describe: "" });
   const wrong = SPELLED.replace("d8", "D8");
   expect(problemsOf(() => readSettings({ it: form }, { IT: `${SPELLED},${wrong}` }))).toEqual([
-    "IT entry 2 has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+    "IT entry 2 has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   ]);
   expect(problemsOf(() => readSettings({ it: form }, { IT: wrong }))).toEqual([
-    "IT has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source",
+    "IT has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case",
   ]);
 });
 
@@ -102,7 +102,7 @@ test("a file that is named and empty is a problem, not an absent value", () => {
   const file = join(dir, "empty");
   writeFileSync(file, " \n");
   expect(problemsOf(() => readSettings({ key: settings.key }, { KEY_FILE: file }))).toEqual([
-    "KEY_FILE names a file that is empty",
+    "KEY_FILE names an empty file",
   ]);
 });
 

@@ -68,17 +68,17 @@ function textOf(setting: Setting<unknown>, env: Env, problems: string[]): string
   const path = env[fileName]?.trim() ?? "";
   if (path === "") return direct;
   if (direct !== "") {
-    problems.push(`${setting.name} and ${fileName} are both set: keep one`);
+    problems.push(`${setting.name} and ${fileName} are both set; keep one`);
     return undefined;
   }
   try {
     const content = readFileSync(path, "utf8").trim();
     // Somebody wanted it set: a key list that came out empty must not open the service.
-    if (content === "") problems.push(`${fileName} names a file that is empty`);
+    if (content === "") problems.push(`${fileName} names an empty file`);
     return content === "" ? undefined : content;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    problems.push(`${fileName} names a file that cannot be read (${code})`);
+    problems.push(`${fileName} names an unreadable file (${code})`);
     return undefined;
   }
 }

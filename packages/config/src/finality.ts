@@ -17,12 +17,12 @@ export function finalityOf(written: Written, place: string, problems: string[]):
   const { finalizationBlocks, finalizationTime, finalityReason } = written;
   if (finalizationBlocks === undefined) {
     if (finalizationTime !== undefined)
-      problems.push(`${place}.finalizationTime: means nothing without finalizationBlocks`);
+      problems.push(`${place}.finalizationTime: requires finalizationBlocks`);
     return { kind: "tag" };
   }
   if (finalityReason === undefined)
     problems.push(
-      `${place}.finalityReason: is required with finalizationBlocks: say why that depth is final enough`,
+      `${place}.finalityReason: required with finalizationBlocks; state why that depth counts as final`,
     );
   return {
     kind: "depth",

@@ -100,13 +100,15 @@ test("the templates take the time from a variable, because 0 would mint old depo
   }
   const unset = load({ ...hub, depositPartsSince: "$HUB_DEPOSIT_PARTS_SINCE" });
   expect(unset.hub).not.toHaveProperty("depositPartsSince");
-  expect(unset.warnings).toContain("the hub has no depositPartsSince: not set: HUB_DEPOSIT_PARTS_SINCE");
+  expect(unset.warnings).toContain(
+    "hub.depositPartsSince is not configured; missing variable: HUB_DEPOSIT_PARTS_SINCE",
+  );
 });
 
 test("where one fill settles every deposit of its order, a fill is never older than them", () => {
   const joined = { ...hub, settlementKey: "deposits" };
   expect(problemsOf(() => load({ ...joined, fillLeadSeconds: 61 }))).toContain(
-    'needs settlementKey "payment"',
+    'requires settlementKey "payment"',
   );
   expect(load({ ...joined, fillLeadSeconds: 60 }).hub.settlementKey).toBe("deposits");
 });
@@ -131,14 +133,14 @@ test("everything that is wrong with a hub is told at once", () => {
 
 test("a hub whose parts contradict each other is refused", () => {
   expect(problemsOf(() => load({ ...hub, hubChainId: "72" }))).toContain(
-    "chainId and hubChainId are not the same",
+    "chainId and hubChainId must be equal",
   );
   expect(problemsOf(() => load({ ...hub, hubChainId: "537713" }))).toBe("");
   expect(problemsOf(() => load({ ...hub, allocatorAddress: address("AA") }))).toContain(
-    "two of the hub's contracts have one address",
+    "two hub contracts have the same address",
   );
   expect(problemsOf(() => load({ ...hub, genericMappingAddress: address("BB") }))).toContain(
-    "two of the hub's contracts have one address",
+    "two hub contracts have the same address",
   );
 });
 
@@ -151,8 +153,8 @@ test("a hub may lack its multisig, its allocator and its mapping, and says so", 
   expect(loaded.hub.allocatorAddress).toBeUndefined();
   expect(loaded.hub.genericMappingAddress).toBeUndefined();
   expect(loaded.warnings).toEqual([
-    "the hub has no allocatorAddress: not set: HUB_ALLOCATOR_ADDRESS",
-    "the hub has no genericMappingAddress: not set: HUB_GENERIC_MAPPING_ADDRESS",
+    "hub.allocatorAddress is not configured; missing variable: HUB_ALLOCATOR_ADDRESS",
+    "hub.genericMappingAddress is not configured; missing variable: HUB_GENERIC_MAPPING_ADDRESS",
   ]);
 });
 

@@ -36,10 +36,10 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const optional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
   const problems: string[] = resolved.unset
     .filter(({ path }) => !optional(path) && path[0] !== "additionalData")
-    .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required, but not set: ${variable}`);
+    .map(({ path, variable }) => `${fileName}: ${path.join(".")} is required; missing variable: ${variable}`);
   const warnings = resolved.unset
     .filter(({ path }) => optional(path))
-    .map(({ path, variable }) => `the hub has no ${path.join(".")}: not set: ${variable}`);
+    .map(({ path, variable }) => `hub.${path.join(".")} is not configured; missing variable: ${variable}`);
   const unsetFields = new Set(resolved.unset.map(({ path }) => String(path[0])));
   const parsed = hubEntry.safeParse(resolved.value);
   if (!parsed.success) {
@@ -52,12 +52,14 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   }
   const entry = parsed.data;
   for (const { path } of resolvePlaceholders(entry, {}).unset)
-    problems.push(`${fileName}.${path.join(".")}: the variable holds another placeholder`);
+    problems.push(
+      `${fileName}.${path.join(".")}: variable contains another placeholder; set the value itself`,
+    );
   const chainId = Number(entry.chainId ?? entry.hubChainId ?? Number.NaN);
   if (!Number.isSafeInteger(chainId) || chainId < 1)
-    problems.push(`${fileName}: needs the EVM chain id of the hub as chainId`);
+    problems.push(`${fileName}: chainId must be the EVM chain id of the hub`);
   if (entry.chainId !== undefined && entry.hubChainId !== undefined && Number(entry.hubChainId) !== chainId)
-    problems.push(`${fileName}: chainId and hubChainId are not the same`);
+    problems.push(`${fileName}: chainId and hubChainId must be equal`);
   const { hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress, genericMappingAddress } = entry;
   const contracts = [
     hubAddress,
@@ -67,11 +69,11 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     genericMappingAddress,
   ].flatMap((text) => text?.toLowerCase() ?? []);
   if (new Set(contracts).size < contracts.length)
-    problems.push(`${fileName}: two of the hub's contracts have one address`);
+    problems.push(`${fileName}: two hub contracts have the same address`);
   // With that key one fill settles every later deposit of its order: only the order of times is in the way of a second one.
   if (entry.settlementKey === "deposits" && entry.fillLeadSeconds > CLOCK_SKEW_SECONDS)
     problems.push(
-      `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} needs settlementKey "payment": else one fill could take two deposits`,
+      `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,
     );
   const finality = finalityOf(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -99,10 +101,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
 
 function onlyElement(document: unknown, fileName: string): unknown {
   if (!Array.isArray(document)) return document;
-  if (document.length !== 1)
-    throw new ConfigError([
-      `${fileName}: must describe exactly one hub: executions are signed for one contract`,
-    ]);
+  if (document.length !== 1) throw new ConfigError([`${fileName}: must describe exactly one hub`]);
   return document[0] as unknown;
 }
 
@@ -119,6 +118,7 @@ function optionalAddress(text: string | undefined): Address | undefined {
 
 function addressOf(text: string): Address {
   const address = parseAddress(text);
-  if (address === undefined) throw new TypeError("an address passed the schema without being one");
+  if (address === undefined)
+    throw new TypeError("invariant violated: the schema accepted an invalid address");
   return address;
 }

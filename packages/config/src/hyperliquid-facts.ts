@@ -17,10 +17,10 @@ export function hyperliquidFacts(
   // The family's addresses are its currencies, too, which are of other lengths.
   for (const account of [depository, ...additionalDepositories])
     if (account !== undefined && parseAddress(account) === undefined)
-      problems.push(`${place}: a depository is an account of 20 bytes`);
+      problems.push(`${place}: depository must be a 20-byte account`);
   // An explorer that several endpoints share would be believed alone.
   if (explorerApiUrl !== undefined && rpcUrls.length > 1)
-    problems.push(`${place}.additionalData.explorerApiUrl: one explorer cannot confirm several endpoints`);
+    problems.push(`${place}.additionalData.explorerApiUrl: must not be set together with several endpoints`);
   return {
     explorerUrls: explorerApiUrl === undefined ? rpcUrls.map(explorerBeside) : [explorerApiUrl],
     profile: signingProfile,

@@ -42,7 +42,7 @@ export function matching(form: string, pattern: RegExp): Coercer<string> {
 
 /** What is wrong with an address that `hasWrongChecksum`. It names no other spelling: that would vouch for the mistyped address. */
 export const WRONG_CHECKSUM =
-  "has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source";
+  "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
 
 /** EVM addresses in text of a given form. Those in mixed case must have the checksum of EIP-55. */
 export function evmAddresses(form: string, pattern: RegExp): Coercer<string> {
@@ -74,7 +74,7 @@ export function decimal(min: number, max: number): Coercer<number> {
 /** USD amount as decimal text; the value has 18 decimals. */
 export const usd: Coercer<bigint> = coercer("USD amount, e.g. `0.25`", (raw) => {
   const value = parseExactDecimal(raw, 18);
-  return value === undefined ? invalid("must be a decimal USD amount") : valid(value);
+  return value === undefined ? invalid("must be a USD amount as a decimal number") : valid(value);
 });
 
 /** `true` or `false`, nothing else: a typo must not switch a safety off. */

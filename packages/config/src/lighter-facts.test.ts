@@ -53,11 +53,11 @@ test("an explorer may be lacking and that is said; a contract that is meant must
   const without = load({ additionalData: { explorerApiUrl: "$EXPLORER_URL" } });
   expect(without.chains[0]?.lighter?.explorerApiUrl).toBeUndefined();
   expect(without.warnings).toEqual([
-    "chain lighter: withdrawals whose transaction nobody names are not attested: not set: EXPLORER_URL",
+    "chain lighter: withdrawals with an unknown transaction are not attested; missing variable: EXPLORER_URL",
   ]);
   const unchecked = load({ additionalData: { exchangeContract: "$CONTRACT" } });
   expect(unchecked.chains).toEqual([]);
-  expect(unchecked.warnings).toEqual(["chain lighter is disabled: not set: CONTRACT"]);
+  expect(unchecked.warnings).toEqual(["chain lighter is disabled; missing variables: CONTRACT"]);
 });
 
 test("what is no account, no URL, no number or no contract is refused", () => {

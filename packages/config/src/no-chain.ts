@@ -5,6 +5,7 @@ export function noChainProblems({
   warnings,
   off,
 }: Pick<LoadedChains, "warnings" | "off">): readonly string[] {
-  const unset = off.length === 0 ? [] : [`off, because none of their variables is set: ${off.join(", ")}`];
+  const unset =
+    off.length === 0 ? [] : [`disabled because none of their variables is set: ${off.join(", ")}`];
   return ["no chain is enabled", ...warnings, ...unset];
 }

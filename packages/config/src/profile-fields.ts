@@ -28,17 +28,17 @@ export const serviceAddress = address
   .refine((text) => text !== NATIVE_CURRENCY, "must not be the zero address")
   .refine((text) => !hasWrongChecksum(text), WRONG_CHECKSUM);
 
-const name = z.string().regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes");
+const name = z.string().regex(/^[a-z][a-z0-9-]*$/, "must contain only lowercase letters, digits and dashes");
 const chainId = z.int().min(1);
 const bps = z.int().min(0).max(10_000);
-const integerText = z.string().regex(/^\d{1,78}$/, "must be a decimal integer as text");
+const integerText = z.string().regex(/^\d{1,78}$/, "must be a decimal integer in a string");
 
 export function decimalText(decimals: number): z.ZodString {
   return z
     .string()
     .refine(
       (text) => parseExactDecimal(text, decimals) !== undefined,
-      `must be a decimal number as text, at most ${decimals} digits after the point`,
+      `must be a decimal number in a string with at most ${decimals} decimal places`,
     );
 }
 

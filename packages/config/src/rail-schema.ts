@@ -68,27 +68,25 @@ export const railEntry = z
     for (const [index, former] of additionalDepositories.entries())
       if (hasWrongChecksum(former)) problem(["additionalDepositories", index], WRONG_CHECKSUM);
     if (!isAccount(vmType, depository))
-      problem(["depository"], `must be an address of the family ${vmType}, not its native currency`);
+      problem(["depository"], `must be a ${vmType} address other than the native currency`);
     for (const [index, one] of tokens.entries())
       if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
-        problem(
-          ["tokens", index, "address"],
-          `must be a currency of the family ${vmType} beside the native one`,
-        );
-    if (vmType === "bitcoin-vm" && tokens.length > 0) problem(["tokens"], "there are none on this family");
+        problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
+    if (vmType === "bitcoin-vm" && tokens.length > 0)
+      problem(["tokens"], "must be empty on this chain family");
     // Else an operator who asks for more would wait for less.
     const { finalizationBlocks = DEFAULT_CONFIRMATIONS } = additionalData;
     if (vmType === "bitcoin-vm" && confirmations !== finalizationBlocks)
       problem(
         ["confirmations"],
-        `must be the same number as additionalData.finalizationBlocks (${DEFAULT_CONFIRMATIONS} when absent)`,
+        `must equal additionalData.finalizationBlocks (default ${DEFAULT_CONFIRMATIONS})`,
       );
     // Whose coins are whose only an explorer knows: without one nothing is paid.
     if (vmType === "bitcoin-vm" && additionalData.esploraCompatibleApiUrl === undefined)
-      problem(["additionalData", "esploraCompatibleApiUrl"], "must be given on this family");
+      problem(["additionalData", "esploraCompatibleApiUrl"], "is required on this chain family");
     const isExchange = vmType === "hyperliquid-vm";
-    if (isExchange && exchange === undefined) problem(["exchange"], "must be given on this family");
-    if (!isExchange && exchange !== undefined) problem(["exchange"], "is only for hyperliquid-vm");
+    if (isExchange && exchange === undefined) problem(["exchange"], "is required on this chain family");
+    if (!isExchange && exchange !== undefined) problem(["exchange"], "is supported only on hyperliquid-vm");
   });
 
 /** A rail's entry whose form is right. */

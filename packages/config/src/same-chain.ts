@@ -16,7 +16,7 @@ export function sameChainProblems(chains: readonly AttestationChain[]): readonly
     for (const { key, fact } of identitiesOf(chain, chains)) {
       const other = first.get(key);
       if (other !== undefined && other !== chain.name && problems.length === 0)
-        problems.push(`${fact} of ${chain.name} occurs more than once: it is also that of ${other}`);
+        problems.push(`${fact} of ${chain.name} is also used by ${other}`);
       first.set(key, other ?? chain.name);
     }
     return problems;
@@ -27,7 +27,7 @@ function identitiesOf(chain: AttestationChain, all: readonly AttestationChain[])
   const { vmType, evm, tron, bitcoin, hyperliquid, lighter, solana } = chain;
   const identity = (name: string, value: string | number | bigint): Identity => ({
     key: `${name} ${value}`,
-    fact: `the ${name} (${value})`,
+    fact: `${name} ${value}`,
   });
   const { chainId } = evm ?? tron ?? {};
   // Contracts of EVM chains often have one address on all of them; their chain ids tell them apart.

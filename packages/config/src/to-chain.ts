@@ -128,12 +128,14 @@ function toCurrency(chainId: number, token: ChainEntry["tokens"][number]): Curre
 
 function addressOf(text: string): Address {
   const address = parseAddress(text);
-  if (address === undefined) throw new TypeError("an address passed the schema without being one");
+  if (address === undefined)
+    throw new TypeError("invariant violated: the schema accepted an invalid address");
   return address;
 }
 
 function scaled(text: string, decimals: number): bigint {
   const value = parseExactDecimal(text, decimals);
-  if (value === undefined) throw new TypeError("a decimal number passed the schema without being one");
+  if (value === undefined)
+    throw new TypeError("invariant violated: the schema accepted an invalid decimal number");
   return value;
 }

@@ -75,6 +75,7 @@ export function toRailChain(entry: RailEntry): RailChain {
 /** The schema has checked the form: this throw only guards against a schema that stopped doing so. */
 function usd(text: string): bigint {
   const value = parseExactDecimal(text, 18);
-  if (value === undefined) throw new TypeError("a decimal number passed the schema without being one");
+  if (value === undefined)
+    throw new TypeError("invariant violated: the schema accepted an invalid decimal number");
   return value;
 }

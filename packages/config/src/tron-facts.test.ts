@@ -32,11 +32,11 @@ test("fill contracts are written in base58 and known by their twenty bytes; a ke
 test("what is no address of the chain, nobody's, or not the URL of the JSON-RPC is told by its place", () => {
   const additionalData = { fillContracts: [CONTRACT, NATIVE, `0x${"a".repeat(40)}`] };
   expect(read({ additionalData }).problems).toEqual([
-    "place: fill contract 1: must be an address of the family tron-vm, not zero",
-    "place: fill contract 2: must be an address of the family tron-vm, not zero",
+    "place: fill contract 1: must be a tron-vm address, not zero",
+    "place: fill contract 2: must be a tron-vm address, not zero",
   ]);
   expect(read({}, ["https://nodes.example"]).problems).toEqual([
-    "place.httpRpcUrl: must be the URL of the node's /jsonrpc",
+    "place.httpRpcUrl: must be the URL of the node's /jsonrpc endpoint",
   ]);
   expect(read({}, ["https://nodes.example/jsonrpc/"]).problems).toEqual([]);
 });

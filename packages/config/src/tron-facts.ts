@@ -17,7 +17,7 @@ export function tronFacts(
   problems: string[],
 ): TronAttestationFacts {
   if (rpcUrls.some((url) => !JSON_RPC.test(url)))
-    problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc`);
+    problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc endpoint`);
   const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, at): readonly Address[] => {
     try {
       // A zero address emits nothing.
@@ -25,7 +25,7 @@ export function tronFacts(
     } catch {
       // Told below.
     }
-    problems.push(`${place}: fill contract ${at}: must be an address of the family tron-vm, not zero`);
+    problems.push(`${place}: fill contract ${at}: must be a tron-vm address, not zero`);
     return [];
   });
   return {

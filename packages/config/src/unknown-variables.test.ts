@@ -42,7 +42,7 @@ test.each([
   ["BASE_ROUTER_ADRESS", "BASE_ROUTER_ADDRESS"],
 ])("%s is taken for a misspelled %s", (name, meant) => {
   expect(find(name)).toEqual({
-    problems: [`${name} is set, but there is no such setting: rename it to ${meant}, or unset it`],
+    problems: [`${name} is set but is not a known setting; rename it to ${meant}, or unset it`],
     warnings: [],
   });
 });
@@ -54,7 +54,7 @@ test("two settings that may both be meant are both named", () => {
 test("a name beside the variable that it is like, and one of a family of settings, are warnings", () => {
   expect(find("DATABASE_URI", "DATABASE_URL")).toEqual({
     problems: [],
-    warnings: ["DATABASE_URI is set, but there is no such setting: it has no effect"],
+    warnings: ["DATABASE_URI is set but is not a known setting; it has no effect"],
   });
   expect(find("SOLVER_PRIVATEKEY", "SOLVER_PRIVATE_KEY_FILE").problems).toEqual([]);
   expect(find("FEE_STABLECOIN_BPS", "APP_BALANCE_DAYS").warnings).toHaveLength(2);

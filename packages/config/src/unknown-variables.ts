@@ -44,14 +44,14 @@ export function unknownVariables(
   for (const name of Object.keys(env)) {
     if (known.includes(name) || !isSet(name)) continue;
     const like = known.filter((one) => isLike(name, one));
-    const what = `${name} is set, but there is no such setting`;
+    const what = `${name} is set but is not a known setting`;
     if (like.length > 0 && !like.some(isGiven))
-      problems.push(`${what}: rename it to ${like.join(" or ")}, or unset it`);
+      problems.push(`${what}; rename it to ${like.join(" or ")}, or unset it`);
     else if (
       like.length > 0 ||
       (!OF_PLATFORM.test(name) && families.some((family) => name.startsWith(family)))
     )
-      warnings.push(`${what}: it has no effect`);
+      warnings.push(`${what}; it has no effect`);
   }
   return { problems, warnings };
 }

@@ -55,8 +55,8 @@ test("a file that is not there any more and a line that is none are told togethe
     problems = (error as ConfigError).problems;
   }
   expect(problems).toEqual([
-    `${join(broken, "a")}: cannot be read (ENOENT)`,
-    `${join(broken, "b")}:1: is not a KEY=VALUE line`,
+    `${join(broken, "a")}: file is unreadable (ENOENT)`,
+    `${join(broken, "b")}:1: expected a KEY=VALUE line`,
   ]);
 });
 

@@ -21,7 +21,7 @@ export function parseVaultFile(text: string, file: string): Record<string, strin
     if (line === "" || line.startsWith("#")) continue;
     const match = LINE.exec(line);
     const name = match?.[1];
-    if (name === undefined) problems.push(`${file}:${index + 1}: is not a KEY=VALUE line`);
+    if (name === undefined) problems.push(`${file}:${index + 1}: expected a KEY=VALUE line`);
     else values[name] = unquote(match?.[2] ?? "");
   }
   if (problems.length > 0) throw new ConfigError(problems);
@@ -64,7 +64,7 @@ function readVaultFile(path: string): Record<string, string> {
     text = readFileSync(path, "utf8");
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
-    throw new ConfigError([`${path}: cannot be read (${code})`]);
+    throw new ConfigError([`${path}: file is unreadable (${code})`]);
   }
   return parseVaultFile(text, path);
 }

@@ -204,7 +204,7 @@ describe("an oracle whose key cannot be had does not start", () => {
   ])(
     "because %s",
     async (_what, changes) => {
-      expect(await refused(changes())).toContain("the key of AWS KMS cannot be used");
+      expect(await refused(changes())).toContain("AWS KMS key is unusable");
     },
     30_000,
   );

@@ -60,7 +60,7 @@ function readSigners(text: string, problems: string[]): ReadonlySet<Address> {
     if (address === undefined) problems.push(`${place} is not an address`);
     else if (hasWrongChecksum(entry))
       problems.push(
-        `${place} has a wrong EIP-55 checksum: a digit or its case is mistyped; compare it with its source`,
+        `${place} has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case`,
       );
     else if (BigInt(address) === 0n) problems.push(`${place} is the zero address`);
     else list.add(address);

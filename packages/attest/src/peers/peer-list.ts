@@ -62,7 +62,7 @@ function readPeer(entry: string): PeerEndpoint | string {
     return "must begin with an absolute http or https URL";
   if (sendsKeyInClear(url)) return PLAINTEXT_URL;
   if (url.username !== "" || url.password !== "")
-    return "has a credential in its URL: it belongs behind the |";
+    return "has credentials in its URL; put the API key after the |";
   if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
   const credential = entry.slice(bar + 1).trim();
   // Anything else is no value of a header: every call would fail, or worse, end the header early.
