@@ -576,7 +576,7 @@ export const engineSettings = {
   }),
   rebroadcastIntervalMs: millis({
     name: "TX_REBROADCAST_INTERVAL_MS",
-    describe: "How often unmined transactions are rebroadcast, in case the node dropped them.",
+    describe: "How often pending transactions are rebroadcast, in case the node dropped them.",
     default: 5_000,
   }),
   orphanedAfterMs: millis({
@@ -588,7 +588,7 @@ export const engineSettings = {
   cancelAfterDeadlineMs: millis({
     name: "TX_CANCEL_AFTER_DEADLINE_MS",
     describe:
-      "How long after the request's deadline an unmined fill is replaced by a cancel transaction at its nonce.",
+      "How long after the request's deadline a pending fill is replaced by a cancel transaction at its nonce.",
     default: MINUTE_MS,
   }),
   expiryGraceMs: millis({
@@ -618,7 +618,7 @@ export const engineSettings = {
   )({
     name: "BURNT_FILLS_DAILY_USD",
     describe:
-      "Maximum gas cost per 24 hours of reverted fills that the solver bears because their deposits do not cover it. Above it, fills that swap, make calls, pay native token to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
+      "Maximum gas cost per 24 hours of reverted fills that the solver pays itself because their deposits do not cover it. Above it, fills that swap, make calls, pay native token to a contract or top up gas wait, and their deposits are refunded after `FILL_INVENTORY_WAIT_MS`.",
     default: "100",
   }),
   unattributedRefundAfterMs: integer(

@@ -63,7 +63,11 @@ test.for([
   ["a negative amount", [...wish, "--amount=-1"], "--amount must be"],
   ["an exponent", [...wish, "--amount", "1e3"], "--amount must be"],
   ["no address", [...wish, "--recipient", "0x12"], "--recipient must be an address"],
-  ["the zero address", [...wish, "--recipient", `0x${"00".repeat(20)}`], "--recipient must not be the zero address"],
+  [
+    "the zero address",
+    [...wish, "--recipient", `0x${"00".repeat(20)}`],
+    "--recipient must not be the zero address",
+  ],
   [
     "a wrong checksum",
     [...wish, "--recipient", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".replace("5aA", "5AA")],
