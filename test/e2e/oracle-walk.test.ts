@@ -90,7 +90,7 @@ test("the page for operators leads from nothing to a quorum, a shadow and a key 
       `"peers":[{"name":"127.0.0.1:${portBase + 90}","answered":3,"failed":0,"diverged":0}]}`,
   );
   expect(stdout.trimEnd().split("\n").at(-1)).toBe("exit code 1");
-  expect(stderr).toContain("ORACLE_SIGNERS must name the local signer");
+  expect(stderr).toContain("ORACLE_SIGNERS must include the local signer");
   // Nothing that belongs to a peer or a provider is shown.
   // The keys of the walk are 64 characters of hex; every other such text begins with 0x.
   expect(stdout + stderr).not.toMatch(/(?<![0-9a-fx])[0-9a-f]{64}(?![0-9a-f])/);

@@ -18,7 +18,7 @@ test.for([
   ["ftp://one.example|k", "ORACLE_URLS entry 1 must start with an http or https URL"],
   [
     "http://one.example|hidden",
-    "ORACLE_URLS entry 1 must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
+    "ORACLE_URLS entry 1 must use https; http sends the key unencrypted and is accepted only for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
   ],
   [
     "https://user:hidden@one.example|k",

@@ -80,18 +80,18 @@ test("unknown paths, wrong methods and broken URLs answer JSON with message and 
   const unknown = await app.inject({ url: "/nothing?x=1" });
   expect([unknown.statusCode, unknown.json()]).toMatchObject([
     404,
-    { message: "there is no GET /nothing", errorCode: "NOT_FOUND", statusCode: 404 },
+    { message: "route GET /nothing does not exist", errorCode: "NOT_FOUND", statusCode: 404 },
   ]);
   const wrongMethod = await app.inject({ url: "/quote/v2" });
   expect([wrongMethod.statusCode, wrongMethod.headers["allow"], wrongMethod.json()]).toMatchObject([
     405,
     "POST",
-    { message: "/quote/v2 does not take GET, only POST", statusCode: 405, error: "Method Not Allowed" },
+    { message: "/quote/v2 does not support GET, only POST", statusCode: 405, error: "Method Not Allowed" },
   ]);
   const broken = await app.inject({ url: "/%zz" });
   expect([broken.statusCode, broken.json()]).toMatchObject([
     400,
-    { message: "the URL is not valid", statusCode: 400 },
+    { message: "URL is not valid", statusCode: 400 },
   ]);
 });
 
@@ -207,7 +207,7 @@ test.each([
     {
       errorCode: "RPC_HTTP_ERROR",
       statusCode: 503,
-      message: "a chain node gave no usable answer; try again",
+      message: "a chain node returned no usable response; try again",
     },
   ]);
   await faulty.close();

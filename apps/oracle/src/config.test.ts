@@ -71,7 +71,7 @@ test("addresses with a wrong checksum are refused, each by its variable", async 
     expect.stringMatching(/\(base\)\.depository \(BASE_DEPOSITORY_ADDRESS\): has an invalid EIP-55 checksum/),
     expect.stringMatching(/\.oracleAddress \(HUB_ORACLE_ADDRESS\): has an invalid EIP-55 checksum/),
     expect.stringMatching(/^ORACLE_SIGNERS entry 1 has an invalid EIP-55 checksum/),
-    expect.stringMatching(/^ORACLE_SIGNERS must name the local signer/),
+    expect.stringMatching(/^ORACLE_SIGNERS must include the local signer/),
   ]);
 });
 

@@ -7,7 +7,7 @@ import { outcomeOf } from "./usecases/outcome.ts";
 
 /** Said instead of the words of errors that were not made for the caller. */
 const WORDS: Partial<Record<OracleErrorCode, string>> = {
-  upstream_unavailable: "a chain's node or the key service gave no usable answer; try again",
+  upstream_unavailable: "a chain node or the key service returned no usable response; try again",
   internal: "internal error",
 };
 

@@ -31,7 +31,9 @@ export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean)
       check(typeof given === "string" ? given : "", request.ip);
       done();
     } catch (error) {
-      done(error instanceof Error ? error : new TypeError("invariant violated: not an error"));
+      done(
+        error instanceof Error ? error : new TypeError("invariant violated: thrown value is not an error"),
+      );
     }
   });
 }

@@ -48,7 +48,7 @@ interface Compiler {
 
 function readImport(path: string): { contents: string } | { error: string } {
   const library = libraries.find((name) => path.startsWith(`${name}/`));
-  if (library === undefined) return { error: `${path} is not in one of: ${libraries.join(", ")}` };
+  if (library === undefined) return { error: `${path} is not in any of: ${libraries.join(", ")}` };
   const file = join(packageFolder(library), path.slice(library.length + 1));
   return existsSync(file) ? { contents: readFileSync(file, "utf8") } : { error: `${file} does not exist` };
 }
@@ -70,7 +70,8 @@ function compile(sources: Record<string, { content: string }>): Map<string, Comp
   for (const [path, contracts] of Object.entries(output.contracts ?? {})) {
     if (!(path in sources)) continue;
     for (const [name, contract] of Object.entries(contracts)) {
-      if (compiled.has(name)) throw new Error(`two contracts are called ${name}; the second is in ${path}`);
+      if (compiled.has(name))
+        throw new Error(`duplicate contract name ${name}; the second one is in ${path}`);
       compiled.set(name, contract);
     }
   }

@@ -129,7 +129,7 @@ function rpcFault(thrown: unknown): ServiceError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
     // By its code: subclasses have names of their own.
     if (!("code" in error) || error.code !== "RPC_FAULT") continue;
-    return new ServiceError("RPC_HTTP_ERROR", "a chain node gave no usable answer; try again", {
+    return new ServiceError("RPC_HTTP_ERROR", "a chain node returned no usable response; try again", {
       cause: thrown,
     });
   }
@@ -163,5 +163,5 @@ const framework: Readonly<Record<string, { readonly code: ErrorCode; readonly me
   FST_ERR_CTP_BODY_TOO_LARGE: { code: "PAYLOAD_TOO_LARGE", message: "body is too large" },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: "INVALID_REQUEST", message: NOT_JSON },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: "INVALID_REQUEST", message: "body is required" },
-  FST_ERR_BAD_URL: { code: "INVALID_REQUEST", message: "the URL is not valid" },
+  FST_ERR_BAD_URL: { code: "INVALID_REQUEST", message: "URL is not valid" },
 };

@@ -39,6 +39,8 @@ test("a required field with another name may come under either, and one of the t
 });
 
 test("an alias of what is not there, or not required, stops the document", () => {
-  expect(() => withAliases(document, { Quote: { chain: "x" } })).toThrow("chain is not a required field");
+  expect(() => withAliases(document, { Quote: { chain: "x" } })).toThrow(
+    "invariant violated: chain is not a required field",
+  );
   expect(() => withAliases(document, { Price: {} })).toThrow("no component Price");
 });

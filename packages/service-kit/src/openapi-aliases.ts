@@ -17,7 +17,8 @@ export function withAliases<D extends OpenapiDocument>(document: D, aliases: Ope
   const schemas = { ...document.components?.schemas };
   for (const [component, fields] of Object.entries(aliases)) {
     const schema = schemas[component] as ObjectSchema | undefined;
-    if (schema === undefined) throw new RangeError(`the document has no component ${component}`);
+    if (schema === undefined)
+      throw new RangeError(`invariant violated: OpenAPI document has no component ${component}`);
     schemas[component] = Object.entries(fields).reduce(withAlias, schema);
   }
   return { ...document, components: { ...document.components, schemas } };
@@ -26,7 +27,7 @@ export function withAliases<D extends OpenapiDocument>(document: D, aliases: Ope
 function withAlias(schema: ObjectSchema, [field, alias]: readonly [string, string]): ObjectSchema {
   const { [field]: property, ...properties } = schema.properties ?? {};
   if (property === undefined || schema.required?.includes(field) !== true)
-    throw new RangeError(`${field} is not a required field`);
+    throw new RangeError(`invariant violated: invariant violated: ${field} is not a required field`);
   const named = (name: string, value: object) => ({
     type: "object",
     required: [name],

@@ -5,7 +5,7 @@ import type { z } from "zod";
 /** An answer of ours that its own schema does not allow: a bug of this service. */
 export class ResponseMismatch extends Error {
   constructor(route: string, status: number, problem: string) {
-    super(`the ${status} answer of ${route} does not match its schema: ${problem}`);
+    super(`${status} response of ${route} does not match its schema: ${problem}`);
     this.name = "ResponseMismatch";
   }
 }
@@ -36,11 +36,11 @@ export function mismatch(schema: z.ZodType, value: unknown): string | undefined 
     return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   }
   // zod drops what it was not told of: whatever is missing afterwards stands in no document.
-  return isDeepStrictEqual(parsed.data, value) ? undefined : "it has fields that the schema does not name";
+  return isDeepStrictEqual(parsed.data, value) ? undefined : "it has fields that are not in the schema";
 }
 
 function bodyText(payload: unknown): string {
   if (typeof payload === "string") return payload;
   if (Buffer.isBuffer(payload)) return payload.toString("utf8");
-  throw new TypeError("a JSON answer must be sent as a string or a buffer");
+  throw new TypeError("invariant violated: JSON response sent as neither a string nor a buffer");
 }

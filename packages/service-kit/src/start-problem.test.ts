@@ -12,7 +12,7 @@ test("a port that is taken is a problem that names the setting of the port", asy
   const server = fastify();
   await expect(listenOn(server, { host: "127.0.0.1", port, portName: "HEALTH_PORT" })).rejects.toEqual(
     new StartProblem(
-      `port ${port} of 127.0.0.1 is used by another process: stop that process, or set HEALTH_PORT to a free port`,
+      `port ${port} of 127.0.0.1 is in use by another process; stop that process, or set HEALTH_PORT to a free port`,
     ),
   );
   await server.close();

@@ -27,9 +27,9 @@ type Sentence = (host: string, port: number, portName: string) => string;
 
 const sentences: Readonly<Record<string, Sentence | undefined>> = {
   EADDRINUSE: (host, port, portName) =>
-    `port ${port} of ${host} is used by another process: stop that process, or set ${portName} to a free port`,
+    `port ${port} of ${host} is in use by another process; stop that process, or set ${portName} to a free port`,
   EACCES: (host, port, portName) =>
-    `port ${port} of ${host} is not open to this user: set ${portName} to a port above 1023`,
-  EADDRNOTAVAIL: (host) => `HTTP_HOST ${host} is not an address of this host: set it to one, or to 0.0.0.0`,
-  ENOTFOUND: (host) => `HTTP_HOST ${host} is not an address of this host: set it to one, or to 0.0.0.0`,
+    `port ${port} of ${host} is not permitted for this user; set ${portName} to a port above 1023`,
+  EADDRNOTAVAIL: (host) => `HTTP_HOST ${host} is not an address of this host; set it to one, or to 0.0.0.0`,
+  ENOTFOUND: (host) => `HTTP_HOST ${host} is not an address of this host; set it to one, or to 0.0.0.0`,
 };

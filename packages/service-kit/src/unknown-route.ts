@@ -19,11 +19,11 @@ export function noteRoutes(app: FastifyInstance): (method: string, url: string) 
       ...new Set(routes.filter(({ matches }) => matches(path)).flatMap(({ methods }) => methods)),
     ];
     const shown = path.slice(0, LONGEST_SHOWN_PATH);
-    if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `there is no ${method} ${shown}`);
+    if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `route ${method} ${shown} does not exist`);
     const answer = errorAnswer(
       405,
       "INVALID_REQUEST",
-      `${shown} does not take ${method}, only ${allowed.join(", ")}`,
+      `${shown} does not support ${method}, only ${allowed.join(", ")}`,
     );
     return { ...answer, headers: { allow: allowed.join(", ") } };
   };

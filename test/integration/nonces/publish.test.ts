@@ -214,7 +214,7 @@ const away = async (): Promise<OracleAnswer> => ({ kind: "away", reason: "no con
 const no = async (): Promise<OracleAnswer> => ({
   kind: "refused",
   code: "rejected",
-  message: "the wallet has not signed this mapping",
+  message: "signature is not the wallet's signature of this mapping",
   retryAfterMs: undefined,
 });
 

@@ -211,7 +211,7 @@ describe("an oracle whose key cannot be had does not start", () => {
 
   test("because its address is not on the list of signers", async () => {
     expect(await refused({ ORACLE_SIGNERS: account("a1") })).toContain(
-      "ORACLE_SIGNERS must name the local signer",
+      "ORACLE_SIGNERS must include the local signer",
     );
   }, 30_000);
 });

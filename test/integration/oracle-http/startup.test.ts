@@ -107,11 +107,11 @@ test("every problem is told at once, one line each, and no secret among them", a
   for (const problem of [
     "ECDSA_PRIVATE_KEY must be 32 bytes of hex",
     "API_KEYS entry 1 has no label",
-    "API_KEYS entry 2 has a key of 7 characters; at least 32 are required",
+    "API_KEYS entry 2 has a key of 7 characters, expected at least 32",
     "PEERS entry 1",
     "ORACLE_SIGNERS entry 2 is not an address",
     "ORACLE_SIGNERS_THRESHOLD must be an integer of at least 1",
-    "PEERS entry 3 has the base URL of entry 2",
+    "PEERS entry 3 repeats the base URL of entry 2",
     "PEERS entry 4 must use https",
     "PEER_REQUEST_TIMEOUT_MS must be an integer",
     "SHADOW must be `true` or `false`",
@@ -153,14 +153,14 @@ test.each<[string, Record<string, string>, string]>([
   [
     "a list without its own signer",
     { ORACLE_SIGNERS: account("a1") },
-    "ORACLE_SIGNERS must name the local signer",
+    "ORACLE_SIGNERS must include the local signer",
   ],
   [
     "a publicly known key outside of local systems",
     { ENVIRONMENT: "mainnets.prod", ECDSA_PRIVATE_KEY: localPrivateKey("oracle", 0) },
     "publicly known key",
   ],
-  ["an environment without files", { ENVIRONMENT: "nowhere" }, "chains.nowhere.json: cannot be read"],
+  ["an environment without files", { ENVIRONMENT: "nowhere" }, "chains.nowhere.json: file is unreadable"],
   ["a key module that is none", { SIGNING_MODULE: "hsm" }, "SIGNING_MODULE must be one of"],
   ["KMS without a key", { SIGNING_MODULE: "aws-kms" }, "AWS_KMS_SIGNER_KEY_ID is required"],
 ])(
@@ -178,7 +178,7 @@ test("it refuses to start without ENVIRONMENT", async () => {
 test("a hub that the oracle contract does not serve stops the start", async () => {
   const oracle = startOracle({ ...env, HUB_ADDRESS: account("e9") });
   expect(await oracle.ended).toBe(1);
-  expect(oracle.output()).toContain("the oracle contract serves");
+  expect(oracle.output()).toContain("the Oracle contract belongs to");
 }, 30_000);
 
 test("a threshold without a list is ignored with a warning, and so is a missing list of keys", async () => {

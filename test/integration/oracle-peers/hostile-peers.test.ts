@@ -103,7 +103,7 @@ test("27: a warning names the peer, its status and its code, and no key", async 
     peers: [sending(401, `{"code":"unauthorized","message":"your key key-of-the-peer is wrong"}`)],
   });
   const { host } = new URL(outcome.asked[0]?.url ?? "");
-  expect(outcome.warnings[0]?.text).toBe(`peer 0 (${host}) answered with status 401 (unauthorized)`);
+  expect(outcome.warnings[0]?.text).toBe(`peer 0 (${host}) returned status 401 (unauthorized)`);
   expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
 });
 

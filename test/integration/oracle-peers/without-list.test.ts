@@ -46,7 +46,7 @@ test("32: a threshold without a list is told at the start, and ignored", async (
     localSigner: L.address,
   });
   expect(problems).toEqual([]);
-  expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored: ORACLE_SIGNERS is not set"]);
+  expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set"]);
   expect(policy?.signers).toBeUndefined();
   const outcome = await ask({
     local: says(await answerBy([L])),

@@ -231,7 +231,7 @@ test.each<[string, Error, number, string]>([
     "a node that is away",
     new RpcFault({ kind: "network", method: "eth_call", reason: "https://user:secret@node" }),
     503,
-    "a chain node gave no usable answer; try again",
+    "a chain node returned no usable response; try again",
   ],
   ["no price", new ServiceError("PRICE_FETCH_FAILED", "no fresh price"), 503, "no fresh price"],
   ["a defect", new Error("database password"), 500, "internal error"],

@@ -462,7 +462,7 @@ const cases: readonly Case[] = [
       Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "secret url" })),
     ),
     status: 503,
-    message: "a chain node gave no usable answer; try again",
+    message: "a chain node returned no usable response; try again",
   },
   {
     code: "UNKNOWN_ERROR",

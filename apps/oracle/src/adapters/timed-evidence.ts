@@ -7,7 +7,7 @@ import { QUESTION_BOUNDS_MS } from "./telemetry/question-bounds.ts";
 export function timedEvidence(registry: Registry): (source: EvidenceSource) => EvidenceSource {
   const seriesOf = durations(registry, {
     name: "oracle_chain_question_seconds",
-    help: "Time until a chain's nodes had answered a question, by what they said",
+    help: "Duration of evidence queries to a chain's nodes by result",
     boundsMs: QUESTION_BOUNDS_MS,
   });
   return (source) => {

@@ -104,12 +104,12 @@ function partOf(
   if (part > 0)
     throw rejected(
       "part",
-      `part must be 0: ${wholeReason(hub, timestamp)}, so all its deposits are in part 0`,
+      `part must be 0, because ${wholeReason(hub, timestamp)} and all deposits are in part 0`,
     );
   if (deposits.length > MAX_WHOLE_DEPOSITS)
     throw rejected(
       "transactionId",
-      `the transaction has ${deposits.length} deposits, but one execution holds at most ${MAX_WHOLE_DEPOSITS}; ` +
+      `transaction has ${deposits.length} deposits, but one execution contains at most ${MAX_WHOLE_DEPOSITS}; ` +
         `it is not attested in parts because ${wholeReason(hub, timestamp)}`,
     );
   return deposits;

@@ -76,7 +76,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           }),
         ]);
         const field = "fill.transactionId";
-        const paid = finalValue(evidence, field, `the fill ${transactionId} on ${paying.chain.name}`);
+        const paid = finalValue(evidence, field, `fill ${transactionId} on ${paying.chain.name}`);
         mustFollowDeposits(
           inputs,
           { chain: paying.chain, timestamp: paid.timestamp, height: paid.height },

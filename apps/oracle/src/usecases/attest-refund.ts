@@ -124,7 +124,10 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
         chain.chain.name === output.chainId &&
         output.payments.some((payment) => payment.recipient === recipient && payment.currency === currency)
       )
-        throw rejected("refunds", "a refund of this order could be taken for its fill, and is not attested");
+        throw rejected(
+          "refunds",
+          "refunds of this order are not attested, because they could count as its fill",
+        );
 }
 
 async function mustHaveBeenPaid(
@@ -142,7 +145,7 @@ async function mustHaveBeenPaid(
     receipts: wanted.map(({ recipient, currency }) => ({ recipient, currency })),
     calls: [],
   });
-  const paid = finalValue(evidence, field, `the refund ${transactionId} on ${chain.chain.name}`);
+  const paid = finalValue(evidence, field, `refund ${transactionId} on ${chain.chain.name}`);
   const refunded = inputIndexes.flatMap((index) => inputs[index] ?? []);
   mustFollowDeposits(refunded, { chain: chain.chain, timestamp: paid.timestamp, height: paid.height }, field);
   for (const [at, { minimum }] of wanted.entries())

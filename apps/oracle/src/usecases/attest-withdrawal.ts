@@ -49,7 +49,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
     if (asked.chain.name !== chain.name)
       throw invalid(
         "withdrawalAddressRequest.chainId",
-        "withdrawalAddressRequest.chainId is not the withdrawal's chain",
+        "withdrawalAddressRequest.chainId must be the chain of the withdrawal",
       );
     const payload = request.withdrawal.toLowerCase() as Hex;
     const hint =
@@ -75,7 +75,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
         const evidence = finalValue(
           await evidenceOf(known, signal).withdrawal(payload, hint),
           "withdrawal",
-          `the withdrawal on ${chain.name}`,
+          `withdrawal on ${chain.name}`,
         );
         mustPay(evidence, asked);
         signal.throwIfAborted();
@@ -112,12 +112,12 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
   if (currency !== words.currency)
     throw rejected(
       `${where}.currency`,
-      "the withdrawal is in another currency than withdrawalAddressRequest says",
+      "withdrawalAddressRequest.currency differs from the currency of the withdrawal",
     );
   if (recipient !== words.recipient)
     throw rejected(
       `${where}.recipient`,
-      "the withdrawal pays another recipient than withdrawalAddressRequest says",
+      "withdrawalAddressRequest.recipient differs from the recipient of the withdrawal",
     );
 }
 
@@ -146,17 +146,17 @@ async function mustBeItsPayload(
   const address = asked.addressFor(depository);
   if (hub.allocatorAddress === undefined) {
     if (status === "expired")
-      throw rejected("withdrawal", "this hub keeps no record of payloads: an expiry cannot be attested");
+      throw rejected("withdrawal", "expiry cannot be attested: this hub does not record payloads");
     const nonce = asked.chain.vmType === "ethereum-vm" ? decodeEvmCallRequest(payload)?.nonce : undefined;
     if (nonce !== BigInt(address))
       throw rejected(
         "withdrawal",
-        "this hub keeps no record of payloads, and this one's nonce is not the withdrawal's address",
+        "this hub does not record payloads, so the payload's nonce must be the withdrawal address",
       );
     return;
   }
   if ((await hubReader.recordedWithdrawal(address)) !== withdrawalId)
-    throw rejected("withdrawal", "the allocator has not recorded this payload for this withdrawal");
+    throw rejected("withdrawal", "Allocator has not recorded this payload for this withdrawal");
 }
 
 function settling(asked: HubWithdrawal, { depository, status, amount }: WithdrawalAnswer): Hex {

@@ -10,7 +10,7 @@ test("a caller over its bound is refused until one of its calls ends, and others
   first();
   first();
   enter("a");
-  expect(() => enter("a")).toThrow("at most 2 attestations of one caller");
+  expect(() => enter("a")).toThrow("too many concurrent attestations of this caller (limit 2)");
 });
 
 test("above the total every caller is refused", () => {

@@ -22,13 +22,13 @@ export function boundCalls({ perCaller, total }: CallBounds): (caller: string) =
     if (own >= perCaller)
       throw new AttestationError(
         "rate_limited",
-        `at most ${perCaller} attestations of one caller run at once; try again in ${RETRY_AFTER_SECONDS} s`,
+        `too many concurrent attestations of this caller (limit ${perCaller}); try again in ${RETRY_AFTER_SECONDS} s`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     if (all >= total)
       throw new AttestationError(
         "overloaded",
-        `at most ${total} attestations run at once on this oracle; try again in ${RETRY_AFTER_SECONDS} s`,
+        `too many concurrent attestations on this oracle (limit ${total}); try again in ${RETRY_AFTER_SECONDS} s`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     underWay.set(caller, own + 1);

@@ -40,7 +40,7 @@ export function confirmWithdrawal(services: AttestationServices) {
         if ((await hubReader.balanceOf(address, asked.tokenId)) < amount)
           throw rejected(
             "expectedAmount",
-            "the withdrawal address holds less than expectedAmount on the hub",
+            "hub balance of the withdrawal address is less than expectedAmount",
           );
         if (hub.allocatorAddress === undefined) return unsigned;
         signal.throwIfAborted();

@@ -17,6 +17,6 @@ export function finalValue<Value>(evidence: Evidence<Value>, field: string, what
       throw rejected(field, `${what}: ${evidence.reason}`);
     default:
       evidence satisfies never;
-      throw new TypeError("an unknown kind of evidence");
+      throw new TypeError("invariant violated: unknown kind of evidence");
   }
 }

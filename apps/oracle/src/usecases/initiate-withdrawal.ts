@@ -43,7 +43,7 @@ export function initiateWithdrawal(services: AttestationServices) {
       async attest(signal): Promise<WithdrawalInitiationAnswer> {
         mustBeConcludable(services, ordered);
         if ((await hubReader.balanceOf(asked.ownerAlias, asked.tokenId)) < amount)
-          throw rejected("expectedAmount", "the withdrawer's balance on the hub is below expectedAmount");
+          throw rejected("expectedAmount", "hub balance of the withdrawer is less than expectedAmount");
         signal.throwIfAborted();
         return { message, execution: await sealer.execution(execution) };
       },
@@ -60,7 +60,7 @@ function mustBeAuthorised(
 ): void {
   const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
   if (home.vmType !== "ethereum-vm")
-    throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of ethereum-vm");
+    throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of the family ethereum-vm");
   const digest = ownerAuthorisationDigest({
     operation: "withdrawal",
     chainId: request.chainId,
@@ -76,7 +76,7 @@ function mustBeAuthorised(
     oracleContract: hub.oracleAddress,
   });
   if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())
-    throw rejected("signature", "the withdrawer has not signed this withdrawal");
+    throw rejected("signature", "signature is not the withdrawer's signature of this withdrawal");
 }
 
 function initiationRoute(

@@ -25,7 +25,7 @@ export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSig
   if (evidence === undefined)
     throw new AttestationError(
       "upstream_unavailable",
-      `this oracle cannot read chain ${chain.name} (${chain.vmType})`,
+      `chain ${chain.name} (${chain.vmType}) is not supported by this oracle`,
     );
   return evidence;
 }

@@ -10,6 +10,6 @@ import { rejected } from "../ports/attestation-error.ts";
 export function messageDifference(order: Order, paid: readonly bigint[]): bigint {
   const difference = weightedDifference(order, paid);
   if (!fitsMessage(difference))
-    throw rejected("order.inputs", "the deposits are out of all proportion to the order");
+    throw rejected("order.inputs", "deposit amounts are too far from the order's amounts to be attested");
   return difference;
 }

@@ -30,7 +30,7 @@ export function mustFollowDeposits(
     if (!isInOrder(deposit, payment, leadSeconds))
       throw rejected(
         field,
-        `the payment on ${payment.chain.name} is older than the deposit on ${deposit.chain.name}`,
+        `payment on ${payment.chain.name} is older than the deposit on ${deposit.chain.name}`,
       );
 }
 

@@ -34,11 +34,11 @@ export function readSignedOrder(
   if (given.output.payments.length === 0)
     throw invalid("order.output.payments", "order.output.payments must not be empty");
   if (given.inputs.reduce((sum, { refunds }) => sum + refunds.length, 0) > MAX_REFUND_OPTIONS)
-    throw invalid("order.inputs", `the order must have at most ${MAX_REFUND_OPTIONS} refund options in all`);
+    throw invalid("order.inputs", `order must have at most ${MAX_REFUND_OPTIONS} refund options in total`);
   const solverChain = knownChain(chains, given.solverChainId, "order.solverChainId").chain;
   const { order, json } = spelled(chains, given);
   if (totalWeight(order) === 0n)
-    throw invalid("order.inputs", "the order asks for nothing: amounts times weights add up to zero");
+    throw invalid("order.inputs", "order requests nothing: the sum of amounts times weights is zero");
   const orderId = orderIdOf(order);
   const signature = orderSignature.toLowerCase() as Hex;
   if (recoverSigner(messageDigest(orderId), signature) !== order.solver)

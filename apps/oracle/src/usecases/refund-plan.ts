@@ -45,7 +45,7 @@ export function readClaimedRefunds(
   const claimed = entries.map((entry, at): ClaimedRefund => {
     const input = json.inputs[entry.inputIndex];
     if (input === undefined)
-      throw invalid(`refunds[${at}].inputIndex`, `the order has no input ${entry.inputIndex}`);
+      throw invalid(`refunds[${at}].inputIndex`, `order has no input ${entry.inputIndex}`);
     const option = input.refunds[entry.refundIndex];
     const bytes = order.inputs[entry.inputIndex]?.refunds[entry.refundIndex];
     if (option === undefined || bytes === undefined)
@@ -68,7 +68,7 @@ export function readClaimedRefunds(
     };
   });
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
-    throw invalid("refunds", "Refund information names an input of the order twice");
+    throw invalid("refunds", "Refund information contains an input of the order twice");
   for (const index of json.inputs.keys())
     if (!claimed.some(({ inputIndex }) => inputIndex === index))
       throw invalid("refunds", `Missing refund information for order input payment ${index}`);
@@ -90,7 +90,7 @@ export function refundPayments(
     const { chain, option, bytes, transactionId, inputIndex } = claim;
     const field = `refunds[${inputIndex}].transactionId`;
     const input = inputs[inputIndex];
-    if (input === undefined) throw new TypeError("a refund without an input");
+    if (input === undefined) throw new TypeError("invariant violated: refund without an input");
     const vm = chain.chain.vmType;
     const depositor = encodeAddress(input.chain.vmType, input.deposit.depositor, field);
     const demand = refundDemand(bytes, vm, depositor, difference);

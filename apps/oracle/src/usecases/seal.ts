@@ -47,7 +47,8 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
       };
     },
     async withdrawal(request) {
-      if (hub.allocatorAddress === undefined) throw new TypeError("a hub without an allocator");
+      if (hub.allocatorAddress === undefined)
+        throw new TypeError("invariant violated: hub without allocatorAddress");
       const domain = { chainId: hub.chainId, verifyingContract: hub.allocatorAddress };
       return [
         {
@@ -59,7 +60,8 @@ export function createSealer(signer: Signer, hub: AttestationHub, onSigned: (ok:
       ];
     },
     async entry(entry) {
-      if (hub.genericMappingAddress === undefined) throw new TypeError("a hub without a mapping");
+      if (hub.genericMappingAddress === undefined)
+        throw new TypeError("invariant violated: hub without genericMappingAddress");
       const domain = { chainId: hub.chainId, verifyingContract: hub.genericMappingAddress };
       return [
         {

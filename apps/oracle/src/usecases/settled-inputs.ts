@@ -39,7 +39,7 @@ export function readClaimedInputs(
   const claimed = entries.map((entry, at): ClaimedInput => {
     const input = json.inputs[entry.inputIndex];
     if (input === undefined)
-      throw invalid(`inputs[${at}].inputIndex`, `the order has no input ${entry.inputIndex}`);
+      throw invalid(`inputs[${at}].inputIndex`, `order has no input ${entry.inputIndex}`);
     const { chain } = knownChain(chains, input.payment.chainId, "order.inputs");
     return {
       transactionId: canonicalTransactionId(chain.vmType, entry.transactionId, `inputs[${at}].transactionId`),
@@ -50,7 +50,7 @@ export function readClaimedInputs(
   if (new Set(claimed.map(({ onchainId }) => onchainId)).size < claimed.length)
     throw invalid("inputs", "Input information contains non-unique onchain ids");
   if (new Set(claimed.map(({ inputIndex }) => inputIndex)).size < claimed.length)
-    throw invalid("inputs", "Input information names an input of the order twice");
+    throw invalid("inputs", "Input information contains an input of the order twice");
   for (const index of json.inputs.keys())
     if (!claimed.some(({ inputIndex }) => inputIndex === index))
       throw invalid("inputs", `Missing input information for order input payment ${index}`);
@@ -79,7 +79,8 @@ async function settledInput(
 ): Promise<SettledInput> {
   const payment = json.inputs[inputIndex]?.payment;
   const bytes = order.inputs[inputIndex]?.payment.currency;
-  if (payment === undefined || bytes === undefined) throw new TypeError("a claim without an input");
+  if (payment === undefined || bytes === undefined)
+    throw new TypeError("invariant violated: claim without an input");
   const known = knownChain(chains, payment.chainId, "order.inputs");
   const { chain } = known;
   const field = `inputs[${inputIndex}].transactionId`;
@@ -93,9 +94,6 @@ async function settledInput(
   if (deposit === undefined || deposit.depositId !== orderId)
     throw rejected(field, `Invalid input information for order input payment ${inputIndex}`);
   if (deposit.currency !== decodeAddress(chain.vmType, bytes))
-    throw rejected(
-      field,
-      `the deposit of order input payment ${inputIndex} is in another currency than the order asks for`,
-    );
+    throw rejected(field, `deposit of order input payment ${inputIndex} is not in the currency of the order`);
   return { chain, deposit, timestamp, height, onchainId };
 }

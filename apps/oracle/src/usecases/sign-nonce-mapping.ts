@@ -28,23 +28,24 @@ export function signNonceMapping({
   return (request: NonceMappingRequest): Understood<NonceMappingAnswer> => {
     const { chain } = knownChain(chains, request.walletChainId, "walletChainId");
     if (chain.vmType !== "hyperliquid-vm")
-      throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no id themselves");
+      throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no order id");
     const contract = hub.genericMappingAddress;
-    if (contract === undefined) throw notFound("walletChainId", "the hub of this oracle keeps no mappings");
+    if (contract === undefined)
+      throw notFound("walletChainId", "the hub of this oracle does not store nonce mappings");
     const mapping = {
       wallet: request.wallet.toLowerCase() as Address,
       depositor: request.depositor.toLowerCase() as Address,
       id: request.id.toLowerCase() as Hex32,
       nonce: BigInt(request.nonce),
     };
-    if (mapping.id.startsWith(NO_ID)) throw invalid("id", "id is not the id of an order");
+    if (mapping.id.startsWith(NO_ID)) throw invalid("id", "id must be an order id");
     const digest = nonceMappingDigest({
       ...mapping,
       walletChain: EXCHANGE_WALLET_CHAIN,
       signatureChainId: request.signatureChainId,
     });
     if (recoverSigner(digest, request.signature.toLowerCase()) !== mapping.wallet)
-      throw rejected("signature", "the wallet has not signed this mapping");
+      throw rejected("signature", "signature is not the wallet's signature of this mapping");
     const entry = nonceMappingEntry(chain, mapping);
     return {
       family: chain.vmType,

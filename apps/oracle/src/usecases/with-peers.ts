@@ -118,7 +118,8 @@ async function together<Answer>(
       ledger.notePeer(report.name, report.outcome === "answered" ? "answered" : "failed");
     },
   });
-  if (quorum === undefined) throw new TypeError("peers were asked, and nothing is said of them");
+  if (quorum === undefined)
+    throw new TypeError("invariant violated: peers were queried without a quorum report");
   if (quorum.local === "pending")
     void own?.then(
       (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),

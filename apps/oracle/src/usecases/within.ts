@@ -14,7 +14,7 @@ export async function within<Value>(
     const timer = setTimeout(() => {
       const late = new AttestationError(
         "upstream_unavailable",
-        "the chains took too long to answer; try again",
+        "chain nodes did not respond in time; try again",
       );
       over.abort(late);
       reject(late);

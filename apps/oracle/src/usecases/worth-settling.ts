@@ -15,7 +15,7 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
     if (!isWhole(order, inputs, at))
       throw rejected(
         "inputs",
-        "the deposits are less than the order asks for: they are to be refunded, not filled",
+        "deposits are less than the order requires; they must be refunded, not filled",
       );
 }
 
@@ -47,7 +47,7 @@ export function mustBeWorthRefunding(
     if (isSame ? sum > deposited : !refunded.every((at) => isWhole(order, inputs, at)))
       throw rejected(
         "refunds",
-        "the refund gave more than was deposited: it is not the refund of this deposit",
+        "refund exceeds the deposited amount, so it is not the refund of this deposit",
       );
   }
 }

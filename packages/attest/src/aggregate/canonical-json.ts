@@ -14,5 +14,5 @@ export function canonicalJson(value: unknown): string {
       .map((name) => `${JSON.stringify(name)}:${canonicalJson(fields[name])}`);
     return `{${written.join(",")}}`;
   }
-  throw new TypeError(`a ${typeof value} has no canonical JSON`);
+  throw new TypeError(`invariant violated: ${typeof value} has no canonical JSON`);
 }

@@ -46,7 +46,7 @@ test("34: an empty threshold is an unset one: 1", () => {
 test("34: more signers than the list has can never sign", () => {
   expect(problemsOf(`${LOCAL};${OTHER}`, "2")).toEqual([]);
   expect(problemsOf(`${LOCAL};${OTHER}`, "3")).toEqual([
-    "ORACLE_SIGNERS_THRESHOLD is 3, but ORACLE_SIGNERS names 2 signer(s)",
+    "ORACLE_SIGNERS_THRESHOLD is 3, but ORACLE_SIGNERS lists only 2 signer(s)",
   ]);
   expect(problemsOf(`${LOCAL};${OTHER};${OTHER}`, "3")).toHaveLength(1);
 });
@@ -79,7 +79,7 @@ test("34: an address in mixed case must have the right checksum", () => {
 });
 
 test("34: the local signer, wherever its address comes from, must be on the list", () => {
-  expect(problemsOf(OTHER)).toEqual([`ORACLE_SIGNERS must name the local signer, ${LOCAL}`]);
+  expect(problemsOf(OTHER)).toEqual([`ORACLE_SIGNERS must include the local signer, ${LOCAL}`]);
   expect(problemsOf(`${getAddress(LOCAL)};${OTHER}`)).toEqual([]);
 });
 
@@ -91,7 +91,7 @@ test("34: a list that names nobody is no list that was left out", () => {
 
 test("35: one address in two spellings is one signer", () => {
   expect(problemsOf(`${LOCAL};${getAddress(LOCAL)}`, "2")).toEqual([
-    "ORACLE_SIGNERS_THRESHOLD is 2, but ORACLE_SIGNERS names 1 signer(s)",
+    "ORACLE_SIGNERS_THRESHOLD is 2, but ORACLE_SIGNERS lists only 1 signer(s)",
   ]);
   expect(problemsOf(`${LOCAL};${getAddress(LOCAL)}`, "1")).toEqual([]);
 });
@@ -108,5 +108,5 @@ test("a ; at the end and blanks around entries are how lists are written by hand
 test("a threshold without a list is ignored with a warning", () => {
   const { policy, warnings } = readSignerPolicy({ signers: undefined, threshold: "1", localSigner: LOCAL });
   expect(policy?.signers).toBeUndefined();
-  expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored: ORACLE_SIGNERS is not set"]);
+  expect(warnings).toEqual(["ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set"]);
 });

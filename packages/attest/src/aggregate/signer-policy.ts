@@ -34,12 +34,15 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
 
   const list = signers === undefined || signers === "" ? undefined : readSigners(signers, problems);
   if (list === undefined) {
-    if (isThresholdSet) warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored: ORACLE_SIGNERS is not set");
+    if (isThresholdSet)
+      warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set");
   } else {
     // Compared with what is valid only when everything is: otherwise the count would be a second word about the same mistake.
     if (problems.length === 0 && needed !== undefined && needed > list.size)
-      problems.push(`ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS names ${list.size} signer(s)`);
-    if (!list.has(localSigner)) problems.push(`ORACLE_SIGNERS must name the local signer, ${localSigner}`);
+      problems.push(
+        `ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS lists only ${list.size} signer(s)`,
+      );
+    if (!list.has(localSigner)) problems.push(`ORACLE_SIGNERS must include the local signer, ${localSigner}`);
   }
   const isUsable = problems.length === 0 && needed !== undefined;
   return {

@@ -53,7 +53,7 @@ export function answerOf<Answer>(route: AttestationRoute<Answer>, group: SignedG
 
 function toGroup<Answer>(members: readonly Examined<Answer>[]): SignedGroup<Answer> {
   const [first] = members;
-  if (first === undefined) throw new Error("a group has members");
+  if (first === undefined) throw new Error("invariant violated: empty group");
   const merged = first.slots.map((_, slot) => {
     const bySigner = new Map<Address, ClaimedSignature>();
     for (const member of members)

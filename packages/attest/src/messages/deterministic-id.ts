@@ -6,7 +6,8 @@ import type { Hex32 } from "@causeway/domain";
  * @throws RangeError when a part holds a colon: two lists of parts would share an id.
  */
 export function deterministicId(parts: readonly string[]): Hex32 {
-  if (parts.some((part) => part.includes(":"))) throw new RangeError("a part of an id holds a colon");
+  if (parts.some((part) => part.includes(":")))
+    throw new RangeError("invariant violated: part of an id contains a colon");
   return toHex(sha256Text(parts.join(":").toLowerCase()));
 }
 

@@ -237,12 +237,12 @@ test("a transaction id in another spelling has no message", () => {
 test("an index that the order lacks has no message", () => {
   const entry = { transactionId: data.transactionId, onchainId: deposit.result.onchainId, inputIndex: 1 };
   expect(() => solverFillId(familyOf, { ...fill, data: { ...fill.data, inputs: [entry] } })).toThrow(
-    "the order has no input 1",
+    "order has no input 1",
   );
   for (const refundIndex of [1, -1, 0.5]) {
     const refunds = [{ transactionId: data.transactionId, inputIndex: 0, refundIndex }];
     expect(() => solverRefundId(familyOf, { ...fill, data: { ...fill.data, refunds } })).toThrow(
-      `the order has no refund ${refundIndex} of input 0`,
+      `order has no refund ${refundIndex} of input 0`,
     );
   }
 });

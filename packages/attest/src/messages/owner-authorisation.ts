@@ -31,7 +31,7 @@ const NONCE = /^0x[0-9a-f]{64}$/;
  */
 export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): string {
   if (!AMOUNT.test(authorisation.amount)) throw invalid("amount", "a decimal number without leading zeros");
-  if (!NONCE.test(authorisation.nonce)) throw invalid("nonce", "32 bytes of lower-case hex");
+  if (!NONCE.test(authorisation.nonce)) throw invalid("nonce", "32 bytes of lowercase hex");
   // Written out: a field of the caller's object that is not named here is never signed.
   return JSON.stringify({
     amount: authorisation.amount,

@@ -45,8 +45,9 @@ export function refundKey(rule: SettlementRule, settlement: Settlement, inputs: 
 
 function depositsKey({ onchainIds, orderId }: Settlement): Hex32 {
   const ids = onchainIds.map((id) => id.toLowerCase());
-  if (!ids.every((id) => /^0x[0-9a-f]{64}$/.test(id))) throw new RangeError("an on-chain id is not 32 bytes");
-  if (new Set(ids).size !== ids.length) throw new RangeError("an on-chain id is named twice");
+  if (!ids.every((id) => /^0x[0-9a-f]{64}$/.test(id)))
+    throw new RangeError("invariant violated: on-chain id is not 32 bytes");
+  if (new Set(ids).size !== ids.length) throw new RangeError("invariant violated: duplicate on-chain id");
   // Of equal length and case, so that their order as texts is their order as numbers.
   return deterministicId([deterministicId(ids.toSorted()), orderId]);
 }

@@ -137,5 +137,5 @@ function transactionHash(familyOf: FamilyOf, chain: string, transactionId: strin
 }
 
 function lacks(field: string, what: string): ServiceError {
-  return new ServiceError("INVALID_REQUEST", `the order has no ${what}`, { field });
+  return new ServiceError("INVALID_REQUEST", `invariant violated: order has no ${what}`, { field });
 }

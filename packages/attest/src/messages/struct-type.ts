@@ -15,7 +15,7 @@ export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: s
   const found = new Set<string>();
   const visit = (name: string) => {
     const fields = types[name];
-    if (fields === undefined) throw new RangeError(`no type ${name}`);
+    if (fields === undefined) throw new RangeError(`invariant violated: no struct type ${name}`);
     if (found.has(name)) return;
     found.add(name);
     for (const { type } of fields) {

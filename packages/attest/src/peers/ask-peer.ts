@@ -23,10 +23,10 @@ export async function askPeer<Answer>(
 ): Promise<Answer> {
   const json = await peer.ask(route.path, requestJson, options);
   // Before the schema, which drops what it does not know.
-  if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and is not counted on");
+  if (isOfShadow(json)) throw new PeerFailure("shadow", "runs in shadow mode and does not count");
   const answer = route.parse(json);
   if (answer === undefined)
-    throw new PeerFailure("invalid", "gave an answer that the route's schema refuses");
+    throw new PeerFailure("invalid", "returned a response that does not match the schema");
   return answer;
 }
 

@@ -34,7 +34,7 @@ test("no peers is a list too", () => {
 test("one base URL in two entries is refused, however it is written", () => {
   for (const twin of ["https://a.example", "https://A.example/", "https://a.example:443"])
     expect(readPeerList(`https://a.example|one;${twin}|two`).problems).toEqual([
-      "PEERS entry 2 has the base URL of entry 1",
+      "PEERS entry 2 repeats the base URL of entry 1",
     ]);
   expect(readPeerList("https://127.0.0.1|one;https://127.0.0.1/x|one;http://127.0.0.1|one").problems).toEqual(
     [],
@@ -93,7 +93,7 @@ test("plain http is accepted for private addresses only, and the problem shows n
     expect([host, readPeerList(`http://${host}|secret`).problems]).toEqual([
       host,
       [
-        "PEERS entry 1 must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
+        "PEERS entry 1 must use https; http sends the key unencrypted and is accepted only for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)",
       ],
     ]);
     expect(readPeerList(`https://${host}|secret`).problems).toEqual([]);

@@ -48,7 +48,7 @@ export function readPeerList(text: string): PeerList {
     }
     const twin = seen.get(peer.baseUrl);
     if (twin === undefined) seen.set(peer.baseUrl, index + 1);
-    else problems.push(`${where} has the base URL of entry ${twin}`);
+    else problems.push(`${where} repeats the base URL of entry ${twin}`);
     peers.push(peer);
   }
   return { peers, problems };
@@ -56,18 +56,18 @@ export function readPeerList(text: string): PeerList {
 
 function readPeer(entry: string): PeerEndpoint | string {
   const bar = entry.indexOf("|");
-  if (bar < 0) return "has no credential: write <base url>|<key>, or <base url>|pass-through";
+  if (bar < 0) return "has no key; use <base url>|<key> or <base url>|pass-through";
   const url = URL.canParse(entry.slice(0, bar).trim()) ? new URL(entry.slice(0, bar).trim()) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    return "must begin with an absolute http or https URL";
+    return "must start with an absolute http or https URL";
   if (sendsKeyInClear(url)) return PLAINTEXT_URL;
   if (url.username !== "" || url.password !== "")
     return "has credentials in its URL; put the API key after the |";
-  if (url.search !== "" || url.hash !== "") return "must have no query and no fragment in its base URL";
+  if (url.search !== "" || url.hash !== "") return "must not have a query or fragment in its base URL";
   const credential = entry.slice(bar + 1).trim();
   // Anything else is no value of a header: every call would fail, or worse, end the header early.
   if (!/^[\x21-\x7e]+$/.test(credential))
-    return "has a credential that is empty or cannot be sent in a header";
+    return "has an empty key or one with characters not allowed in a header";
   return {
     baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
     credential: credential === PASS_THROUGH ? undefined : credential,
@@ -76,7 +76,7 @@ function readPeer(entry: string): PeerEndpoint | string {
 
 /** Why URLs that send the key in clear are refused. */
 export const PLAINTEXT_URL =
-  "must use https: http sends the key in clear and is only accepted for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)";
+  "must use https; http sends the key unencrypted and is accepted only for private addresses (loopback and private IP addresses, names without a dot, names that end in .internal or .local)";
 
 /** Whether what is sent to the URL can be read on the way. */
 export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): boolean {

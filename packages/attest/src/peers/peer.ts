@@ -95,15 +95,16 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
       const encoding = response.headers["content-encoding"];
       const text = await boundedText(response.body);
       if (response.statusCode !== 200)
-        throw new PeerFailure("status", `answered with status ${response.statusCode}${codeIn(text)}`);
+        throw new PeerFailure("status", `returned status ${response.statusCode}${codeIn(text)}`);
       if (encoding !== undefined && encoding !== "identity")
-        throw new PeerFailure("encoding", "answered in an encoding that was not asked for");
+        throw new PeerFailure("encoding", "returned an unexpected content encoding");
       return parseJson(text);
     } catch (error) {
       if (error instanceof PeerFailure) throw error;
-      if (isLate) throw new PeerFailure("timeout", `gave no whole answer within ${timeoutMs} ms`);
-      if (signal.aborted) throw new PeerFailure("aborted", "was not waited for any more");
-      throw new PeerFailure("network", `could not be asked (${codeOf(error)})`);
+      if (isLate)
+        throw new PeerFailure("timeout", `did not return a complete response within ${timeoutMs} ms`);
+      if (signal.aborted) throw new PeerFailure("aborted", "was not awaited any longer");
+      throw new PeerFailure("network", `could not be reached (${codeOf(error)})`);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", giveUp);
@@ -114,7 +115,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
   return {
     name: `${url.host}${basePath}`,
     async ask(path, requestJson, { incomingKey, timeoutMs, signal }) {
-      if (signal.aborted) throw new PeerFailure("aborted", "was not asked any more");
+      if (signal.aborted) throw new PeerFailure("aborted", "was not queried any more");
       const key = credential ?? incomingKey;
       try {
         return await shared(
@@ -124,7 +125,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
         );
       } catch (error) {
         if (error instanceof PeerFailure) throw error;
-        throw new PeerFailure("aborted", "was not waited for any more");
+        throw new PeerFailure("aborted", "was not awaited any longer");
       }
     },
     close: async () => await pool.destroy(),
@@ -138,7 +139,7 @@ async function boundedText(stream: AsyncIterable<Uint8Array>): Promise<string> {
     bytes += chunk.byteLength;
     // Leaving the loop destroys the stream, and its connection with it.
     if (bytes > MAX_ANSWER_BYTES)
-      throw new PeerFailure("tooLarge", `answered with more than ${MAX_ANSWER_BYTES} bytes`);
+      throw new PeerFailure("tooLarge", `returned more than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes).toString("utf8");
@@ -148,7 +149,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PeerFailure("notJson", "answered with something that is not JSON");
+    throw new PeerFailure("notJson", "returned invalid JSON");
   }
 }
 

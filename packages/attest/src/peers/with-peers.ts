@@ -60,7 +60,7 @@ export class NoCountedSignature extends Error {
   readonly code = "internal";
 
   constructor() {
-    super("no answer carries a signature that counts");
+    super("no response contains a counted signature");
   }
 }
 
@@ -101,7 +101,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       const failure =
         error instanceof PeerFailure
           ? error
-          : new PeerFailure("invalid", "gave an answer that cannot be described");
+          : new PeerFailure("invalid", "returned a response that cannot be parsed");
       warnOf(call, source, "peerSkipped", failure.message);
       tellPeer(call, source, failure.kind, settled.tookMs);
       continue;
@@ -117,7 +117,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
   if (policy.signers !== undefined && !complete)
     call.onWarning({
       kind: "belowThreshold",
-      text: `${signers} of ${threshold} required signers signed the answer`,
+      text: `${signers} of ${threshold} required signers signed the response`,
       matched: signers,
       required: threshold,
     });
@@ -125,9 +125,9 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
 }
 
 const WHY: Readonly<Record<RefusedSignature["reason"], string>> = {
-  notTheirs: "did not sign this",
-  stranger: "is not a signer that counts",
-  tooMany: "is one too many",
+  notTheirs: "did not sign this message",
+  stranger: "is not a counted signer",
+  tooMany: "exceeds the maximum number of signatures",
 };
 
 type Starts<Answer> = ReadonlyMap<AnswerSource, (signal: AbortSignal) => Promise<Answer>>;
@@ -163,8 +163,9 @@ function warnOfOthers<Answer>(
 ): void {
   for (const { source, key } of examined) {
     if (key === best.key) continue;
-    if (source !== "local") warnOf(call, source, "peerDiverges", "says something else than the answer");
-    else call.onWarning({ kind: "localDiverges", text: "this oracle says something else than the answer" });
+    if (source !== "local") warnOf(call, source, "peerDiverges", "returned a different result");
+    else
+      call.onWarning({ kind: "localDiverges", text: "this oracle has a different result than the response" });
   }
 }
 
@@ -172,12 +173,12 @@ function warnOfOthers<Answer>(
 function warnOfRefused<Answer>(call: PeerAttestation<Answer>, { source, refused }: Examined<Answer>): void {
   const [first] = refused;
   if (first === undefined) return;
-  const example = `${first.claimedSigner} in place ${first.slot} ${WHY[first.reason]}`;
+  const example = `${first.claimedSigner} at position ${first.slot} ${WHY[first.reason]}`;
   warnOf(
     call,
     source,
     "signatureRefused",
-    `gave ${refused.length} signature(s) that do not count: ${example}`,
+    `returned ${refused.length} signature(s) that do not count: ${example}`,
   );
 }
 

@@ -86,7 +86,7 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
     if (answer.PublicKey === undefined) throw new SignerUnavailable("bad-answer");
     const point = pointOfSpki(answer.PublicKey);
     if (point === undefined || answer.KeyUsage !== "SIGN_VERIFY")
-      throw new Error("the KMS key is not an asymmetric key of ECC_SECG_P256K1 for SIGN_VERIFY");
+      throw new Error("KMS key must be an asymmetric ECC_SECG_P256K1 key for SIGN_VERIFY");
     return addressOf(point);
   }
 

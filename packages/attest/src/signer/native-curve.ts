@@ -36,7 +36,8 @@ export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
       return { rs: signature, yParity: yParityOf(recid) };
     },
     recover(digest, { rs, yParity }) {
-      if (digest.length !== 32 || rs.length !== 64) throw new RangeError("a digest has 32 bytes, r and s 64");
+      if (digest.length !== 32 || rs.length !== 64)
+        throw new RangeError("invariant violated: digest must have 32 bytes, r and s together 64");
       try {
         return bindings.ecdsaRecover(rs, yParity, digest, false);
       } catch {

@@ -11,13 +11,14 @@ export const portableCurve: Curve = {
     return secp256k1.getPublicKey(key, false);
   },
   sign(digest, key) {
-    if (digest.length !== 32) throw new RangeError("a digest has 32 bytes");
+    if (digest.length !== 32) throw new RangeError("invariant violated: digest must have 32 bytes");
     refuseNoKey(key);
     const signature = secp256k1.sign(digest, key);
     return { rs: signature.toCompactRawBytes(), yParity: yParityOf(signature.recovery) };
   },
   recover(digest, { rs, yParity }) {
-    if (digest.length !== 32 || rs.length !== 64) throw new RangeError("a digest has 32 bytes, r and s 64");
+    if (digest.length !== 32 || rs.length !== 64)
+      throw new RangeError("invariant violated: digest must have 32 bytes, r and s together 64");
     try {
       const signature = secp256k1.Signature.fromCompact(rs).addRecoveryBit(yParity);
       return signature.recoverPublicKey(digest).toRawBytes(false);
@@ -33,5 +34,5 @@ function isPrivateKey(key: Uint8Array): boolean {
 
 /** Asked before the library is: its own refusal quotes the key. */
 function refuseNoKey(key: Uint8Array): void {
-  if (!isPrivateKey(key)) throw new RangeError("not a private key of secp256k1");
+  if (!isPrivateKey(key)) throw new RangeError("not a valid secp256k1 private key");
 }

@@ -23,7 +23,7 @@ export class SignerUnavailable extends ServiceError {
   readonly fault: SignerFault;
 
   constructor(fault: SignerFault) {
-    super("SERVICE_UNAVAILABLE", `the signing key cannot be used (${fault})`);
+    super("SERVICE_UNAVAILABLE", `signing key unavailable (${fault})`);
     this.name = "SignerUnavailable";
     this.fault = fault;
   }

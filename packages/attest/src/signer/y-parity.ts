@@ -5,6 +5,6 @@
  */
 export function yParityOf(recoveryId: number): 0 | 1 {
   if (recoveryId !== 0 && recoveryId !== 1)
-    throw new RangeError(`recovery id ${recoveryId} has no place in v`);
+    throw new RangeError(`invariant violated: recovery id ${recoveryId} must be 0 or 1`);
   return recoveryId;
 }

@@ -14,7 +14,7 @@ export class WrongHub extends Error {
   override readonly name = "WrongHub";
 
   constructor(configured: Address, actual: Address) {
-    super(`hubAddress is ${configured}, but the oracle contract serves ${actual}`);
+    super(`hubAddress is ${configured}, but the Oracle contract belongs to hub ${actual}`);
   }
 }
 
@@ -35,7 +35,7 @@ export function createHubReader(
   async function finalBlock(method: string): Promise<BlockRef> {
     const found = await final.block();
     if (found.kind === "final") return found.value;
-    throw new RpcFault({ kind: "inconsistent", method, reason: "the hub has no final block yet" });
+    throw new RpcFault({ kind: "inconsistent", method, reason: "hub has no final block yet" });
   }
 
   async function call(to: Address, data: Hex): Promise<Hex> {
@@ -45,7 +45,7 @@ export function createHubReader(
     const answer = await transport.request(method, [{ to, data }, block]);
     await final.confirm(found);
     if (typeof answer !== "string" || !/^0x[0-9a-f]{64}$/i.test(answer))
-      throw new RpcFault({ kind: "garbage", method, reason: "the hub's contract gave no word of 32 bytes" });
+      throw new RpcFault({ kind: "garbage", method, reason: "hub contract did not return a 32-byte word" });
     return answer.toLowerCase() as Hex;
   }
 
@@ -81,7 +81,7 @@ export function createHubReader(
     async multisig(account) {
       const { oracleMultisigAddress: multisig } = hub;
       if (multisig === undefined)
-        throw new TypeError("invariant violated: a hub without a multisig was asked for it");
+        throw new TypeError("invariant violated: multisig read from a hub without oracleMultisigAddress");
       const abi = oracleMultisigAbi;
       const [isSigner, threshold] = await Promise.all([
         call(multisig, encodeFunctionData({ abi, functionName: "isSigner", args: [account] })),
@@ -90,7 +90,8 @@ export function createHubReader(
       return { isSigner: BigInt(isSigner) === 1n, threshold: Number(threshold) };
     },
     async recordedWithdrawal(withdrawalAddress) {
-      if (hub.allocatorAddress === undefined) throw new TypeError("a hub without an allocator");
+      if (hub.allocatorAddress === undefined)
+        throw new TypeError("invariant violated: hub without allocatorAddress");
       const functionName = "withdrawalIdOf";
       const data = encodeFunctionData({ abi: allocatorAbi, functionName, args: [withdrawalAddress] });
       const word = await call(hub.allocatorAddress, data);

@@ -16,38 +16,38 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
   });
   const shortfalls = new Counter({
     name: "oracle_quorum_shortfalls_total",
-    help: "Answers with fewer counted signers than the threshold",
+    help: "Responses with fewer counted signers than the threshold",
     labelNames: ["route"],
     registers,
   });
   const local = new Counter({
     name: "oracle_local_verdicts_total",
-    help: "What this oracle itself said, compared with the answer that was given",
+    help: "This oracle's own result, compared with the response sent",
     labelNames: ["route", "local"],
     registers,
   });
   const peerCalls = new Counter({
     name: "oracle_peer_calls_total",
-    help: "Calls to peers by outcome; those that were not waited for are not counted",
+    help: "Calls to peers by outcome; calls whose response was not awaited are not counted",
     labelNames: ["peer", "outcome"],
     registers,
   });
   const peerTimes = new Histogram({
     name: "oracle_peer_call_seconds",
-    help: "Time until a peer's call ended",
+    help: "Duration of calls to peers",
     labelNames: ["peer"],
     buckets: PEER_SECONDS,
     registers,
   });
   const signatures = new Counter({
     name: "oracle_signatures_total",
-    help: "Signatures asked of the key by outcome",
+    help: "Signatures requested from the signing key by outcome",
     labelNames: ["outcome"],
     registers,
   });
   const healthy = new Gauge({
     name: "oracle_signer_healthy",
-    help: "1 when the last signature was made, 0 when it could not be",
+    help: "1 if the last signature succeeded, 0 if it failed",
     registers,
   });
   healthy.set(1);

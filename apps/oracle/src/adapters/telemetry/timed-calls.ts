@@ -7,7 +7,7 @@ import { QUESTION_BOUNDS_MS } from "./question-bounds.ts";
 export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
   const seriesOf = durations(registry, {
     name: "oracle_rpc_call_seconds",
-    help: "Time until a JSON-RPC call to a chain's node ended: answered (ok), refused by the node, or without usable answer (fault)",
+    help: "Duration of JSON-RPC calls to chain nodes by outcome: ok, refused by the node, or no usable response (fault)",
     boundsMs: QUESTION_BOUNDS_MS,
   });
   return (chain) => {

@@ -9,7 +9,7 @@ const BOUNDS_MS = [0.1, 0.5, 1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_00
 export function timedSigner(signer: Signer, registry: Registry): Signer {
   const seriesOf = durations(registry, {
     name: "oracle_signature_seconds",
-    help: "Time until the key had signed, or could not",
+    help: "Duration of signing, including failures",
     boundsMs: BOUNDS_MS,
   });
   let made: NoteDuration | undefined;
