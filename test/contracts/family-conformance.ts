@@ -25,9 +25,8 @@ import {
 export type StartFamily = (mappings: MappingBook) => Promise<FamilyWorld>;
 
 /** The row of each case of one family; for the others it does not apply. */
-const ownRows: readonly Row[] = Object.entries(ownCases).flatMap(([family, { line, cases }]) =>
+const ownRows: readonly Row[] = Object.entries(ownCases).flatMap(([family, cases]) =>
   cases.map((name): Row => ({
-    line,
     name,
     run: async (judge) => {
       if (judge.world.family !== family) return { notApplicable: `a case of ${family}` };
@@ -56,7 +55,7 @@ export function describeFamilies(
   all: readonly VmType[],
 ): void {
   const cells = new Map<string, Cell>();
-  const keyOf = (family: string, { line, name }: Row): string => `${family}\n${line}\n${name}`;
+  const keyOf = (family: string, { name }: Row): string => `${family}\n${name}`;
 
   for (const family of all) {
     const start = families[family];
@@ -75,19 +74,15 @@ export function describeFamilies(
         await oracles?.world.close();
       });
       for (const one of familyRows)
-        test(
-          `${one.line === "" ? "" : `(${one.line}) `}${one.name}`,
-          { concurrent: false },
-          async ({ annotate }) => {
-            if (judge === undefined) throw new Error(`${family} did not start`);
-            cells.set(keyOf(family, one), { failed: true });
-            const outcome = await one.run(judge);
-            if (outcome !== undefined && outcome.notApplicable.trim() === "")
-              throw new Error("no reason is given");
-            cells.set(keyOf(family, one), outcome ?? { passed: true });
-            if (outcome !== undefined) await annotate(outcome.notApplicable);
-          },
-        );
+        test(one.name, { concurrent: false }, async ({ annotate }) => {
+          if (judge === undefined) throw new Error(`${family} did not start`);
+          cells.set(keyOf(family, one), { failed: true });
+          const outcome = await one.run(judge);
+          if (outcome !== undefined && outcome.notApplicable.trim() === "")
+            throw new Error("no reason is given");
+          cells.set(keyOf(family, one), outcome ?? { passed: true });
+          if (outcome !== undefined) await annotate(outcome.notApplicable);
+        });
     });
   }
 
@@ -111,7 +106,6 @@ function tableOf(
 ): string {
   const reasons: string[] = [];
   const texts = familyRows.map((one) => [
-    one.line,
     one.name,
     ...families.map((family) => {
       const cell = cellOf(family, one);
@@ -123,7 +117,7 @@ function tableOf(
       return `- ${reasons.indexOf(cell.notApplicable) + 1}`;
     }),
   ]);
-  const lines = [["8.4", "case", ...families], ...texts];
+  const lines = [["case", ...families], ...texts];
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
   const printed = lines.map((line) =>
     line

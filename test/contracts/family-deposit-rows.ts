@@ -6,14 +6,13 @@ import { otherId, payloadOf } from "./family-steps.ts";
 import { isNotApplicable } from "./family-world.ts";
 
 export const depositRows: readonly Row[] = [
-  row("", "a deposit for an order is attested", async (judge) => {
+  row("a deposit for an order is attested", async (judge) => {
     await judge.attests(await judge.deposit(freshId()));
   }),
-  row("", "a deposit without an id is its depositor's", async (judge) => {
+  row("a deposit without an id is its depositor's", async (judge) => {
     await judge.attests(await judge.deposit(undefined));
   }),
   rowOf(
-    "7, 15",
     "two deposits of one transaction are two, in its order",
     ({ deposits }) => deposits.twoInOne,
     async (judge, scene) => {
@@ -22,7 +21,7 @@ export const depositRows: readonly Row[] = [
       await judge.attests(made);
     },
   ),
-  row("15", "two deposits of one id stay two", async (judge) => {
+  row("two deposits of one id stay two", async (judge) => {
     const id = freshId();
     const { world } = judge;
     const currency = isNotApplicable(world.otherCurrency) ? world.currency : world.otherCurrency;
@@ -34,7 +33,7 @@ export const depositRows: readonly Row[] = [
     expect(new Set(ids).size).toBe(2);
     expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(2);
   }),
-  row("8.5 d", "two oracles sign the same bytes", async (judge) => {
+  row("two oracles sign the same bytes", async (judge) => {
     const made = await judge.deposit(freshId());
     const [mine, theirs] = await Promise.all(
       [judge.first, judge.second].map(async (oracle) => {
@@ -46,7 +45,6 @@ export const depositRows: readonly Row[] = [
     expect(payloadOf(mine)).toBe(payloadOf(theirs));
   }),
   {
-    line: "1, 3",
     name: "what may be taken back is not final, then it is",
     run: async (judge) => {
       const { world } = judge;
@@ -69,72 +67,61 @@ export const depositRows: readonly Row[] = [
     },
   },
   rowOf(
-    "",
     "a transaction without a deposit is answered with nothing",
     ({ deposits }) => deposits.none,
     async (judge, scene) => await judge.refuses(await final(judge, scene())),
   ),
-  row("", "an unknown transaction is not found", async (judge) => {
+  row("an unknown transaction is not found", async (judge) => {
     const { transactionId } = await judge.deposit(freshId());
     const unknown = otherId(transactionId);
     await judge.refuses({ transactionId: unknown, as: "not_found" });
   }),
   rowOf(
-    "1",
     "a deposit in an orphaned block is not attested",
     ({ deposits }) => deposits.orphaned,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "2",
     "depth that another fork has is none",
     ({ deposits }) => deposits.splitNode,
     async (judge, scene) => await judge.refuses(await scene(freshId())),
   ),
   rowOf(
-    "3",
     "a failed transaction deposited nothing",
     ({ deposits }) => deposits.failed,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "4",
     "a deposit into a look-alike is none",
     ({ deposits }) => deposits.lookAlike,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "5",
     "a token that lies is credited as itself at most",
     ({ deposits }) => deposits.lyingToken,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "6",
     "of a token with a fee what arrived counts",
     ({ deposits }) => deposits.feeOnTransfer,
     async (judge, scene) => void (await judge.attests(await final(judge, scene(freshId())))),
   ),
   rowOf(
-    "6",
     "what is claimed without having moved is no deposit of it",
     ({ deposits }) => deposits.withoutTransfer,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "7",
     "one transfer said twice is one",
     ({ deposits }) => deposits.saidTwice,
     async (judge, scene) => await judge.either(await final(judge, scene([freshId(), freshId()]))),
   ),
   rowOf(
-    "8",
     "through a forwarder the depositor is whom the deposit names",
     ({ deposits }) => deposits.throughForwarder,
     async (judge, scene) => void (await judge.attests(await final(judge, scene(freshId())))),
   ),
   rowOf(
-    "9",
     "an id where none belongs is none",
     ({ deposits }) => deposits.idElsewhere,
     async (judge, scene) => {
@@ -145,7 +132,6 @@ export const depositRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "10",
     "ids of zeros or cut short are none",
     ({ deposits }) => deposits.idsThatAreNone,
     async (judge, scene) => {
@@ -158,24 +144,21 @@ export const depositRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "11",
     "money that came without a deposit is nobody's, or counted once",
     ({ deposits }) => deposits.arrivedSilently,
     async (judge, scene) => await judge.either(await final(judge, scene())),
   ),
   rowOf(
-    "12",
     "a plain transfer with the id in its data",
     ({ deposits }) => deposits.plainWithId,
     async (judge, scene) => await judge.either(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "13",
     "what the depository sends itself is no user's",
     ({ deposits }) => deposits.ownTransfer,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
-  row("14", "a transaction id has one spelling", async (judge) => {
+  row("a transaction id has one spelling", async (judge) => {
     const { world, chain } = judge;
     const { transactionId } = await judge.deposit(freshId());
     const others = [...world.otherSpellings(transactionId), ` ${transactionId}`, `${transactionId} `];
@@ -188,18 +171,16 @@ export const depositRows: readonly Row[] = [
     }
   }),
   rowOf(
-    "17",
     "a deposit without a time is not attested",
     ({ deposits }) => deposits.withoutTime,
     async (judge, scene) => await judge.refuses(await final(judge, scene(freshId()))),
   ),
   rowOf(
-    "33",
     "a node of another network is not believed",
     ({ deposits }) => deposits.otherNetwork,
     async (judge, scene) => await judge.refuses(await scene(freshId())),
   ),
-  row("35", "a peer that says otherwise is not followed", async (judge) => {
+  row("a peer that says otherwise is not followed", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     const answer = await judge.askWithLyingPeer("depository-deposits", {

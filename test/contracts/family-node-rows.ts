@@ -13,7 +13,6 @@ const EXCHANGES: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
 /** Whatever fails, nothing else is signed than what honest nodes say. */
 export const nodeRows: readonly Row[] = [
   row(
-    "",
     "the status tells how far the chain is final, and that a node which fails is unreachable",
     async (judge) => {
       const { chain, first, world } = judge;
@@ -42,7 +41,7 @@ export const nodeRows: readonly Row[] = [
     },
   ),
   ...(["status500", "html", "cutOff", "endless", "closed"] as const).map((instead) =>
-    row("33, 8.5 e", `a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
+    row(`a node that fails (${instead}) is the node's fault: 503`, async (judge) => {
       const made = await judge.deposit(freshId());
       await judge.attests(made);
       await eachExchange(judge, made.transactionId, instead === "endless" ? 1 : 12, { instead }, (answer) => {
@@ -54,12 +53,12 @@ export const nodeRows: readonly Row[] = [
       });
     }),
   ),
-  row("33", "a null in place of any answer signs nothing else", async (judge) => {
+  row("a null in place of any answer signs nothing else", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     await eachExchange(judge, made.transactionId, 12, { answer: () => null }, () => undefined);
   }),
-  row("33", "an answer about another transaction is not taken for this one", async (judge) => {
+  row("an answer about another transaction is not taken for this one", async (judge) => {
     const [made, other] = [await judge.deposit(freshId()), await judge.deposit(freshId())];
     await judge.attests(made);
     const [from, to] = [bare(made.transactionId), bare(other.transactionId)];
@@ -72,7 +71,7 @@ export const nodeRows: readonly Row[] = [
     expect(answer.body.execution, answer.text).toBeUndefined();
     expect(answer.body.messages ?? [], answer.text).toEqual([]);
   }),
-  row("33", "an answer that lacks any one field signs nothing else", async (judge) => {
+  row("an answer that lacks any one field signs nothing else", async (judge) => {
     const made = await judge.deposit(freshId());
     await judge.attests(made);
     const { chain, world } = judge;

@@ -8,24 +8,24 @@ import { isNotApplicable } from "./family-world.ts";
 const ELSEWHERE = `0x${"e1".repeat(32)}`;
 
 export const orderRows: readonly Row[] = [
-  row("", "a fill on this chain is attested", async (judge) => {
+  row("a fill on this chain is attested", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     await judge.mustFill(order, await judge.fill(order, await judge.pay(order, payments)));
   }),
-  row("", "a deposit on this chain settles an order that was filled elsewhere", async (judge) => {
+  row("a deposit on this chain settles an order that was filled elsewhere", async (judge) => {
     const { world } = judge;
     const { answer } = await deposited(judge, judge.orderFrom(world.currency, world.amount));
     expect(answer.status, answer.text).toBe(200);
   }),
-  row("", "a refund on this chain is attested", async (judge) => {
+  row("a refund on this chain is attested", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const answer = await judge.refund(order, await judge.pay(order, payments));
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.message.result).toMatchObject({ orderId: judge.orderIdFor(order), status: 1 });
   }),
-  row("8.5 d", "two oracles sign the same fill", async (judge) => {
+  row("two oracles sign the same fill", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const request = {
@@ -37,7 +37,6 @@ export const orderRows: readonly Row[] = [
     expect(payloadOf(answers[0])).toBe(payloadOf(answers[1]));
   }),
   {
-    line: "16",
     name: "a deposit in another currency than the order's settles nothing",
     run: async (judge) => {
       const { otherCurrency, currency, amount } = judge.world;
@@ -47,7 +46,7 @@ export const orderRows: readonly Row[] = [
       return undefined;
     },
   },
-  row("16", "a deposit on another chain than the order's settles nothing", async (judge) => {
+  row("a deposit on another chain than the order's settles nothing", async (judge) => {
     const { world, home } = judge;
     const order = judge.orderFrom(world.currency, world.amount);
     const request = await judge.claim(order);
@@ -63,14 +62,14 @@ export const orderRows: readonly Row[] = [
       "rejected",
     );
   }),
-  row("17", "a fill after the deadline is none", async (judge) => {
+  row("a fill after the deadline is none", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       one.output.deadline = 1_000_000;
     });
     await judge.mustNotFill(order, await judge.pay(order, payments));
   }),
-  row("17", "a fill long before its deposit is none", async (judge) => {
+  row("a fill long before its deposit is none", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
@@ -81,7 +80,6 @@ export const orderRows: readonly Row[] = [
     judge.refused(await judge.unsigned(judge.first, async () => judge.postFill(request)), "rejected");
   }),
   rowOf(
-    "17",
     "a payment without a time is none",
     ({ payments }) => payments.withoutTime,
     async (judge, scene) => {
@@ -101,40 +99,36 @@ export const orderRows: readonly Row[] = [
     },
   ),
   rowOf(
-    "3, 18",
     "a failed payment paid nobody",
     ({ payments }) => payments.failed,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "18",
     "a payment undone within its transaction paid nobody",
     ({ payments }) => payments.innerUndone,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
-  row("18", "a fill that names the order and pays somebody else is none", async (judge) => {
+  row("a fill that names the order and pays somebody else is none", async (judge) => {
     const { recipients } = judge.world;
     const order = judge.orderPaying([judge.onePayment()]);
     await judge.mustNotFill(order, await judge.pay(order, [judge.onePayment({ recipient: recipients[1] })]));
   }),
-  row("18", "one unit too little is too little", async (judge) => {
+  row("one unit too little is too little", async (judge) => {
     const order = judge.orderPaying([judge.onePayment()]);
     const paid = [judge.onePayment({ amount: judge.world.amount - 1n })];
     await judge.mustNotFill(order, await judge.pay(order, paid));
   }),
-  row("18", "a payment that names another order is none", async (judge) => {
+  row("a payment that names another order is none", async (judge) => {
     const payments = [judge.onePayment()];
     const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
     await judge.mustNotFill(order, await judge.pay(other, payments));
   }),
   rowOf(
-    "9, 18",
     "an order's id somewhere in a payment for another is no name",
     ({ payments }) => payments.idElsewhere,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "19",
     "one payment fills one of two orders at most",
     ({ payments }) => payments.forTwoOrders,
     async (judge, scene) => {
@@ -151,14 +145,14 @@ export const orderRows: readonly Row[] = [
       for (const answer of answers) if (answer.status !== 200) judge.refused(answer, "rejected");
     },
   ),
-  row("19", "two payments of an order to one recipient need both sums", async (judge) => {
+  row("two payments of an order to one recipient need both sums", async (judge) => {
     const payment = judge.onePayment();
     const order = judge.orderPaying([payment, payment]);
     await judge.mustNotFill(order, await judge.pay(order, [payment]));
     const enough = [judge.onePayment({ amount: 2n * judge.world.amount })];
     await judge.mustFill(order, await judge.fill(order, await judge.pay(order, enough)));
   }),
-  row("19", "one fill has one key, whichever deposit it is claimed for", async (judge) => {
+  row("one fill has one key, whichever deposit it is claimed for", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);
@@ -167,13 +161,11 @@ export const orderRows: readonly Row[] = [
     expect(new Set(answers.map(({ body }) => body.execution.idempotencyKey)).size).toBe(1);
   }),
   rowOf(
-    "20",
     "what the recipient gives back was not paid",
     ({ payments }) => payments.takenBack,
     async (judge, scene) => await refusedPayment(judge, scene),
   ),
   rowOf(
-    "21",
     "what a contract says that nobody configured is nothing",
     ({ payments }) => payments.saidByStranger,
     async (judge, scene) => {
@@ -187,7 +179,6 @@ export const orderRows: readonly Row[] = [
     },
   ),
   {
-    line: "22",
     name: "an order's calls were all made, once and in order",
     run: async (judge) => {
       const { calls } = judge.world.payments;
@@ -213,7 +204,6 @@ export const orderRows: readonly Row[] = [
     },
   },
   {
-    line: "22",
     name: "an order with calls that cannot be made here is not attested without them",
     run: async (judge) => {
       if (!isNotApplicable(judge.world.payments.calls)) return { notApplicable: "calls can be made here" };
@@ -225,24 +215,24 @@ export const orderRows: readonly Row[] = [
       return undefined;
     },
   },
-  row("23", "a refund to somebody else is none", async (judge) => {
+  row("a refund to somebody else is none", async (judge) => {
     const order = judge.orderPaying([judge.onePayment()]);
     const paid = [judge.onePayment({ recipient: judge.world.recipients[1] })];
     await mustNotRefund(judge, order, await judge.pay(order, paid), "rejected");
   }),
-  row("23", "a refund for another order is none", async (judge) => {
+  row("a refund for another order is none", async (judge) => {
     const payments = [judge.onePayment()];
     const [order, other] = [judge.orderPaying(payments), judge.orderPaying(payments)];
     await mustNotRefund(judge, order, await judge.pay(other, payments), "rejected");
   }),
-  row("17, 23", "a late refund is none", async (judge) => {
+  row("a late refund is none", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       for (const { refunds } of one.inputs) for (const option of refunds) option.deadline = 1_000_000;
     });
     await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
   }),
-  row("23", "one refund does not give two inputs back", async (judge) => {
+  row("one refund does not give two inputs back", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       one.inputs = [...one.inputs, ...structuredClone(one.inputs)];
@@ -262,13 +252,13 @@ export const orderRows: readonly Row[] = [
     });
     await mustNotRefund(judge, order, await judge.pay(order, payments), "rejected");
   }),
-  row("23", "refund options that the order does not have are refused", async (judge) => {
+  row("refund options that the order does not have are refused", async (judge) => {
     const order = judge.orderPaying([judge.onePayment()]);
     const transactionId = await judge.pay(order, [judge.onePayment()]);
     for (const index of [1, -1, 0.5])
       await mustNotRefund(judge, order, transactionId, "invalid_request", index);
   }),
-  row("24", "an address of another family is none of this one", async (judge) => {
+  row("an address of another family is none of this one", async (judge) => {
     const { world, home } = judge;
     for (const field of ["recipient", "currency"] as const) {
       const order = judge.orderPaying([judge.onePayment()]);
@@ -284,14 +274,14 @@ export const orderRows: readonly Row[] = [
     }
     expect(home.chain.vmType).toBe("ethereum-vm");
   }),
-  row("24", "an order that asks for nothing is refused", async (judge) => {
+  row("an order that asks for nothing is refused", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       for (const { payment } of one.inputs) payment.weight = "0";
     });
     await judge.mustNotFill(order, await judge.pay(order, payments), ["invalid_request"]);
   }),
-  row("25", "an order that its solver did not sign is refused", async (judge) => {
+  row("an order that its solver did not sign is refused", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments);
     const transactionId = await judge.pay(order, payments);

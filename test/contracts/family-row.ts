@@ -3,17 +3,14 @@ import { isNotApplicable, type FamilyWorld, type NotApplicable, type Scene } fro
 
 /** A row of the table. */
 export interface Row {
-  /** Line of the list of adversarial cases, or letter of the invariant; empty for what simply must work. */
-  readonly line: string;
   readonly name: string;
   /** Passes by returning nothing. */
   readonly run: (judge: Judge) => Promise<NotApplicable | undefined>;
 }
 
 /** A row that all families have. */
-export function row(line: string, name: string, run: (judge: Judge) => Promise<void>): Row {
+export function row(name: string, run: (judge: Judge) => Promise<void>): Row {
   return {
-    line,
     name,
     run: async (judge) => {
       await run(judge);
@@ -24,13 +21,11 @@ export function row(line: string, name: string, run: (judge: Judge) => Promise<v
 
 /** A row that needs something that not every family has. */
 export function rowOf<Args extends readonly unknown[], Result>(
-  line: string,
   name: string,
   sceneOf: (world: FamilyWorld) => Scene<Args, Result>,
   run: (judge: Judge, scene: (...args: Args) => Promise<Result>) => Promise<void>,
 ): Row {
   return {
-    line,
     name,
     run: async (judge) => {
       const scene = sceneOf(judge.world);

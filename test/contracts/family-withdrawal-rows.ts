@@ -14,13 +14,13 @@ import { row, rowOf, type Row } from "./family-row.ts";
 import { isNotApplicable, type FamilyWorld } from "./family-world.ts";
 
 export const withdrawalRows: readonly Row[] = [
-  row("", "a payload that was not carried out is pending, and nothing is signed", async (judge) => {
+  row("a payload that was not carried out is pending, and nothing is signed", async (judge) => {
     const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
     const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, made.payload));
     await judge.mustBeWithdrawal(answer, "pending", { asked, made, amount: judge.world.amount });
   }),
-  row("26", "an execution counts once it is final, and burns what was set aside", async (judge) => {
+  row("an execution counts once it is final, and burns what was set aside", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -42,7 +42,7 @@ export const withdrawalRows: readonly Row[] = [
     await judge.mustBeWithdrawal(answer, "executed", { asked, made, amount: world.amount });
     expect(answer.body.execution.idempotencyKey).toBe(withdrawalKey(made.withdrawalId, "executed"));
   }),
-  row("27, 8.5 c", "what was executed never expires", async (judge) => {
+  row("what was executed never expires", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -55,7 +55,6 @@ export const withdrawalRows: readonly Row[] = [
     }
   }),
   {
-    line: "27, 8.5 c",
     name: "what can never be executed any more is given back, and is not executed after",
     run: async (judge) => {
       const { world } = judge;
@@ -78,7 +77,6 @@ export const withdrawalRows: readonly Row[] = [
     },
   },
   rowOf(
-    "27",
     "an expiry by a block that is not final is none yet",
     ({ withdrawals }) => withdrawals.expiryNotFinal,
     async (judge, scene) => {
@@ -94,7 +92,7 @@ export const withdrawalRows: readonly Row[] = [
       else judge.refused(answer, "not_final");
     },
   ),
-  row("27, 8.5 c e", "whatever read fails, what was executed is never called expired", async (judge) => {
+  row("whatever read fails, what was executed is never called expired", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();
@@ -103,12 +101,12 @@ export const withdrawalRows: readonly Row[] = [
     await world.finalize();
     await mustNeverSay(judge, 2, asked, made.payload, [transactionId, undefined]);
   }),
-  row("27, 28", "whatever read fails, what was not executed is never called executed", async (judge) => {
+  row("whatever read fails, what was not executed is never called executed", async (judge) => {
     const { asked, made } = await judge.withdraws(judge.onePayment(), judge.world.withdrawal);
     await judge.world.finalize();
     await mustNeverSay(judge, 1, asked, made.payload, [undefined]);
   }),
-  row("27", "another payload for the same withdrawal settles nothing", async (judge) => {
+  row("another payload for the same withdrawal settles nothing", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const rebuilt = await world.withdrawal({
@@ -123,7 +121,7 @@ export const withdrawalRows: readonly Row[] = [
     );
     judge.refused(answer, "rejected");
   }),
-  row("28", "a payment of the solver is not the execution of a payload", async (judge) => {
+  row("a payment of the solver is not the execution of a payload", async (judge) => {
     const { world } = judge;
     const payments = [judge.onePayment()];
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
@@ -134,44 +132,35 @@ export const withdrawalRows: readonly Row[] = [
     if (answer.status === 200) expect(statusOf(answer)).toBe(0);
     else judge.refused(answer, "rejected");
   }),
-  row(
-    "28, 34",
-    "a payload for another recipient or currency settles nothing of this withdrawal",
-    async (judge) => {
-      const { world } = judge;
-      const others = [
-        judge.onePayment({ recipient: world.recipients[1] }),
-        ...(isNotApplicable(world.otherCurrency)
-          ? []
-          : [judge.onePayment({ currency: world.otherCurrency })]),
-      ];
-      for (const payment of others) {
-        const asked = judge.withdrawalOf(judge.onePayment());
-        const made = await world.withdrawal({ ...payment, address: asked.address });
-        judge.recorded.set(asked.address, made.withdrawalId);
-        const transactionId = await made.execute();
-        await world.finalize();
-        const answer = await judge.unsigned(judge.first, async () =>
-          judge.askWithdrawal(asked, made.payload, transactionId),
-        );
-        judge.refused(answer, "rejected");
-      }
-    },
-  ),
+  row("a payload for another recipient or currency settles nothing of this withdrawal", async (judge) => {
+    const { world } = judge;
+    const others = [
+      judge.onePayment({ recipient: world.recipients[1] }),
+      ...(isNotApplicable(world.otherCurrency) ? [] : [judge.onePayment({ currency: world.otherCurrency })]),
+    ];
+    for (const payment of others) {
+      const asked = judge.withdrawalOf(judge.onePayment());
+      const made = await world.withdrawal({ ...payment, address: asked.address });
+      judge.recorded.set(asked.address, made.withdrawalId);
+      const transactionId = await made.execute();
+      await world.finalize();
+      const answer = await judge.unsigned(judge.first, async () =>
+        judge.askWithdrawal(asked, made.payload, transactionId),
+      );
+      judge.refused(answer, "rejected");
+    }
+  }),
   rowOf(
-    "28",
     "an execution that failed inside is none",
     ({ withdrawals }) => withdrawals.failedInside,
     async (judge, scene) => await mustNotBeExecuted(judge, scene),
   ),
   rowOf(
-    "28",
     "an execution with other outputs is none",
     ({ withdrawals }) => withdrawals.otherOutputs,
     async (judge, scene) => await mustNotBeExecuted(judge, scene),
   ),
   rowOf(
-    "",
     "what is no payload is refused",
     ({ withdrawals }) => withdrawals.malformed,
     async (judge, scene) => {
@@ -184,7 +173,7 @@ export const withdrawalRows: readonly Row[] = [
       }
     },
   ),
-  row("", "a balance is set aside for a withdrawal to this chain, and that is confirmed", async (judge) => {
+  row("a balance is set aside for a withdrawal to this chain, and that is confirmed", async (judge) => {
     const { world, chain, balances } = judge;
     const asked = judge.withdrawalOf(judge.onePayment());
     balances.set(`${asked.ownerAlias}:${asked.tokenId}`, world.amount);
@@ -204,29 +193,25 @@ export const withdrawalRows: readonly Row[] = [
     ]);
     expect(asked.tokenId).toBe(hubTokenId(chain, world.currency));
   }),
-  row(
-    "34",
-    "an owner's word for another environment, depository, amount or recipient is none",
-    async (judge) => {
-      const { world, balances } = judge;
-      const asked = judge.withdrawalOf(judge.onePayment());
-      balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
-      const changes: Record<string, string>[] = [
-        { settlementChainId: "otherhub" },
-        { settlementNetwork: "1" },
-        { oracleContract: aHub.hubAddress },
-        { depository: world.recipients[1] },
-        { amount: (world.amount + 1n).toString() },
-        { recipient: world.recipients[1] },
-      ];
-      for (const change of changes) {
-        const { body } = await initiation(judge, asked, change);
-        judge.refused(body, "rejected");
-      }
-      const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
-      judge.refused(body, "invalid_request");
-    },
-  ),
+  row("an owner's word for another environment, depository, amount or recipient is none", async (judge) => {
+    const { world, balances } = judge;
+    const asked = judge.withdrawalOf(judge.onePayment());
+    balances.set(`${asked.ownerAlias}:${asked.tokenId}`, 2n * world.amount);
+    const changes: Record<string, string>[] = [
+      { settlementChainId: "otherhub" },
+      { settlementNetwork: "1" },
+      { oracleContract: aHub.hubAddress },
+      { depository: world.recipients[1] },
+      { amount: (world.amount + 1n).toString() },
+      { recipient: world.recipients[1] },
+    ];
+    for (const change of changes) {
+      const { body } = await initiation(judge, asked, change);
+      judge.refused(body, "rejected");
+    }
+    const { body } = await initiation(judge, asked, {}, { expectedAmount: `0${world.amount}` });
+    judge.refused(body, "invalid_request");
+  }),
 ];
 
 /** A family that sees things some moments late says "pending" or "not found" until then. */

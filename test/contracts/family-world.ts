@@ -194,7 +194,7 @@ export interface FamilyWorld {
     readonly malformed: Scene<[WithdrawalWish], readonly Hex[]>;
   };
 
-  /** Cases 29 to 32, which are of one family: by the words of {@link ownCases}. */
+  /** Cases that only this family has, by their names in {@link ownCases}. */
   readonly own: Readonly<Record<string, Scene<[OwnTools], void>>>;
   close(): Promise<void>;
 }
@@ -218,49 +218,35 @@ export interface OwnTools {
   newId(): Hex32;
 }
 
-/** The lines of 8.4 that are about one family. */
-export const ownCases: Readonly<
-  Partial<Record<VmType, { readonly line: string; readonly cases: readonly string[] }>>
-> = {
-  "bitcoin-vm": {
-    line: "29",
-    cases: [
-      "unconfirmed and replaced by a higher fee",
-      "two OP_RETURNs with ids",
-      "an id in capitals",
-      "a depositor named by somebody else",
-      "a coinbase input",
-      "two depositories paid",
-      "spent by one confirmation only",
-    ],
-  },
-  "solana-vm": {
-    line: "30",
-    cases: [
-      "a memo that holds the id and more",
-      "a deposit by a program with a vault of its own",
-      "accounts from a lookup table",
-      "a token account that changed its owner",
-    ],
-  },
-  "hyperliquid-vm": {
-    line: "31",
-    cases: [
-      "more decimals than the currency has",
-      "an amount in scientific notation",
-      "another dex",
-      "a sub-account",
-      "a mapping that came late",
-      "a mapping that is missing",
-      "a mapping that may still come",
-    ],
-  },
-  "tron-vm": {
-    line: "32",
-    cases: [
-      "out of energy",
-      "the id in the memo of a payment to somebody else",
-      "a block that is not solidified",
-    ],
-  },
+/** Cases that only one family has. */
+export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
+  "bitcoin-vm": [
+    "unconfirmed and replaced by a higher fee",
+    "two OP_RETURNs with ids",
+    "an id in capitals",
+    "a depositor named by somebody else",
+    "a coinbase input",
+    "two depositories paid",
+    "spent by one confirmation only",
+  ],
+  "solana-vm": [
+    "a memo that holds the id and more",
+    "a deposit by a program with a vault of its own",
+    "accounts from a lookup table",
+    "a token account that changed its owner",
+  ],
+  "hyperliquid-vm": [
+    "more decimals than the currency has",
+    "an amount in scientific notation",
+    "another dex",
+    "a sub-account",
+    "a mapping that came late",
+    "a mapping that is missing",
+    "a mapping that may still come",
+  ],
+  "tron-vm": [
+    "out of energy",
+    "the id in the memo of a payment to somebody else",
+    "a block that is not solidified",
+  ],
 };
