@@ -50,6 +50,14 @@ module.exports = {
       to: { path: "^(apps/|packages/localnet/|scripts/|bench/|test/)", pathNot: "^apps/$1/" },
     },
     {
+      name: "shared-tests-import-no-tests",
+      comment:
+        "test/contracts, test/support and test/fakes serve all tests, so they import from none of them",
+      severity: "error",
+      from: { path: "^test/(contracts|support|fakes|fixtures)/" },
+      to: { path: "^test/(integration|e2e|sequences)/" },
+    },
+    {
       name: "examples-are-clients",
       comment:
         "an example shows what anybody can do from outside: with viem and fetch, or the public SDK, nothing of ours",

@@ -1,10 +1,6 @@
 import type { VmType } from "@causeway/domain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  createMappingBook,
-  startFamilyOracles,
-  type FamilyOracles,
-} from "../integration/families/family-oracles.ts";
+import { createMappingBook, startFamilyOracles, type FamilyOracles } from "../support/family-oracles.ts";
 import { depositRows } from "./family-deposit-rows.ts";
 import { createJudge, type Judge } from "./family-judge.ts";
 import { nodeRows } from "./family-node-rows.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Answer } from "../integration/oracle-http/world.ts";
+import type { Answer } from "../support/oracle-world.ts";
 import { freshId } from "./family-judge.ts";
 import { final, row, rowOf, type Row } from "./family-row.ts";
 import { otherId, payloadOf } from "./family-steps.ts";

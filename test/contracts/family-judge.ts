@@ -16,17 +16,9 @@ import {
 import { encodeOrder, orderIdOf, type Hex, type Hex32 } from "@causeway/domain";
 import type { AttestedOrder } from "@causeway/wire";
 import { expect } from "vitest";
-import type { FamilyOracle, FamilyOracles } from "../integration/families/family-oracles.ts";
-import { executionSigners } from "../integration/oracle-http/recovered.ts";
-import {
-  owner,
-  solver,
-  USDC,
-  USER,
-  word,
-  type Answer,
-  type EditableOrder,
-} from "../integration/oracle-http/world.ts";
+import type { FamilyOracle, FamilyOracles } from "../support/family-oracles.ts";
+import { executionSigners } from "../support/recovered-signers.ts";
+import { owner, solver, USDC, USER, word, type Answer, type EditableOrder } from "../support/oracle-world.ts";
 import type {
   MadeDeposits,
   MadeWithdrawal,

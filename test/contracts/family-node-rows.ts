@@ -1,8 +1,8 @@
 import type { VmType } from "@causeway/domain";
 import type { OracleStatus } from "@causeway/wire";
 import { expect, vi } from "vitest";
-import { fieldsOf, withoutField, type Fault } from "../integration/families/faulty-front.ts";
-import type { Answer } from "../integration/oracle-http/world.ts";
+import { fieldsOf, withoutField, type Fault } from "../support/faulty-front.ts";
+import type { Answer } from "../support/oracle-world.ts";
 import { freshId, type Judge } from "./family-judge.ts";
 import { row, type Row } from "./family-row.ts";
 import { payloadOf } from "./family-steps.ts";

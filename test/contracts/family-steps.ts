@@ -1,4 +1,4 @@
-import type { Answer } from "../integration/oracle-http/world.ts";
+import type { Answer } from "../support/oracle-world.ts";
 
 export function payloadOf(answer: Answer | undefined): string {
   if (answer === undefined) throw new Error("nobody was asked");

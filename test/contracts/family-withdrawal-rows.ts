@@ -7,8 +7,8 @@ import {
 } from "@causeway/attest";
 import type { Hex32 } from "@causeway/domain";
 import { expect } from "vitest";
-import type { Fault } from "../integration/families/faulty-front.ts";
-import { aHub, owner, type Answer } from "../integration/oracle-http/world.ts";
+import type { Fault } from "../support/faulty-front.ts";
+import { aHub, owner, type Answer } from "../support/oracle-world.ts";
 import type { Judge } from "./family-judge.ts";
 import { row, rowOf, type Row } from "./family-row.ts";
 import { isNotApplicable, type FamilyWorld } from "./family-world.ts";

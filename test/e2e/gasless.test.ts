@@ -14,7 +14,13 @@ import {
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type Client, type Quote } from "./client.ts";
-import { contractOf, simpleAccount, smartEoa, type RawCall, type SmartAccount } from "./smart-accounts.ts";
+import {
+  contractOf,
+  simpleAccount,
+  smartEoa,
+  type RawCall,
+  type SmartAccount,
+} from "../support/smart-accounts.ts";
 
 type ChainEndpoint = Endpoints["chains"][number];
 

@@ -10,7 +10,7 @@ import type { IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
-import { contractOf, simpleAccount, smartEoa } from "../e2e/smart-accounts.ts";
+import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { brokenLaws } from "./ledger-world.ts";

@@ -12,7 +12,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "vi
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readPublishedTypes, type PublishedTypes } from "../../support/published-types.ts";
 import { createClient, createWallet, type Chain, type Client, type Quote } from "../client.ts";
-import { smartEoa } from "../smart-accounts.ts";
+import { smartEoa } from "../../support/smart-accounts.ts";
 
 // Judges the answers of a local system by the types that the public SDK publishes.
 

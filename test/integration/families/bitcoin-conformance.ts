@@ -21,7 +21,7 @@ import type {
   PaymentWish,
   WithdrawalWish,
 } from "../../contracts/family-world.ts";
-import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "./faulty-front.ts";
+import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../support/faulty-front.ts";
 
 const AMOUNT = 50_000n;
 const BTC = nativeCurrency("bitcoin-vm");

@@ -11,7 +11,7 @@ import {
   spend,
   type Owner,
 } from "../../support/bitcoin-world.ts";
-import { startFaultyFronts } from "./faulty-front.ts";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 
 chainRailContract("the rail to Bitcoin", async () => {
   const bitcoin = await startBitcoin();

@@ -21,7 +21,7 @@ import {
   FEE,
   spend,
 } from "../../support/bitcoin-world.ts";
-import { startFaultyFronts } from "./faulty-front.ts";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 
 // Bitcoin against a node of the regtest network, and the explorer beside it.
 

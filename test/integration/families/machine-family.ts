@@ -21,7 +21,7 @@ import type {
   PaymentWish,
   WithdrawalWish,
 } from "../../contracts/family-world.ts";
-import { startFaultyFronts, type Fault, type FaultyFronts } from "./faulty-front.ts";
+import { startFaultyFronts, type Fault, type FaultyFronts } from "../../support/faulty-front.ts";
 import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./machine-code.ts";
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";

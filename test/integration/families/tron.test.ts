@@ -17,7 +17,7 @@ import fc from "fast-check";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transaction.ts";
-import { startFaultyFronts } from "./faulty-front.ts";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
 // What an oracle learns of a Tron node, with what only this chain has. Numbers are those of the adversarial cases; the list of them all is in `conformance.test.ts`.

@@ -32,7 +32,7 @@ import { adjustableClock, type AdjustableClock } from "../../fakes/adjustable-cl
 import { recordedEvents, type RecordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { someHash, someTerms } from "../../support/terms.ts";
-import { aChain, startWorld as startOracle, type World as OracleWorld } from "../oracle-http/world.ts";
+import { aChain, startWorld as startOracle, type World as OracleWorld } from "../../support/oracle-world.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 
 export const EXCHANGE_ID = 1337;

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, keccak256, toHex } from "viem";
 import { startFakeNode } from "./fake-node.ts";
-import { account, USDC, USER, word } from "./world.ts";
+import { account, USDC, USER, word } from "../../support/oracle-world.ts";
 
 const quantity = (n: number): string => `0x${n.toString(16)}`;
 const HEAD = 100;

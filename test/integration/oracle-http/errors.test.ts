@@ -4,8 +4,18 @@ import { encodeEvmCallRequest } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { account, aFill, DEPOSIT_TX, DEPOSITORY, owner, RECIPIENT, startWorld, USDC, word } from "./world.ts";
-import type { Answer, World, WorldOptions } from "./world.ts";
+import {
+  account,
+  aFill,
+  DEPOSIT_TX,
+  DEPOSITORY,
+  owner,
+  RECIPIENT,
+  startWorld,
+  USDC,
+  word,
+} from "../../support/oracle-world.ts";
+import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
 const worlds: World[] = [];
 async function aWorld(options: WorldOptions = {}): Promise<World> {

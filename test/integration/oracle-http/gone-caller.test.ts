@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { DEPOSIT_TX, oracleSigner, startWorld, word } from "./world.ts";
+import { DEPOSIT_TX, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
 
 const toClose: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -15,7 +15,7 @@ import {
 import type { Hex } from "@causeway/domain";
 import { recoverAddress } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { executionSigners, messageSigners } from "./recovered.ts";
+import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
 import {
   account,
   aFill,
@@ -31,8 +31,8 @@ import {
   USDC,
   USER,
   word,
-} from "./world.ts";
-import type { World } from "./world.ts";
+} from "../../support/oracle-world.ts";
+import type { World } from "../../support/oracle-world.ts";
 
 // Invariant (f): every signature of every answer recovers, by another implementation, to its claimed signer over the returned payload.
 

@@ -3,7 +3,7 @@ import { RpcFault } from "@causeway/chains";
 import type { Hex, Hex32 } from "@causeway/domain";
 import fc from "fast-check";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { executionSigners, messageSigners } from "./recovered.ts";
+import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
 import {
   account,
   aFill,
@@ -16,8 +16,8 @@ import {
   startWorld,
   USDC,
   word,
-} from "./world.ts";
-import type { Answer, World } from "./world.ts";
+} from "../../support/oracle-world.ts";
+import type { Answer, World } from "../../support/oracle-world.ts";
 
 // What holds for any deposits, payments, requests and faults.
 

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOracle } from "./process.ts";
-import { account } from "./world.ts";
+import { account } from "../../support/oracle-world.ts";
 
 // The real process with a key in a service that speaks AWS's protocol: where it takes the credentials from.
 

@@ -1,10 +1,10 @@
 import { awsKmsSigner, type AwsKmsSigner } from "@causeway/attest";
 import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway/localnet";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { oracleSigner, privateKey } from "./oracle-keys.ts";
-import { executionSigners, messageSigners } from "./recovered.ts";
-import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "./world.ts";
-import type { Answer, World, WorldOptions } from "./world.ts";
+import { oracleSigner, privateKey } from "../../support/oracle-keys.ts";
+import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
+import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "../../support/oracle-world.ts";
+import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
 // An oracle whose key service goes wrong after the start: an answer is signed whole or not at all.
 

@@ -4,9 +4,9 @@ import type { AttestationChain, Hex } from "@causeway/domain";
 import { recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
-import { privateKey } from "./oracle-keys.ts";
-import { account, aChain, aHub, oracleSigner, startWorld, word } from "./world.ts";
-import type { Answer, World, WorldOptions } from "./world.ts";
+import { privateKey } from "../../support/oracle-keys.ts";
+import { account, aChain, aHub, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
+import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
 // What a wallet's nonce is for, as the oracles sign it for the hub's mapping.
 

@@ -19,8 +19,8 @@ import {
   USDC,
   USER,
   word,
-} from "./world.ts";
-import type { Answer, World } from "./world.ts";
+} from "../../support/oracle-world.ts";
+import type { Answer, World } from "../../support/oracle-world.ts";
 
 // What an order must be, and what must have happened for it, before anything is signed about it.
 

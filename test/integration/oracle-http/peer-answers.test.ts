@@ -26,8 +26,8 @@ import {
   startWorld,
   USDC,
   word,
-} from "./world.ts";
-import type { AnswerBody, World } from "./world.ts";
+} from "../../support/oracle-world.ts";
+import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
 // What a peer says beside its signatures, and what it signs beside the point, is never answered: the signers here are listed, and this oracle is blind.
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { depositKey, onchainId, orderAddress } from "@causeway/attest";
 import { afterEach, expect, test } from "vitest";
-import { executionSigners, messageSigners } from "./recovered.ts";
+import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
 import {
   aChain,
   account,
@@ -15,8 +15,8 @@ import {
   startWorld,
   USDC,
   word,
-} from "./world.ts";
-import type { World, WorldOptions } from "./world.ts";
+} from "../../support/oracle-world.ts";
+import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
 // Several oracles on sockets of their own, each other's peers, looking at the same chains.
 

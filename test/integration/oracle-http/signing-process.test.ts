@@ -6,9 +6,9 @@ import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { KNOWN_DEPOSIT, startDepositNode, startHubNode } from "./deposit-node.ts";
 import { startOracle } from "./process.ts";
-import { executionSigners, messageSigners } from "./recovered.ts";
-import { account, aHub } from "./world.ts";
-import type { AnswerBody } from "./world.ts";
+import { executionSigners, messageSigners } from "../../support/recovered-signers.ts";
+import { account, aHub } from "../../support/oracle-world.ts";
+import type { AnswerBody } from "../../support/oracle-world.ts";
 
 // The real process with each kind of key, over nodes that know one deposit: the same answers, and the same figures for its operator.
 

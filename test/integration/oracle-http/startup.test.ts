@@ -6,7 +6,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startFakeNode } from "./fake-node.ts";
 import { startOracle } from "./process.ts";
-import { account } from "./world.ts";
+import { account } from "../../support/oracle-world.ts";
 
 // The real process: what it refuses to start with, and what it starts with.
 

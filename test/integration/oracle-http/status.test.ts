@@ -1,8 +1,8 @@
 import { RpcFault } from "@causeway/chains";
 import type { OracleStatus } from "@causeway/wire";
 import { afterEach, expect, test } from "vitest";
-import { aHub, oracleSigner, startWorld } from "./world.ts";
-import type { World, WorldOptions } from "./world.ts";
+import { aHub, oracleSigner, startWorld } from "../../support/oracle-world.ts";
+import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
 const worlds: World[] = [];
 async function aWorld(options: WorldOptions = {}): Promise<World> {

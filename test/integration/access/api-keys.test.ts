@@ -1,0 +1,321 @@
+import type { Address, Hex32 } from "@causeway/domain";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { knownKeys, type KnownKeys } from "../../../apps/api/src/adapters/keys/known-keys.ts";
+import { apiKeyRegister } from "../../../apps/api/src/adapters/postgres/api-key-register.ts";
+import { listen } from "../../../apps/api/src/adapters/postgres/listen.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/adapters/postgres/stored-keys.ts";
+import { tickBatcher } from "../../../apps/api/src/adapters/postgres/tick-batcher.ts";
+import type { ApiKeyRegister, ApiKeyWish } from "../../../apps/api/src/ports/api-key-register.ts";
+import {
+  changeKey,
+  createKey,
+  revokeKey,
+  rotateKey,
+} from "../../../apps/api/src/usecases/api-keys/keep-keys.ts";
+import {
+  askFundingAddress,
+  linkFundingAddress,
+} from "../../../apps/api/src/usecases/api-keys/link-funding-address.ts";
+import { adjustableClock } from "../../fakes/adjustable-clock.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let register: ApiKeyRegister;
+const clock = adjustableClock();
+const keeping = () => ({ register, clock });
+
+/** What one process knows keys by: its pool, its cache and, unless it is deaf, its listener. */
+interface KeyProcess {
+  readonly keys: KnownKeys;
+  /** Questions that reached Postgres. */
+  readonly asked: string[][];
+  stop(): Promise<void>;
+}
+const processes: KeyProcess[] = [];
+
+async function aProcess({ deaf = false } = {}): Promise<KeyProcess> {
+  const own = createPool(database.url, { max: 2, statementTimeoutMs: 5_000, applicationName: "test" });
+  const asked: string[][] = [];
+  const read = storedKeys(sqlOn(own));
+  const keys = knownKeys(
+    tickBatcher(
+      async (ids: readonly string[]) => {
+        asked.push([...ids]);
+        return await read(ids);
+      },
+      { inFlight: 1, maxBatch: 500 },
+    ),
+    { clock },
+  );
+  const listening = Promise.withResolvers<void>();
+  const listener = deaf
+    ? undefined
+    : listen(database.url, API_KEYS_CHANNEL, {
+        onNotice: (id) => {
+          if (id === undefined) keys.forgetAll();
+          else keys.forget(id);
+          listening.resolve();
+        },
+        onFault: listening.reject,
+      });
+  if (listener !== undefined) await listening.promise;
+  const started = {
+    keys,
+    asked,
+    stop: async () => {
+      await listener?.close();
+      await own.end();
+    },
+  };
+  processes.push(started);
+  return started;
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 5, statementTimeoutMs: 5_000, applicationName: "test" });
+  register = apiKeyRegister(sqlOn(pool));
+});
+afterAll(async () => {
+  await Promise.all(processes.map(({ stop }) => stop()));
+  await pool.end();
+  await database.drop();
+});
+
+const aWish = (change: Partial<ApiKeyWish> = {}): ApiKeyWish => ({
+  label: "backend",
+  scopes: ["quote", "execute"],
+  referrers: [],
+  origins: [],
+  rules: { maxCallValueUsd: 0n },
+  limits: {},
+  ...change,
+});
+
+test("a key is found with all that was said of it, to the last rule, and its secret is stored nowhere", async () => {
+  const { keys } = await aProcess();
+  const target: Address = `0x${"ab".repeat(20)}`;
+  const wish = aWish({
+    scopes: ["execute", "fast-fill"],
+    referrers: ["app.example"],
+    rules: {
+      dailyUsd: 10n ** 18n + 1n,
+      perUserDailyUsd: 5n * 10n ** 17n,
+      perTargetDailyUsd: new Map([[target, 3n * 10n ** 18n]]),
+      allowTargets: [target],
+      denyTargets: [`0x${"cd".repeat(20)}`],
+      allowSelectors: [{ selector: "0xa9059cbb" }, { selector: "0x095ea7b3", target }],
+      denySelectors: [{ selector: "0x23b872dd" }],
+      maxCallValueUsd: 7n * 10n ** 18n,
+      maxHoldsUsd: 100n * 10n ** 18n,
+      maxFastFillUsd: 50n * 10n ** 18n,
+      lowBalanceWarningUsd: 20n * 10n ** 18n,
+    },
+    limits: { quotePerMinute: 600 },
+  });
+  const { key, record } = await createKey(keeping(), wish);
+  expect(await keys.find(key)).toEqual({ ...wish, id: record.id, fundingAddress: undefined });
+  const secret = key.slice(-43);
+  const { rows } = await pool.query("select api_keys::text as row from api_keys");
+  expect(rows.map(({ row }) => row).join()).not.toContain(secret);
+  expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
+});
+
+test("a wrong secret, an unknown id and what is no key at all are nobody", async () => {
+  const { keys } = await aProcess();
+  const { key, record } = await createKey(keeping(), aWish());
+  const other = await createKey(keeping(), aWish());
+  const wrong = [
+    `${key.slice(0, -1)}${key.endsWith("A") ? "E" : "A"}`,
+    `cwk_${record.id}_${other.key.slice(-43)}`,
+    key.replace(record.id, "0123456789abcdef"),
+    key.slice(0, -1),
+    `${key}A`,
+    ` ${key}`,
+    key.toUpperCase(),
+    "",
+    "cwk__",
+    "cwk_constructor_",
+  ];
+  for (const text of wrong) expect([text, await keys.find(text)]).toEqual([text, undefined]);
+  expect(await keys.find(key)).toMatchObject({ id: record.id });
+});
+
+test("a revoked key is nobody in every process within a second, and stays so", async () => {
+  const [one, two] = [await aProcess(), await aProcess()];
+  const { key, record } = await createKey(keeping(), aWish());
+  for (const { keys } of [one, two]) expect(await keys.find(key)).toBeDefined();
+  await revokeKey(keeping(), record.id);
+  for (const { keys } of [one, two])
+    await expect.poll(() => keys.find(key), { timeout: 1_000, interval: 5 }).toBeUndefined();
+  await expect(changeKey(keeping(), record.id, { label: "again" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  await expect(rotateKey(keeping(), record.id, 60)).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+test("a process that hears nothing knows of a revocation within a second, also while the key is in use", async () => {
+  const { keys } = await aProcess({ deaf: true });
+  const { key, record } = await createKey(keeping(), aWish());
+  expect(await keys.find(key)).toBeDefined();
+  await revokeKey(keeping(), record.id);
+  const revokedAtMs = Date.now();
+  while ((await keys.find(key)) !== undefined) {
+    expect(Date.now() - revokedAtMs).toBeLessThan(1_000);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+});
+
+test("a change in the table by whatever means is heard", async () => {
+  const { keys } = await aProcess();
+  const { key, record } = await createKey(keeping(), aWish());
+  expect(await keys.find(key)).toMatchObject({ label: "backend" });
+  await pool.query("update api_keys set label = 'by hand' where id = $1", [record.id]);
+  await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
+});
+
+test("after a rotation the old secret counts for the grace time, and the one before it no more", async () => {
+  const { keys } = await aProcess();
+  const first = await createKey(keeping(), aWish());
+  const id = first.record.id;
+  const second = await rotateKey(keeping(), id, 60);
+  for (const { key } of [first, second]) await expect.poll(() => keys.find(key)).toMatchObject({ id });
+  const third = await rotateKey(keeping(), id, 60);
+  await expect.poll(() => keys.find(third.key)).toMatchObject({ id });
+  expect([await keys.find(first.key), (await keys.find(second.key))?.id]).toEqual([undefined, id]);
+  clock.forward(60_000);
+  expect([await keys.find(second.key), (await keys.find(third.key))?.id]).toEqual([undefined, id]);
+  const fourth = await rotateKey(keeping(), id, 0);
+  await expect.poll(() => keys.find(third.key)).toBeUndefined();
+  expect(await keys.find(fourth.key)).toMatchObject({ id });
+});
+
+test("a key in use asks Postgres twice a second at most, however many requests it makes at once", async () => {
+  const { keys, asked } = await aProcess({ deaf: true });
+  const { key, record } = await createKey(keeping(), aWish());
+  await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
+  expect(asked).toEqual([[record.id]]);
+  const endsAtMs = Date.now() + 1_000;
+  while (Date.now() < endsAtMs) {
+    await Promise.all(Array.from({ length: 20 }, () => keys.find(key)));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(asked.length).toBeLessThanOrEqual(4);
+});
+
+test("ten thousand made-up keys cost twenty queries, one after the other, and push no key out", async () => {
+  const { keys, asked } = await aProcess();
+  const { key, record } = await createKey(keeping(), aWish());
+  await keys.find(key);
+  const before = asked.length;
+  const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
+  let refused = 0;
+  for (let wave = 0; wave < 10; wave++)
+    await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const found = await keys.find(made(wave * 1_000 + index)).catch(() => (refused++, undefined));
+        expect(found).toBeUndefined();
+      }),
+    );
+  expect(asked.length - before).toBeLessThanOrEqual(20 + 1);
+  expect(refused).toBe(0);
+  expect(await keys.find(key)).toMatchObject({ id: record.id });
+});
+
+test("while Postgres is away nobody is let in, and nobody is told that the key is wrong", async () => {
+  const own = createPool(database.url, { max: 1, statementTimeoutMs: 5_000, applicationName: "test" });
+  const read = storedKeys(sqlOn(own));
+  const keys = knownKeys(async (id) => (await read([id]))[0], { clock });
+  const { key } = await createKey(keeping(), aWish());
+  expect(await keys.find(key)).toBeDefined();
+  await own.end();
+  clock.forward(1_000);
+  await expect(keys.find(key)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+test("the database itself keeps a publishable key from spending", async () => {
+  const { record } = await createKey(
+    keeping(),
+    aWish({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
+  );
+  await expect(
+    pool.query("update api_keys set scopes = '{quote,execute}' where id = $1", [record.id]),
+  ).rejects.toThrow(/check constraint/);
+  await expect(
+    createKey(keeping(), aWish({ scopes: ["fast-fill"], origins: ["https://app.example"] })),
+  ).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await expect(changeKey(keeping(), record.id, { scopes: ["execute"] })).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+});
+
+test("a publishable key gets no wallet, and a key with a wallet is not published, nor when both happen at once", async () => {
+  const wallet: Address = `0x${"13".repeat(20)}`;
+  const origins = ["https://app.example"];
+  const wish = aWish({ scopes: ["read"] });
+  const nonce = "n";
+  const open = async (id: string): Promise<void> =>
+    await register.openChallenge(id, wallet, { nonce, expiresAtMs: clock.nowMs() + 60_000 });
+  const linkNow = async (id: string) => await register.link(id, wallet, nonce, clock.nowMs());
+
+  const { record: published } = await createKey(keeping(), { ...wish, origins });
+  const asking = { ...keeping(), random: { bytes32: (): Hex32 => `0x${"00".repeat(32)}` } };
+  await expect(askFundingAddress(asking, published.id, wallet)).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  await open(published.id);
+  const signing = { ...keeping(), signatures: { isSignedBy: async () => true } };
+  await expect(linkFundingAddress(signing, published.id, wallet, "0x")).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  expect(await linkNow(published.id)).toBeUndefined();
+
+  const { record: funded } = await createKey(keeping(), wish);
+  await open(funded.id);
+  expect(await linkFundingAddress(signing, funded.id, wallet, "0x")).toMatchObject({
+    fundingAddress: wallet,
+  });
+  await expect(changeKey(keeping(), funded.id, { origins })).rejects.toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  expect(await register.change(funded.id, { origins }, clock.nowMs())).toBeUndefined();
+  expect(await changeKey(keeping(), funded.id, { label: "other" })).toMatchObject({ fundingAddress: wallet });
+
+  for (let round = 0; round < 10; round++) {
+    const { record } = await createKey(keeping(), wish);
+    await open(record.id);
+    await Promise.all([linkNow(record.id), register.change(record.id, { origins }, clock.nowMs())]);
+    const after = await register.get(record.id);
+    expect([after?.fundingAddress !== undefined, (after?.origins.length ?? 0) > 0].toSorted()).toEqual([
+      false,
+      true,
+    ]);
+  }
+});
+
+test("a change touches what it names and nothing else", async () => {
+  const { record } = await createKey(keeping(), aWish({ limits: { quotePerMinute: 5, otherPerMinute: 6 } }));
+  const changed = await changeKey(keeping(), record.id, { label: "other", limits: { otherPerMinute: 7 } });
+  expect(changed).toEqual({
+    ...record,
+    label: "other",
+    limits: { otherPerMinute: 7 },
+    updatedAtMs: changed.updatedAtMs,
+  });
+  expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
+});
+
+test("of two who answer the same challenge one links the wallet, and a lapsed one links nothing", async () => {
+  const { record } = await createKey(keeping(), aWish());
+  const wallet: Address = `0x${"12".repeat(20)}`;
+  const atMs = clock.nowMs();
+  await register.openChallenge(record.id, wallet, { nonce: "old", expiresAtMs: atMs + 1_000 });
+  await register.openChallenge(record.id, wallet, { nonce: "new", expiresAtMs: atMs + 1_000 });
+  expect(await register.link(record.id, wallet, "old", atMs)).toBeUndefined();
+  expect(await register.link(record.id, wallet, "new", atMs + 1_000)).toBeUndefined();
+  const both = await Promise.all([1, 2].map(() => register.link(record.id, wallet, "new", atMs + 999)));
+  expect(both.map((linked) => linked?.fundingAddress).toSorted()).toEqual([wallet, undefined]);
+});

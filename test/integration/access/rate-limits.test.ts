@@ -1,0 +1,93 @@
+import { Redis } from "ioredis";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/adapters/redis/leased-limits.ts";
+import { connectPermitStore, type PermitStore } from "../../../apps/api/src/adapters/redis/permit-store.ts";
+import { testRedis } from "../../support/database.ts";
+
+const { url, prefix } = testRedis();
+const windowMs = 1_500;
+const stores: PermitStore[] = [];
+let redis: Redis;
+
+beforeAll(() => {
+  redis = new Redis(url);
+});
+afterAll(() => {
+  for (const store of stores) store.close();
+  redis.disconnect();
+});
+
+/** The limits of one process, with its own connection. */
+async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unknown[] }> {
+  const store = await connectPermitStore(at, { prefix });
+  stores.push(store);
+  const faults: unknown[] = [];
+  const limits = leasedLimits({
+    lease: store.lease(windowMs),
+    windowMs,
+    nowMs: () => performance.now(),
+    onFault: (error) => void faults.push(error),
+  });
+  return { ...limits, faults };
+}
+
+test("three processes under load give no more than the limit in a window, and nearly all of it", async () => {
+  const processes = await Promise.all([aProcess(), aProcess(), aProcess()]);
+  const take = async (): Promise<number> => {
+    const permits = await Promise.all(
+      Array.from({ length: 900 }, async (_, index) => await processes[index % 3]?.take("load", 200)),
+    );
+    return permits.filter((permit) => permit !== undefined && permit.used <= 200).length;
+  };
+  const first = await take();
+  const again = await take();
+  expect(first + again).toBeLessThanOrEqual(200);
+  expect(first + again).toBeGreaterThanOrEqual(200 - 3 * 20);
+  expect(processes.flatMap(({ faults }) => faults)).toEqual([]);
+});
+
+test("in ever new windows the limit holds for any process mix", async () => {
+  const processes = await Promise.all([aProcess(), aProcess()]);
+  const passedAt: number[] = [];
+  const endsAtMs = performance.now() + 3.2 * windowMs;
+  while (performance.now() < endsAtMs) {
+    for (const limits of processes) {
+      const permit = await limits.take("windows", 40);
+      if (permit.used <= 40) passedAt.push(performance.now());
+    }
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+  // Fixed windows: two of them may meet in any one window's length, never three.
+  for (const from of passedAt)
+    expect(passedAt.filter((at) => at >= from && at < from + windowMs).length).toBeLessThanOrEqual(80);
+  expect(passedAt.length).toBeLessThanOrEqual(4 * 40);
+  expect(passedAt.length).toBeGreaterThan(60);
+});
+
+test("what Redis keeps of a caller goes with the window", async () => {
+  const limits = await aProcess();
+  await limits.take("gone", 10);
+  const keys = () => redis.keys(`${prefix}:limit:gone`);
+  expect(await keys()).toHaveLength(1);
+  const [key = ""] = await keys();
+  expect(await redis.pttl(key)).toBeLessThanOrEqual(windowMs);
+  await expect.poll(keys, { timeout: 2 * windowMs }).toEqual([]);
+});
+
+test("a Redis that refuses or is silent costs a caller a moment once, and limits nobody for good", async () => {
+  const silent = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
+  await new Promise((resolve) => silent.once("listening", resolve));
+  const { port } = silent.address() as AddressInfo;
+  for (const away of ["redis://127.0.0.1:1", `redis://127.0.0.1:${port}`]) {
+    const limits = await aProcess(away);
+    const startedAtMs = performance.now();
+    const permits = [];
+    for (let call = 0; call < 20; call++) permits.push(await limits.take(`b${call % 5}`, 3));
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    expect(permits.filter(({ used }) => used <= 3)).toHaveLength(15);
+    expect(limits.faults.length).toBe(1);
+  }
+  silent.close();
+});

@@ -1,0 +1,131 @@
+import { localPrivateKey } from "@causeway/config";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readApiConfig } from "../../../apps/api/src/config.ts";
+import { createContainer } from "../../../apps/api/src/container.ts";
+import { buildServer } from "../../../apps/api/src/server.ts";
+import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+const { url: redisUrl, prefix } = testRedis();
+let database: TestDatabase;
+let lines = "";
+
+/** An API as `main.ts` builds it, without a chain that answers. */
+interface Api {
+  readonly app: FastifyInstance;
+  /** True when every part was put down in time. */
+  stop(): Promise<boolean>;
+}
+const apis: Api[] = [];
+
+async function anApi(): Promise<Api> {
+  const config = readApiConfig({
+    ENVIRONMENT: "local",
+    CONFIGS_DIR: join(resolve(import.meta.dirname, "../../.."), "configs"),
+    VAULT_SECRETS_DIR: "/nonexistent",
+    DATABASE_URL: database.url,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX: prefix,
+    SOLVER_PRIVATE_KEY: localPrivateKey("solver", 0),
+    PRICE_SOURCE: "fixed",
+    LOCAL_A_RPC_URL: "http://127.0.0.1:1",
+    LOCAL_B_RPC_URL: "http://127.0.0.1:1",
+    OPERATOR_TOKEN: TOKEN,
+    RATE_LIMIT_IP_OTHER_PER_MINUTE: "60",
+  });
+  const log = createLogger({ name: "test", level: "info" }, { write: (line) => void (lines += line) });
+  const services = { log, metrics: createMetrics("test") };
+  const lifecycle = createLifecycle(log, 10_000);
+  const container = await createContainer(config, services, lifecycle);
+  const app = await buildServer(
+    { ...services, ...(await container.routes()) },
+    { interactiveDocumentation: false },
+  );
+  const api = {
+    app,
+    stop: async () => {
+      await app.close();
+      return await lifecycle.close();
+    },
+  };
+  apis.push(api);
+  return api;
+}
+
+let [one, two]: [Api, Api] = [undefined, undefined] as never;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  [one, two] = await Promise.all([anApi(), anApi()]);
+});
+afterAll(async () => {
+  await Promise.all(apis.map(({ stop }) => stop()));
+  await database.drop();
+});
+
+const admin = async ({ app }: Api, method: "POST" | "DELETE", url: string, payload?: object) =>
+  await app.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    remoteAddress: "192.0.2.1",
+    ...(payload === undefined ? {} : { payload }),
+  });
+const usage = async ({ app }: Api, key: string) =>
+  await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } });
+const newKey = async (api: Api): Promise<{ readonly key: string; readonly id: string }> => {
+  const { key, apiKey } = (
+    await admin(api, "POST", "/admin/keys", { label: "test", scopes: ["read"] })
+  ).json();
+  return { key, id: apiKey.id };
+};
+
+test("a key made at one API is known at the other at once, and one revoked there is unknown here within a second", async () => {
+  const { key, id } = await newKey(one);
+  for (const api of [two, one]) expect((await usage(api, key)).statusCode).toBe(200);
+  expect((await admin(two, "DELETE", `/admin/keys/${id}`)).statusCode).toBe(200);
+  const status = async (api: Api): Promise<number> => (await usage(api, key)).statusCode;
+  for (const api of [one, two])
+    await expect.poll(() => status(api), { timeout: 1_000, interval: 10 }).toBe(401);
+});
+
+test("both together let a caller through as often as the limit says", async () => {
+  let passed = 0;
+  for (let call = 0; call < 120; call++) {
+    const { app } = call % 2 === 0 ? one : two;
+    const answer = await app.inject({ url: "/chains", remoteAddress: "192.0.2.9" });
+    expect([200, 429]).toContain(answer.statusCode);
+    if (answer.statusCode === 200) passed++;
+  }
+  expect(passed).toBeLessThanOrEqual(60);
+  expect(passed).toBeGreaterThanOrEqual(60 - 2 * 6);
+  expect(lines).not.toContain("rate_limits_alone");
+});
+
+test("a node that is away is never taken for a wrong signature", async () => {
+  const { id } = await newKey(one);
+  const address = `0x${"c0".repeat(20)}`;
+  await admin(one, "POST", `/admin/keys/${id}/funding-address/challenge`, { address });
+  const answer = await admin(two, "POST", `/admin/keys/${id}/funding-address`, {
+    address,
+    signature: "0x1234",
+  });
+  expect([answer.statusCode, answer.json().errorCode]).toEqual([503, "RPC_HTTP_ERROR"]);
+});
+
+test("what an API has counted is written when it stops", async () => {
+  const three = await anApi();
+  const { key } = await newKey(three);
+  for (let call = 0; call < 3; call++) await usage(three, key);
+  expect(await three.stop()).toBe(true);
+  const { metrics } = (await usage(two, key)).json();
+  expect(metrics).toMatchObject([{ endpoint: "GET /metrics/usage", statusCode: 200, count: 3 }]);
+});
+
+test("nothing secret was logged", () => {
+  expect(lines).not.toBe("");
+  expect(lines).not.toContain(TOKEN);
+  expect(lines).not.toMatch(/cwk_[0-9a-f]{16}_/);
+});

@@ -1,0 +1,360 @@
+import type { Address, FeeSponsorship, Hex32, RequestId } from "@causeway/domain";
+import fc from "fast-check";
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { balanceReads } from "../../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import { accrueAppFees } from "../../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
+import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { closePaidClaim } from "../../../apps/api/src/usecases/app-balance/end-claim.ts";
+import {
+  makeHoldPermanent,
+  releaseHold,
+  returnPermanent,
+} from "../../../apps/api/src/usecases/app-balance/move-hold.ts";
+import { payFees } from "../../../apps/api/src/usecases/app-balance/pay-fees.ts";
+import { placeHold } from "../../../apps/api/src/usecases/app-balance/place-hold.ts";
+import { releaseFees } from "../../../apps/api/src/usecases/app-balance/release-fees.ts";
+import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import {
+  chargeSponsorship,
+  followSponsorship,
+  reserveSponsorship,
+} from "../../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
+import { noChains } from "../../fakes/no-chains.ts";
+import { ONE, brokenLaws, startLedgerWorld, usdc, type LedgerWorld } from "../../support/ledger-world.ts";
+import { someAddress, someHash, someTerms } from "../../support/terms.ts";
+
+// An app and its friends: whatever they do with a balance, they never take out more than they put in.
+
+const SEED = Number(process.env["FUZZ_SEED"] ?? "20261122");
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? "60");
+
+let world: LedgerWorld;
+beforeAll(async () => {
+  world = await startLedgerWorld();
+});
+afterAll(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+interface Act {
+  readonly kind:
+    | "topUp"
+    | "fastFill"
+    | "deposit"
+    | "overdue"
+    | "sponsorFees"
+    | "fillSponsored"
+    | "dropSponsored"
+    | "reserveCall"
+    | "makeCall"
+    | "dropCall"
+    | "claim";
+  /** Which of the requests, calls or wallets it is about. */
+  readonly at: number;
+  readonly cents: number;
+  /** Bps of the charge that go to somebody else than the service. */
+  readonly transferredBps: number;
+}
+
+const anAct: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom<Act["kind"]>(
+    "topUp",
+    "fastFill",
+    "fastFill",
+    "deposit",
+    "overdue",
+    "sponsorFees",
+    "sponsorFees",
+    "fillSponsored",
+    "fillSponsored",
+    "dropSponsored",
+    "reserveCall",
+    "makeCall",
+    "dropCall",
+    "claim",
+    "claim",
+  ),
+  at: fc.nat(2),
+  cents: fc.integer({ min: 1, max: 1_000 }),
+  transferredBps: fc.constantFrom(0, 1, 5_000, 10_000, 10_000),
+});
+
+const usdOf = (cents: number): bigint => (BigInt(cents) * ONE) / 100n;
+const unitsOf = (usd: bigint): bigint => usd / 10n ** 12n;
+
+/** One group's history: USD with 18 decimals of what its members put in, and of what they took out. */
+class Group {
+  putInUsd = 0n;
+  tookOutUsd = 0n;
+  readonly app = someAddress();
+  readonly friend = someAddress();
+  readonly keyId = randomBytes(8).toString("hex");
+  readonly #fronts = new Map<
+    number,
+    { readonly requestId: RequestId; readonly usd: bigint; state: string }
+  >();
+  readonly #sponsored = new Map<
+    number,
+    { readonly terms: ReturnType<typeof sponsoredTerms>; readonly usd: bigint; readonly transferUsd: bigint }
+  >();
+  readonly #calls = new Map<
+    number,
+    { readonly requestId: RequestId; readonly usd: bigint; readonly valueUsd: bigint }
+  >();
+
+  async start(): Promise<void> {
+    await world.pool.query(
+      `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, funding_address, rules, created_at_ms, updated_at_ms)
+       values ($1, 'group', decode($1, 'hex'), '{quote}', '{}', '{}', $2, '{"maxCallValueUsd":"0"}', 1, 1)`,
+      [this.keyId, this.app],
+    );
+  }
+
+  async act({ kind, at, cents, transferredBps }: Act): Promise<void> {
+    const usd = usdOf(cents);
+    const transferUsd = (usd * BigInt(transferredBps)) / 10_000n;
+    switch (kind) {
+      case "topUp":
+        return await this.#topUp(usd);
+      case "fastFill":
+        return await this.#fastFill(at, usd);
+      case "deposit":
+        return await this.#deposit(at);
+      case "overdue":
+        return await this.#overdue(at);
+      case "sponsorFees":
+        return await this.#sponsorFees(at, usd, transferUsd);
+      case "fillSponsored":
+        return await this.#fillSponsored(at);
+      case "dropSponsored":
+        return await this.#dropSponsored(at);
+      case "reserveCall":
+        return await this.#reserveCall(at, usd, transferUsd);
+      case "makeCall":
+        return await this.#makeCall(at);
+      case "dropCall":
+        return await this.#dropCall(at);
+      case "claim":
+        return await this.#claim(at === 0 ? this.app : this.friend, usd);
+      default:
+        kind satisfies never;
+    }
+  }
+
+  /** Everything is claimed that can be, and every deposit that did not come is due. */
+  async end(): Promise<void> {
+    for (let at = 0; at < 3; at++) {
+      await this.#fillSponsored(at);
+      await this.#makeCall(at);
+    }
+    for (const wallet of [this.app, this.friend]) {
+      const free = await world.available(wallet, "claim");
+      if (free > 0n) await this.#claim(wallet, free);
+    }
+    for (let at = 0; at < 3; at++) await this.#overdue(at);
+  }
+
+  async #topUp(usd: bigint): Promise<void> {
+    await world.in(
+      async (tx) =>
+        await creditTopUp(world.services, tx, {
+          wallet: this.app,
+          asset: usdc,
+          amount: unitsOf(usd),
+          movementKey: `top-up:${someHash()}`,
+        }),
+    );
+    this.putInUsd += usd;
+  }
+
+  /** The friend is paid at once. */
+  async #fastFill(at: number, usd: bigint): Promise<void> {
+    const requestId = someHash();
+    const hold = { wallet: this.app, keyId: this.keyId, requestId, usd, chainId: 1, amount: unitsOf(usd) };
+    const placed = await world.in(
+      async (tx) => await placeHold(world.services, tx, { ...hold, currency: usdc.currency }),
+    );
+    if (placed.kind !== "placed") return;
+    this.tookOutUsd += usd;
+    const before = this.#fronts.get(at);
+    if (before !== undefined) await this.#settle(before);
+    this.#fronts.set(at, { requestId, usd, state: "held" });
+  }
+
+  async #deposit(at: number): Promise<void> {
+    const front = this.#fronts.get(at);
+    if (front === undefined || front.state === "covered") return;
+    const move = front.state === "held" ? releaseHold : returnPermanent;
+    await world.in(async (tx) => await move(world.services, tx, front.requestId));
+    this.putInUsd += front.usd;
+    front.state = "covered";
+  }
+
+  async #overdue(at: number): Promise<void> {
+    const front = this.#fronts.get(at);
+    if (front !== undefined) await this.#settle(front);
+  }
+
+  async #settle(front: { readonly requestId: RequestId; state: string }): Promise<void> {
+    if (front.state !== "held") return;
+    await world.in(async (tx) => await makeHoldPermanent(world.services, tx, front.requestId));
+    front.state = "debited";
+  }
+
+  /** The balance promises to pay gas and an app fee of a request whose fill is planned. */
+  async #sponsorFees(at: number, usd: bigint, transferUsd: bigint): Promise<void> {
+    if (this.#sponsored.has(at)) return;
+    const terms = sponsoredTerms(this, usd, transferUsd);
+    const reserved = await world.in(async (tx) => await reserveSponsorship(world.services, tx, terms, usd));
+    if (reserved.kind === "reserved") this.#sponsored.set(at, { terms, usd, transferUsd });
+  }
+
+  /** Out of the deposit come the output and the app fee; the sponsored part is output as well. */
+  async #fillSponsored(at: number): Promise<void> {
+    const sponsored = this.#sponsored.get(at);
+    if (sponsored === undefined) return;
+    this.#sponsored.delete(at);
+    const { terms, transferUsd } = sponsored;
+    const depositUsd = 10_000n * ONE;
+    await world.in(async (tx) => {
+      for (const wallet of [this.app, this.friend].toSorted()) await tx.ledger.lockWallet(wallet, 1);
+      await chargeSponsorship(world.services, tx, terms);
+      await accrueAppFees({ ...world.services, chains: noChains }, tx, terms, terms.origin.amount);
+    });
+    this.putInUsd += depositUsd;
+    // The app fee leaves the output, and the sponsor puts the same back: the gas was the service's to pay.
+    this.tookOutUsd += depositUsd - transferUsd + transferUsd;
+  }
+
+  async #dropSponsored(at: number): Promise<void> {
+    const sponsored = this.#sponsored.get(at);
+    if (sponsored === undefined) return;
+    this.#sponsored.delete(at);
+    await world.in(
+      async (tx) =>
+        await followSponsorship(world.services, tx, sponsored.terms, {
+          name: "refunding",
+          kind: "bridge",
+          front: "none",
+          depositId: undefined,
+          failReason: undefined,
+          refundFailReason: undefined,
+          final: false,
+        }),
+    );
+  }
+
+  async #reserveCall(at: number, usd: bigint, valueUsd: bigint): Promise<void> {
+    if (this.#calls.has(at)) return;
+    const requestId = someHash();
+    const reserved = await world.in(
+      async (tx) =>
+        await reserveFees(world.services, tx, {
+          wallet: this.app,
+          usd,
+          transferredUsd: valueUsd,
+          requestId,
+          movementKey: `execution:${requestId}:reserve`,
+        }),
+    );
+    if (reserved.kind === "reserved") this.#calls.set(at, { requestId, usd, valueUsd });
+  }
+
+  /** The friend gets the coin that the call carries; half of its gas was enough. */
+  async #makeCall(at: number): Promise<void> {
+    const call = this.#calls.get(at);
+    if (call === undefined) return;
+    this.#calls.delete(at);
+    const { requestId, usd, valueUsd } = call;
+    const due = { usd: valueUsd + (usd - valueUsd) / 2n };
+    const payer = { requestId, wallet: this.app };
+    await world.in(async (tx) => await payFees(world.services, tx, payer, due, `execution:${requestId}:pay`));
+    this.tookOutUsd += valueUsd;
+  }
+
+  async #dropCall(at: number): Promise<void> {
+    const call = this.#calls.get(at);
+    if (call === undefined) return;
+    this.#calls.delete(at);
+    const payer = { requestId: call.requestId, wallet: this.app };
+    await world.in(
+      async (tx) => await releaseFees(world.services, tx, payer, `execution:${call.requestId}:release`),
+    );
+  }
+
+  async #claim(wallet: Address, usd: bigint): Promise<void> {
+    const claimId: Hex32 = someHash();
+    const amount = unitsOf(usd);
+    if (amount === 0n) return;
+    const createdAtMs = world.services.clock.nowMs();
+    await world.in(
+      async (tx) =>
+        await tx.claims.offer({
+          claimId,
+          wallet,
+          ...usdc,
+          recipient: someAddress(),
+          amount,
+          feeAmount: 0n,
+          expiresAt: Math.floor(createdAtMs / 1000) + 600,
+          createdAtMs,
+        }),
+    );
+    const balances = balanceReads(sqlOn(world.pool));
+    const signatures = { isSignedBy: async () => true };
+    try {
+      await acceptClaim({ ...world.services, balances, signatures }, claimId, "0x");
+    } catch (error) {
+      if (!/does not cover/.test(String(error))) throw error;
+      return;
+    }
+    await world.in(async (tx) => await closePaidClaim(world.services, tx, { wallet, claimId }));
+    this.tookOutUsd += usd;
+  }
+}
+
+/** A request whose sponsor pays gas and a fee that goes to the friend's balance. */
+function sponsoredTerms(
+  { app, friend, keyId }: Pick<Group, "app" | "friend" | "keyId">,
+  usd: bigint,
+  transferUsd: bigint,
+) {
+  const nothing = { selected: false, totalUsd: 0n, sponsoredUsd: 0n };
+  const share = (sponsoredUsd: bigint) => ({ selected: true, totalUsd: sponsoredUsd, sponsoredUsd });
+  const sponsorship: FeeSponsorship = {
+    wallet: app,
+    capHit: false,
+    amount: unitsOf(usd),
+    usd,
+    components: {
+      execution: share(usd - transferUsd),
+      app: share(transferUsd),
+      swap: nothing,
+      relay: nothing,
+      rent: nothing,
+    },
+  };
+  const fees = [{ recipient: friend, bps: 1, amount: unitsOf(transferUsd) }];
+  return { ...someTerms(), keyId, sponsorship, appFees: { ...usdc, fees } };
+}
+
+test("an app and its friends never take out more than they put in, whatever they do in whatever order", async () => {
+  let moved = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anAct, { minLength: 10, maxLength: 40 }), async (acts) => {
+      const group = new Group();
+      await group.start();
+      for (const act of acts) await group.act(act);
+      await group.end();
+      // A claim of less than the smallest unit is not made, and puts nothing in either.
+      expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
+      if (group.tookOutUsd > 0n) moved++;
+    }),
+    { numRuns: RUNS, seed: SEED },
+  );
+  expect(moved).toBeGreaterThan(RUNS / 3);
+}, 120_000);

@@ -1,0 +1,258 @@
+import { topUpMarker } from "@causeway/chains";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
+import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
+import { brokenLaws } from "../../support/ledger-world.ts";
+import { someHash } from "../../support/terms.ts";
+
+// Top-ups have their confirmations in the second block here.
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ policy: { maxScanBlocks: 25 } });
+});
+afterAll(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+async function line(wallet: Address, currency: Address) {
+  const { lines } = await world.services.uow.run(async (tx) => await tx.ledger.lockWallet(wallet, 1));
+  const found = lines.find(({ asset }) => asset.currency === currency);
+  return { balance: found?.balance ?? 0n, owed: found?.owed ?? 0n };
+}
+
+const transferInput = (amount: bigint, tail: string): Hex =>
+  `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [world.solver.address, amount] })}${tail}`;
+
+const sendToken = async (amount: bigint, tail: string): Promise<TxHash> =>
+  await world.origin.send(world.user, { to: world.usdc, data: transferInput(amount, tail) });
+
+const sendNative = async (value: bigint, data: Hex): Promise<TxHash> =>
+  await world.origin.send(world.user, { to: world.solver.address, value, data });
+
+async function block(count = 1): Promise<void> {
+  for (let at = 0; at < count; at++) {
+    await world.origin.mine();
+    await world.watch(world.origin);
+  }
+}
+
+const rawOf = async (hash: TxHash): Promise<TxHash> =>
+  (await world.origin.client.request({
+    method: "eth_getRawTransactionByHash" as never,
+    params: [hash] as never,
+  })) as TxHash;
+
+const tailFor = (wallet: Address): string => topUpMarker(wallet).slice(2);
+
+test("a marked transfer is credited once, when it has its confirmations and not before", async () => {
+  const wallet = world.anAddress();
+  await sendToken(7_000_000n, tailFor(wallet));
+  await block();
+  expect((await line(wallet, world.usdc)).balance).toBe(0n);
+  await block();
+  expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
+  await block(3);
+  expect((await line(wallet, world.usdc)).balance).toBe(7_000_000n);
+});
+
+test("native coin with only the marker is credited, to the sender when the marker names nobody", async () => {
+  const before = await line(world.user.address, NATIVE_CURRENCY);
+  await sendNative(10n ** 17n, topUpMarker(NATIVE_CURRENCY));
+  await block(2);
+  expect((await line(world.user.address, NATIVE_CURRENCY)).balance - before.balance).toBe(10n ** 17n);
+});
+
+test("transfers without a marker and reverted ones are nothing; a malformed marker is kept for somebody to look at", async () => {
+  const wallet = world.anAddress();
+  const before = world.events.of("top_up_seen").length;
+  const alarms = world.events.of("top_up_unattributed").length;
+  await sendToken(5n, "");
+  await sendToken(10n ** 40n, tailFor(wallet));
+  await sendNative(5n, "0x");
+  await sendToken(6n, `${tailFor(wallet)}00`);
+  await sendNative(7n, `${topUpMarker(wallet)}00`);
+  await block(2);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 0n });
+  expect(world.events.of("top_up_seen")).toHaveLength(before);
+  expect(
+    world.events
+      .of("top_up_unattributed")
+      .slice(alarms)
+      .map(({ facts }) => facts["amount"]),
+  ).toEqual([6n, 7n]);
+});
+
+test("a token that the solver does not hold is no balance, however it is marked", async () => {
+  const wallet = world.anAddress();
+  const before = world.events.of("top_up_seen").length;
+  const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
+  if (odd === undefined) throw new RangeError("the local chains have a token that only pools take");
+  const to = odd.address;
+  const txHash = await world.origin.send(world.user, { to, data: transferInput(5n, tailFor(wallet)) });
+  await block(2);
+  expect(await world.origin.balance(world.solver.address, to)).toBeGreaterThanOrEqual(5n);
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect(world.events.of("top_up_seen")).toHaveLength(before);
+  expect(await line(wallet, to)).toEqual({ balance: 0n, owed: 0n });
+});
+
+test("dust credits nobody and wakes nobody; what is worth enough, and what nobody can price, is credited", async () => {
+  const { services, origin } = world;
+  const wallet = world.anAddress();
+  const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
+  const before = alarms();
+  const bounded = { ...services, appBalance: { ...services.appBalance, leastTopUpUsd: 10n ** 17n } };
+  const unpriced = {
+    ...bounded,
+    prices: {
+      usd: () => {
+        throw new ServiceError("PRICE_FETCH_FAILED", "no price");
+      },
+    },
+  };
+  const report = async (amount: bigint, by = bounded): Promise<void> => {
+    const txHash = await sendToken(amount, tailFor(wallet));
+    await origin.mine();
+    await indexTransaction(by, { chainId: origin.chain.id, txHash });
+  };
+  // Ten cents.
+  await report(99_999n);
+  await report(100_000n);
+  await report(7n, unpriced);
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 100_007n, owed: 0n });
+  expect(world.events.of("top_up_too_small").map(({ facts }) => facts)).toMatchObject([
+    { wallet, amount: 99_999n },
+  ]);
+  expect(alarms()).toBe(before);
+  const { rows } = await world.pool.query("select state from app_top_ups where wallet = $1 order by amount", [
+    wallet,
+  ]);
+  expect(rows.map(({ state }) => state)).toEqual(["credited", "unattributed", "credited"]);
+});
+
+test("what vanishes before it was credited was never there; mined again, it is credited once", async () => {
+  const wallet = world.anAddress();
+  const raw = await rawOf(await sendToken(3_000_000n, tailFor(wallet)));
+  await block();
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 0n });
+  await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
+});
+
+test("what vanishes after it was credited is taken back, into debt where it was spent; mined again, it is credited again once", async () => {
+  const wallet = world.anAddress();
+  const raw = await rawOf(await sendToken(4_000_000n, tailFor(wallet)));
+  await block(2);
+  const { services } = world;
+  const requestId = someHash();
+  const spent = await services.uow.run(
+    async (tx) =>
+      await reserveFees(services, tx, {
+        wallet,
+        usd: 10n ** 18n,
+        transferredUsd: 0n,
+        requestId,
+        movementKey: requestId,
+      }),
+  );
+  expect(spent.kind).toBe("reserved");
+  await world.origin.reorg(2);
+  await world.watch(world.origin);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 0n, owed: 1_000_000n });
+  expect(world.events.of("app_balance_owed").at(-1)).toMatchObject({ level: "alarm", facts: { wallet } });
+  await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
+  expect(await brokenLaws(world.pool)).toEqual([]);
+});
+
+test("a credited top-up that a reorg moves to another block stays credited", async () => {
+  const wallet = world.anAddress();
+  const raw = await rawOf(await sendToken(2_000_000n, tailFor(wallet)));
+  await block(2);
+  const reversed = world.events.of("top_up_reversed").length;
+  await world.origin.client.request({ method: "anvil_reorg" as never, params: [2, []] as never });
+  await world.origin.client.sendRawTransaction({ serializedTransaction: raw });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
+  expect(world.events.of("top_up_reversed")).toHaveLength(reversed);
+  await block(3);
+  expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
+});
+
+test("many at once, after an hour without anybody watching, are each credited once", async () => {
+  const wallet = world.anAddress();
+  for (let at = 0; at < 5; at++) {
+    await sendToken(1_000_000n, tailFor(wallet));
+    await sendToken(1_000_000n, tailFor(wallet));
+    await sendNative(1n, topUpMarker(wallet));
+    await world.origin.mine(13);
+  }
+  await world.watch(world.origin);
+  expect((await line(wallet, world.usdc)).balance).toBe(10_000_000n);
+  expect((await line(wallet, NATIVE_CURRENCY)).balance).toBe(5n);
+});
+
+test("a reported transaction is recorded before the watcher comes, and credited by it all the same, once", async () => {
+  const wallet = world.anAddress();
+  const report = { chainId: world.origin.chain.id, txHash: await sendToken(9_000_000n, tailFor(wallet)) };
+  await world.origin.mine();
+  const seen = world.events.of("top_up_seen").length;
+  const report2 = async () => await indexTransaction(world.services, report);
+  await Promise.all([report2(), report2()]);
+  expect(world.events.of("top_up_seen")).toHaveLength(seen + 1);
+  expect((await line(wallet, world.usdc)).balance).toBe(0n);
+  await block(2);
+  await report2();
+  expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
+});
+
+test("of two processes that read the same blocks one records and credits, and nothing is credited twice", async () => {
+  const wallet = world.anAddress();
+  await sendToken(1_000_000n, tailFor(wallet));
+  await world.origin.mine(3);
+  const head = await world.origin.announce();
+  const { services } = world;
+  const trail = await loadTrail(services, world.origin.connected);
+  const results = await Promise.allSettled(
+    [1, 2, 3].map(async () => await scanChain(services, world.origin.connected, trail, head)),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  expect((await line(wallet, world.usdc)).balance).toBe(1_000_000n);
+});
+
+test("a process that dies while it credits leaves nothing half done", async () => {
+  const wallet = world.anAddress();
+  await sendToken(1_000_000n, tailFor(wallet));
+  await world.origin.mine(2);
+  const head = await world.origin.announce();
+  const { services } = world;
+  const mortal: EngineWorld["services"] = {
+    ...services,
+    uow: {
+      run: async (work) =>
+        await services.uow.run(async (tx) => {
+          await work(tx);
+          throw new Error("died before the commit");
+        }),
+    },
+  };
+  const trail = await loadTrail(services, world.origin.connected);
+  await expect(scanChain(mortal, world.origin.connected, trail, head)).rejects.toThrow("died");
+  expect((await line(wallet, world.usdc)).balance).toBe(0n);
+  await world.watch(world.origin);
+  expect((await line(wallet, world.usdc)).balance).toBe(1_000_000n);
+});

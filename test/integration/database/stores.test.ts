@@ -1,0 +1,429 @@
+import { rawKeySigner } from "@causeway/attest";
+import type { BlockRef } from "@causeway/chains";
+import { defaultFeePolicy } from "@causeway/domain";
+import type { Address, RequestEvent, RequestTerms } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type pg from "pg";
+import { chainProfiles } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { LegTaken } from "../../../apps/api/src/ports/leg-taken.ts";
+import type { Reads } from "../../../apps/api/src/ports/reads.ts";
+import type { SlotPlan } from "../../../apps/api/src/ports/records.ts";
+import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/ports/unit-of-work.ts";
+import { measuredQuoteGas } from "../../../apps/api/src/usecases/quote-gas.ts";
+import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { noAppBalances } from "../../fakes/no-app-balances.ts";
+import { noChains } from "../../fakes/no-chains.ts";
+import { aChain } from "../../fakes/quote-world.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { enginePolicy } from "../../support/engine-policy.ts";
+import { someAddress, someHash, someTerms } from "../../support/terms.ts";
+
+const NOW_MS = 1_700_000_100_000;
+let database: TestDatabase;
+let pool: pg.Pool;
+let uow: UnitOfWork;
+let reads: Reads;
+let insertQuoted: (terms: RequestTerms) => Promise<void>;
+const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => NOW_MS } };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 20, statementTimeoutMs: 10_000, applicationName: "test" });
+  uow = postgresUnitOfWork(pool);
+  reads = postgresReads(sqlOn(pool));
+  insertQuoted = groupedQuoteInserts(sqlOn(pool));
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+async function aStoredRequest(change: Partial<RequestTerms> = {}): Promise<RequestTerms> {
+  const terms = someTerms(change);
+  await insertQuoted(terms);
+  return terms;
+}
+
+const happens = async (terms: RequestTerms, event: RequestEvent) =>
+  await uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    return (await transition(services, tx, record, event)).decision.kind;
+  });
+
+const seen = (depositId: string): RequestEvent => ({
+  kind: "depositSeen",
+  depositId,
+  verdict: { kind: "match" },
+  confirmed: true,
+  late: false,
+});
+
+function aDeposit(change: Partial<NewDeposit> = {}): NewDeposit {
+  return {
+    txHash: someHash(),
+    ordinal: 0,
+    blockNumber: 10n,
+    blockHash: someHash(),
+    confirmAtBlock: 12n,
+    depositor: someAddress(),
+    sender: someAddress(),
+    currency: someAddress(),
+    amount: 2n ** 200n,
+    orderId: undefined,
+    requestId: undefined,
+    seenAtMs: NOW_MS,
+    valueUsd: 0n,
+    ...change,
+  };
+}
+
+function aPlan(sender: string, leg: SlotPlan["leg"]): SlotPlan {
+  return {
+    chainId: 2,
+    sender: sender as `0x${string}`,
+    leg,
+    call: { to: someAddress(), data: "0xabcd", value: 1n },
+    gasLimit: 50_000n,
+    maxFeePerGas: 3n,
+    maxPriorityFeePerGas: 1n,
+    outflow: { currency: "0x0000000000000000000000000000000000000000", amount: 5n },
+    cancelAfterMs: NOW_MS,
+  };
+}
+
+async function aLane(firstNonce = 0): Promise<`0x${string}`> {
+  const sender = someAddress();
+  await uow.run(async (tx) => await tx.lanes.open(2, sender, firstNonce));
+  return sender;
+}
+
+test("what a quote agreed on comes back as it was, to the last unit", async () => {
+  const terms = await aStoredRequest({
+    origin: { chainId: 1, currency: someAddress(), amount: 2n ** 255n },
+    referrer: `quote " \\ ' ; drop table requests; -- {"$n":"1"}`,
+  });
+  const record = await reads.request(terms.requestId);
+  expect(record?.terms).toEqual(terms);
+  expect((await reads.requestsByOrders([terms.orderId])).get(terms.orderId)?.terms).toEqual(terms);
+});
+
+test("of eight processes that see the same event one applies it and seven find it done", async () => {
+  const terms = await aStoredRequest();
+  const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await happens(terms, seen("1"))));
+  expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => "already"), "applied"]);
+  const { rows } = await pool.query("select * from outbox where payload like '%' || $1 || '%'", [
+    terms.requestId,
+  ]);
+  expect(rows, "one job").toHaveLength(1);
+  const trace = await pool.query("select * from request_events where request_id = $1", [terms.requestId]);
+  expect(trace.rows, "one line of trace").toHaveLength(1);
+});
+
+test("eight deposits for one request at once: one is accepted, seven go back", async () => {
+  const terms = await aStoredRequest();
+  const eight = Array.from({ length: 8 }, () => aDeposit());
+  const ids = (await uow.run(async (tx) => await tx.deposits.record(1, eight))).map(({ id }) => id);
+  await Promise.all(ids.map(async (id) => await happens(terms, seen(id))));
+  const deposits = await Promise.all(ids.map(async (id) => await reads.deposit(id)));
+  const dispositions = deposits.map((deposit) => deposit?.disposition);
+  expect(dispositions.filter((one) => one === "accepted")).toHaveLength(1);
+  expect(dispositions.filter((one) => one === "refund")).toHaveLength(7);
+});
+
+test("a transaction that fails leaves nothing behind: no state, no job, no trace", async () => {
+  const terms = await aStoredRequest();
+  await expect(
+    uow.run(async (tx) => {
+      const record = await tx.requests.lock(terms.requestId);
+      if (record) await transition(services, tx, record, seen("1"));
+      throw new Error("the process fails before its commit");
+    }),
+  ).rejects.toThrow("before its commit");
+  expect((await reads.request(terms.requestId))?.state.name).toBe("quoted");
+  for (const table of ["outbox where payload like '%' || $1 || '%'", "request_events where request_id = $1"])
+    expect((await pool.query(`select 1 from ${table}`, [terms.requestId])).rows).toEqual([]);
+});
+
+test("a connection that the server cuts costs the transaction on it and nothing else", async () => {
+  const terms = await aStoredRequest();
+  const cut = uow.run(async (tx) => {
+    const record = await tx.requests.lock(terms.requestId);
+    if (record) await transition(services, tx, record, seen("1"));
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and state = 'idle in transaction'`,
+    );
+    await sleep(50);
+    await tx.requests.note(terms.requestId, NOW_MS, "never", {});
+  });
+  await expect(cut).rejects.toThrow();
+  expect((await reads.request(terms.requestId))?.state.name).toBe("quoted");
+  expect(await happens(terms, seen("1"))).toBe("applied");
+});
+
+test("two fills reserved at once for one request: one gets a nonce, the other finds the leg taken", async () => {
+  const [terms, sender] = [await aStoredRequest(), await aLane()];
+  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const results = await Promise.allSettled(
+    [1, 2].map(async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS))),
+  );
+  expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  for (const result of results)
+    if (result.status === "rejected") expect(result.reason).toBeInstanceOf(LegTaken);
+  expect(await reads.unsettledSlots(2, sender)).toHaveLength(1);
+});
+
+test("a leg that comes twice in one batch gets one nonce, and the others of the batch theirs", async () => {
+  const sender = await aLane(3);
+  const [first, second] = [1, 2].map(() => ({ kind: "fill", requestId: someTerms().requestId }) as const);
+  if (first === undefined || second === undefined) throw new Error("two legs");
+  const plans = [first, first, second].map((leg) => aPlan(sender, leg));
+  const slots = await uow.run(async (tx) => await tx.lanes.reserveTogether(plans, NOW_MS));
+  expect(slots.map(({ leg, nonce }) => [leg.requestId, nonce])).toEqual([
+    [first.requestId, 3],
+    [second.requestId, 4],
+  ]);
+});
+
+test("two lanes cannot pay one leg at once: the database itself refuses the second", async () => {
+  const terms = await aStoredRequest();
+  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const senders = [await aLane(), await aLane()];
+  const results = await Promise.allSettled(
+    senders.map(
+      async (sender) => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS)),
+    ),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("a leg can be paid again only when its nonce is dead", async () => {
+  const [terms, sender] = [await aStoredRequest(), await aLane()];
+  const leg = { kind: "fill", requestId: terms.requestId } as const;
+  const reserve = async () => await uow.run(async (tx) => await tx.lanes.reserve(aPlan(sender, leg), NOW_MS));
+  const first = await reserve();
+  for (const live of ["setOpen", "setFinal"] as const) {
+    await uow.run(async (tx) => await tx.lanes[live](first.id));
+    await expect(reserve()).rejects.toBeInstanceOf(LegTaken);
+  }
+  await uow.run(async (tx) => await tx.lanes.setDead(first.id, "TRANSACTION_REVERTED"));
+  expect((await reserve()).nonce).toBe(first.nonce + 1);
+});
+
+test("fifty reservations at once get fifty nonces in a row, and one that fails takes none", async () => {
+  const sender = await aLane(7);
+  const results = await Promise.allSettled(
+    Array.from({ length: 50 }, async (_, at) => {
+      const { requestId } = someTerms();
+      return await uow.run(async (tx) => {
+        const slot = await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId }), NOW_MS);
+        if (at % 10 === 3) throw new Error("fails after the nonce was given");
+        return slot;
+      });
+    }),
+  );
+  const nonces = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.nonce] : []));
+  expect(nonces.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, at) => 7 + at));
+});
+
+test("a lane never goes back, and jumps over nonces that the key used elsewhere", async () => {
+  const sender = await aLane(5);
+  const next = async () => {
+    const { requestId } = someTerms();
+    const plan = aPlan(sender, { kind: "fill", requestId });
+    return (await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS))).nonce;
+  };
+  expect(await next()).toBe(5);
+  await uow.run(async (tx) => await tx.lanes.open(2, sender, 3));
+  expect(await next()).toBe(6);
+  await uow.run(async (tx) => await tx.lanes.open(2, sender, 20));
+  expect(await next()).toBe(20);
+});
+
+test("money of open payments is reserved until a balance shows that it has left", async () => {
+  const sender = await aLane();
+  const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+  const { currency } = plan.outflow;
+  const slot = await uow.run(async (tx) => await tx.lanes.reserve(plan, NOW_MS));
+  const reservedAt = async (block: bigint): Promise<bigint> =>
+    (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, block))).amount;
+  expect(await reservedAt(100n)).toBe(5n);
+  await uow.run(async (tx) => {
+    await tx.lanes.setMined(slot.id, {
+      attempt: 0,
+      blockNumber: 50n,
+      blockHash: someHash(),
+      status: "success",
+      gasUsed: 1n,
+      effectiveGasPrice: 1n,
+    });
+  });
+  expect(await reservedAt(49n), "a balance read before the payment").toBe(5n);
+  expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
+});
+
+test("coin that a payment in a token carries is reserved with its gas, and that of a payment in coin once", async () => {
+  const native = "0x0000000000000000000000000000000000000000";
+  const gasWeiOf = async (currency: Address): Promise<bigint> => {
+    const sender = await aLane();
+    const plan = aPlan(sender, { kind: "fill", requestId: someHash() });
+    const carrying = { ...plan, call: { ...plan.call, value: 9n }, outflow: { currency, amount: 9n } };
+    await uow.run(async (tx) => await tx.lanes.reserve(carrying, NOW_MS));
+    const { gasWei } = await uow.run(async (tx) => await tx.lanes.reserved(2, sender, native, 100n));
+    return gasWei - plan.gasLimit * plan.maxFeePerGas;
+  };
+  expect(await gasWeiOf("0x00000000000000000000000000000000000000aa")).toBe(9n);
+  expect(await gasWeiOf(native)).toBe(0n);
+});
+
+test("of two processes that sign for one nonce at once the first one's bytes are kept", async () => {
+  const sender = await aLane();
+  const slot = await uow.run(
+    async (tx) => await tx.lanes.reserve(aPlan(sender, { kind: "fill", requestId: someHash() }), NOW_MS),
+  );
+  const results = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const txHash = someHash();
+      const attempt = {
+        n: 0,
+        kind: "pay",
+        raw: txHash,
+        txHash,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 1n,
+        createdAtMs: NOW_MS,
+        broadcastAtMs: undefined,
+        offeredSinceMs: undefined,
+      } as const;
+      return { txHash, ours: await uow.run(async (tx) => await tx.lanes.addAttempt(slot.id, attempt)) };
+    }),
+  );
+  const kept = results.filter(({ ours }) => ours);
+  expect(kept).toHaveLength(1);
+  expect((await reads.slot(slot.id))?.attempts.map(({ txHash }) => txHash)).toEqual([kept[0]?.txHash]);
+});
+
+test("two hundred quotes of one moment are all stored, and one that is stored already is refused", async () => {
+  const many = Array.from({ length: 200 }, () => someTerms());
+  await Promise.all(many.map(async (terms) => await insertQuoted(terms)));
+  const found = await Promise.all(many.map(async ({ requestId }) => await reads.status(requestId)));
+  expect(found.map((record) => record?.requestId)).toEqual(many.map(({ requestId }) => requestId));
+  await expect(insertQuoted(many[0] as RequestTerms)).rejects.toThrow(/duplicate/);
+});
+
+test("five hundred questions for a status at once each get the answer to their own", async () => {
+  const many = await Promise.all(Array.from({ length: 20 }, async () => await aStoredRequest()));
+  const asked = Array.from({ length: 500 }, (_, at) => many[at % 25]?.requestId ?? someHash());
+  const answers = await Promise.all(asked.map(async (requestId) => await reads.status(requestId)));
+  for (const [at, answer] of answers.entries())
+    expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : asked[at]);
+});
+
+test("a deposit keeps its row through a reorg: gone with its block, back in another, and no change when nothing changed", async () => {
+  const deposit = aDeposit();
+  const put = async (change: Partial<NewDeposit> = {}) =>
+    await uow.run(async (tx) => await tx.deposits.record(31, [{ ...deposit, ...change }]));
+  const unrecorded = async () => await uow.run(async (tx) => await tx.deposits.unrecorded(31, [deposit]));
+  expect(await unrecorded()).toEqual([deposit]);
+  const [first] = await put();
+  expect(first).toMatchObject({ canonical: true, amount: 2n ** 200n });
+  expect(await put()).toEqual([]);
+  expect(await unrecorded()).toEqual([]);
+  const removed = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [someHash()]));
+  expect(removed.map(({ id }) => id)).toEqual([first?.id]);
+  expect(await unrecorded()).toEqual([deposit]);
+  expect(await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, []))).toEqual([]);
+  const block = { blockNumber: 11n, blockHash: someHash(), confirmAtBlock: 13n };
+  expect(await put(block)).toMatchObject([{ id: first?.id, canonical: true, ...block }]);
+  // Blocks that are canonical keep what is in them.
+  const kept = await uow.run(async (tx) => await tx.deposits.removeOrphaned(31, 9n, 20n, [block.blockHash]));
+  expect(kept).toEqual([]);
+});
+
+test("two deposits of one transaction are two", async () => {
+  const deposit = aDeposit();
+  const stored = await uow.run(
+    async (tx) => await tx.deposits.record(1, [deposit, { ...deposit, ordinal: 1 }]),
+  );
+  expect(new Set(stored.map(({ id }) => id)).size).toBe(2);
+});
+
+test("the trail forgets what lies too deep and what a reorg replaced", async () => {
+  const block = (number: bigint): BlockRef => ({
+    number,
+    hash: someHash(),
+    parentHash: someHash(),
+    timestamp: number,
+    baseFeePerGas: undefined,
+  });
+  const chainId = 41;
+  const old = Array.from({ length: 10 }, (_, at) => block(BigInt(at)));
+  await uow.run(async (tx) => await tx.trail.replace(chainId, -1n, old, 6));
+  expect(await reads.trail(chainId)).toEqual(old.slice(4));
+  const fresh = [block(8n), block(9n), block(10n)];
+  await uow.run(async (tx) => await tx.trail.replace(chainId, 7n, fresh, 6));
+  expect(await reads.trail(chainId)).toEqual([...old.slice(5, 8), ...fresh]);
+});
+
+const quotePolicy = {
+  ...defaultFeePolicy,
+  gas: measuredQuoteGas,
+  maxTtlSeconds: 3_600,
+  solverChainName: "one",
+};
+
+test("the reconciler closes what is past its deadline and brings back jobs that were lost, however many run it", async () => {
+  await pool.query("truncate requests, deposits, outbox, chain_blocks cascade");
+  const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
+  const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });
+  const lost = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
+  const young = await aStoredRequest({ fillDeadlineMs: NOW_MS + 3_600_000 });
+  await happens(lost, seen("1"));
+  const later = (ms: number) => ({
+    ...services,
+    reads,
+    uow,
+    enginePolicy,
+    quotePolicy,
+    chains: { ...noChains, ...chainProfiles([aChain(overdue.origin.chainId)]) },
+    signer: rawKeySigner(localAccount("solver").privateKey),
+    clock: { nowMs: () => NOW_MS + ms },
+  });
+  await pool.query("truncate outbox");
+  const readUpTo = async (timestampMs: number) =>
+    await uow.run(async (tx) => {
+      const timestamp = BigInt(Math.ceil(timestampMs / 1000));
+      const hash = someHash();
+      const { chainId } = overdue.origin;
+      const block = { number: 1n, hash, parentHash: hash, timestamp, baseFeePerGas: 1n };
+      await tx.trail.replace(chainId, 0n, [block], 10);
+      await tx.trail.setCursor(chainId, block);
+    });
+  await readUpTo(lateMs - 5_000);
+  await reconcileRequests(later(0));
+  expect((await reads.request(overdue.requestId))?.state.name, "blocks of its time are still unread").toBe(
+    "quoted",
+  );
+  await readUpTo(NOW_MS);
+  await Promise.all([1, 2, 3].map(async () => await reconcileRequests(later(0))));
+  expect((await reads.request(overdue.requestId))?.state).toMatchObject({
+    name: "expired",
+    failReason: "TTL_EXPIRED",
+  });
+  expect((await reads.request(young.requestId))?.state.name).toBe("quoted");
+  expect((await pool.query("select 1 from outbox")).rows, "a job of a moment ago is not lost").toEqual([]);
+  await reconcileRequests(later(enginePolicy.overdueAfterMs + 1));
+  const { rows } = await pool.query("select job_name, payload from outbox");
+  expect(rows).toEqual([
+    { job_name: "fill", payload: JSON.stringify({ requestId: lost.requestId, rescue: 1 }) },
+  ]);
+});

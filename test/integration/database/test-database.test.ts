@@ -1,0 +1,32 @@
+import pg from "pg";
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { createTestDatabase, testRedis } from "../../support/database.ts";
+
+test("each test file gets a migrated database that no other file sees", async () => {
+  const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+  const inOne = new pg.Client({ connectionString: one.url });
+  const inOther = new pg.Client({ connectionString: other.url });
+  await Promise.all([inOne.connect(), inOther.connect()]);
+  try {
+    const { rows } = await inOne.query("select count(*)::int as applied from schema_migrations");
+    expect(rows[0].applied).toBeGreaterThan(0);
+    await inOne.query("create table only_here (id int)");
+    const { rowCount } = await inOther.query("select from pg_tables where tablename = 'only_here'");
+    expect(rowCount).toBe(0);
+  } finally {
+    await Promise.all([inOne.end(), inOther.end()]);
+    await Promise.all([one.drop(), other.drop()]);
+  }
+});
+
+test("the Redis of the run answers and every file has a prefix of its own", async () => {
+  const { url, prefix } = testRedis();
+  expect(testRedis().prefix).not.toBe(prefix);
+  const redis = new Redis(url);
+  try {
+    expect(await redis.ping()).toBe("PONG");
+  } finally {
+    redis.disconnect();
+  }
+});

@@ -1,0 +1,1352 @@
+import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } from "@causeway/contracts";
+import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import { depositAddressAnswer } from "@causeway/wire";
+import type { QuoteInput } from "@causeway/wire";
+import { randomUUID } from "node:crypto";
+import { encodeFunctionData, parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
+import { addressReport } from "../../../apps/api/src/adapters/postgres/deposit-address-report.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import type { TokenBook } from "../../../apps/api/src/ports/token-book.ts";
+import { createAddressWatch } from "../../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { lookAtAddresses } from "../../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";
+import { lookUpAddress } from "../../../apps/api/src/usecases/deposit-addresses/look-up-address.ts";
+import { reindexAddress } from "../../../apps/api/src/usecases/deposit-addresses/reindex-address.ts";
+import { submitSweep } from "../../../apps/api/src/usecases/deposit-addresses/submit-sweep.ts";
+import { requestTrace } from "../../../apps/api/src/usecases/history/request-trace.ts";
+import { statusView } from "../../../apps/api/src/usecases/request-status.ts";
+import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
+import { aSponsor } from "../../support/sponsors.ts";
+import type { TestChain } from "../../support/test-chain.ts";
+
+// Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where everyone sees it.
+
+let world: AddressWorld;
+
+beforeAll(async () => {
+  world = await startAddressWorld({ chain: { finalityBlocks: 2 } });
+});
+afterAll(async () => await world.stop());
+
+const usd = (dollars: number): bigint => BigInt(Math.round(dollars * 1e6));
+
+test("the address that a quote tells is the one that the factory makes of the order, and its one step is a plain payment", async () => {
+  const { origin, usdc } = world;
+  const factory = origin.chain.contracts.depositAddressFactory as Address;
+  const { answer, terms, at } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const read = { abi: depositAddressFactoryAbi, address: factory } as const;
+  expect(await origin.client.readContract({ ...read, functionName: "initCodeHash" })).toBe(
+    cloneCodeHash(factory),
+  );
+  const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict: true };
+  const told = await origin.client.readContract({ ...read, functionName: "addressOf", args: [key] });
+  expect(told.toLowerCase()).toBe(at);
+  expect(answer.steps).toHaveLength(1);
+  expect(answer.steps[0]).toMatchObject({ id: "deposit", depositAddress: at });
+  expect(answer.steps[0]?.items[0]?.data).toMatchObject({ to: at, data: "0x", value: "0" });
+  expect(answer.details.currencyIn).toMatchObject({ amount: "100000000", currency: { address: usdc } });
+
+  const native = await world.address({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
+  expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
+});
+
+test("an open address is paid three times with other amounts: the first is the quote's, each other one gets a request of its own, and all are filled", async () => {
+  const { destination, origin, usdc } = world;
+  const { at, terms } = await world.address();
+  const { recipient } = terms;
+  await world.sendTo(at, terms.origin.amount);
+  expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
+  expect(await destination.balance(recipient, usdc)).toBe(terms.destination.expectedAmount);
+
+  await world.sendTo(at, usd(37));
+  const [, second] = await world.untilSettled(at, 2);
+  await world.sendTo(at, usd(2_500));
+  const [, , third] = await world.untilSettled(at, 3);
+  expect(new Set([terms.requestId, second, third]).size).toBe(3);
+  for (const [id, amount] of [
+    [second, usd(37)],
+    [third, usd(2_500)],
+  ] as const) {
+    if (id === undefined) throw new Error("each sum has its request");
+    const record = await world.request(id);
+    expect(record.terms.origin.amount).toBe(amount);
+    expect(record.terms.depositAddress?.address).toBe(at);
+    expect(await world.status(id)).toMatchObject({ status: "success", fundsAt: "recipient" });
+    expect((await world.depositsOf(id)).map((deposit) => deposit.amount)).toEqual([amount]);
+  }
+  const [a, b, c] = await Promise.all(
+    [terms.requestId, second, third].map(
+      async (id) => (await world.request(id as `0x${string}`)).terms.destination,
+    ),
+  );
+  const expected = (a?.expectedAmount ?? 0n) + (b?.expectedAmount ?? 0n) + (c?.expectedAmount ?? 0n);
+  expect(await destination.balance(recipient, usdc)).toBe(expected);
+  expect(await origin.balance(at, usdc)).toBe(0n);
+});
+
+test("the quoted sum that comes a second time, while the quote is still firm, is another request's", async () => {
+  const { destination, usdc } = world;
+  const { at, requestId, terms } = await world.address();
+  await world.sendTo(at, terms.origin.amount);
+  await world.round();
+  await world.sendTo(at, terms.origin.amount);
+  for (let n = 0; n < 2; n++) await world.round();
+  expect(world.clock.nowMs()).toBeLessThan(terms.firmUntilMs);
+  expect(await world.sweepsFrom(at)).toHaveLength(2);
+  const [first, second] = await world.untilSettled(at, 2);
+  expect(first).toBe(requestId);
+  expect(second).not.toBe(requestId);
+  const again = (await world.request(second ?? "0x")).terms.destination.expectedAmount;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount + again);
+});
+
+test("money waits at its address for as many blocks as a deposit of its value would", async () => {
+  const { origin } = world;
+  const { at } = await world.address();
+  await world.sendTo(at, usd(2_500));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(2_500), held: undefined }]);
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.sweepsFrom(at)).map(({ amount }) => amount)).toEqual([usd(2_500)]);
+});
+
+/** The clock and the chains' blocks go on together. */
+async function goOn(ms: number): Promise<void> {
+  world.clock.forward(ms);
+  for (const { client } of [world.origin, world.destination]) {
+    const { timestamp } = await client.getBlock();
+    const now = BigInt(Math.ceil(world.clock.nowMs() / 1000));
+    await client.setNextBlockTimestamp({ timestamp: now > timestamp ? now : timestamp + 1n });
+  }
+  await world.round();
+}
+
+const atAddress = {
+  status: "depositing",
+  fundsAt: "depositAddress",
+  nextAction: "wait_for_confirmations",
+} as const;
+
+test("money at a deposit address is told there from the moment it is seen, on every surface, and what came in time is filled however long the operator lacks gas", async () => {
+  const { origin, destination, usdc, services, pool } = world;
+  const operator = services.depositAddressOperator?.address ?? "0x";
+  const coin = await origin.balance(operator, NATIVE_CURRENCY);
+  await origin.client.setBalance({ address: operator, value: 0n });
+  const keyId = randomUUID();
+  await pool.query(
+    `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ($1, 'test', convert_to($1, 'utf8'), '{read}', '{}', '{}', '{}', 0, 0)`,
+    [keyId],
+  );
+  await pool.query(
+    `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
+     values ($1, $1, 'https://a.test', '', '{}', 's', 0, 0)`,
+    [keyId],
+  );
+  const unpaid = await world.address({ ttl: 600 });
+  const { at, requestId, terms } = await world.address(
+    { ttl: 600, strict: true, refundTo: world.anAddress() },
+    keyId,
+  );
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  for (let n = 0; n < 3; n++) await world.round();
+  // Decided, and not moved for want of gas.
+  expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  const told = await lookUpAddress(world.watching(), { address: at }, undefined);
+  expect(told?.funds).toMatchObject([{ currency: usdc, amount: "100000000", heldReason: null, requestId }]);
+  const listed = await pool.query("select status from request_history where request_id = $1", [requestId]);
+  expect(listed.rows).toEqual([{ status: "depositing" }]);
+  const history = postgresRequestHistory(sqlOn(pool));
+  const trace = await requestTrace({ history, chains: services.chains }, requestId);
+  expect(trace).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
+  const due = await webhookQueue(sqlOn(pool)).claim({
+    nowMs: world.clock.nowMs(),
+    leaseMs: 1,
+    perEndpoint: 10,
+    perKey: 10,
+    limit: 10,
+  });
+  expect(
+    due.map(({ change }) => [change.record.requestId, statusView(change.record, world.clock.nowMs()).status]),
+  ).toEqual([[requestId, "depositing"]]);
+
+  for (let n = 0; n < 8; n++) await goOn(600_000);
+  expect(await world.status(unpaid.requestId)).toMatchObject({ status: "failure", fundsAt: "user" });
+  expect(await world.status(requestId)).toMatchObject(atAddress);
+  expect(await origin.balance(at, usdc)).toBe(usd(100));
+
+  await origin.client.setBalance({ address: operator, value: coin });
+  await world.untilSettled(at, 1);
+  expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  const ended = await pool.query("select status from request_history where request_id = $1", [requestId]);
+  expect(ended.rows).toEqual([{ status: "success" }]);
+});
+
+test("money that comes to a strict address too late is told there, and goes back under its request", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId, terms } = await world.address({
+    ttl: 60,
+    strict: true,
+    refundTo: world.anAddress(),
+  });
+  for (let n = 0; n < 3; n++) await goOn(300_000);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    fundsAt: "user",
+    nextAction: "quote_again",
+  });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({ status: "failure", fundsAt: "depositAddress" });
+  expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+  expect(await world.status(requestId)).toMatchObject({ status: "refund", failReason: "TTL_EXPIRED" });
+  expect(await origin.balance(terms.refundTo, usdc)).toBeGreaterThan(usd(99));
+});
+
+test("whoever asks for an expired request is told what became of money that came to its open address later", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ ttl: 60 });
+  for (let n = 0; n < 3; n++) await goOn(300_000);
+  expect((await world.status(requestId)).status).toBe("failure");
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  const [standIn] = await world.untilSettled(at, 1);
+  expect(standIn).not.toBe(requestId);
+  expect(await world.status(requestId)).toMatchObject({ status: "success", supersededByRequestId: standIn });
+  const { expectedAmount } = (await world.request(standIn ?? "0x")).terms.destination;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(expectedAmount);
+});
+
+test("dust in every block for an hour postpones no payment: it is moved when it has the confirmations of its value, and the dust stays", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  const { connection } = origin.connected;
+  const first = (await origin.announce()).number;
+  const addresses = (await world.reads.active(0, 10_000)).filter(({ address }) => address === at);
+  let balance = 0n;
+  const dusted = {
+    ...origin.connected,
+    chain: {
+      ...origin.chain,
+      confirmationTiers: [
+        { belowUsd: parseEther("1"), confirmations: 1 },
+        { belowUsd: undefined, confirmations: 24 },
+      ],
+    },
+    connection: {
+      ...connection,
+      reader: {
+        ...connection.reader,
+        heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+          accounts.flatMap((account) =>
+            currencies.map((currency) => ({ account, currency, amount: currency === usdc ? balance : 0n })),
+          ),
+      },
+    },
+  };
+  const alarms = world.events.of("funds_held").length;
+  const PAID_IN = 10;
+  const watching = world.watching();
+  let movedIn: number | undefined;
+  for (let block = 1; block <= 120; block++) {
+    world.clock.forward(30_000);
+    balance += block === PAID_IN ? usd(100) : 1n;
+    const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
+    await lookAtAddresses(watching, dusted, look);
+    movedIn ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
+  }
+  expect(movedIn).toBe(PAID_IN + 23);
+  expect(await world.sweepsFrom(at)).toMatchObject([{ requestId, amount: usd(100), excess: 0n }]);
+  const [dust] = await world.reads.fundsAt(at);
+  expect(dust?.amount).toBe(119n);
+  expect(dust?.layers.length).toBeLessThanOrEqual(8);
+  expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
+  // The balance was made up: nothing is to be moved.
+  await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
+});
+
+test("a strict address that gets less than was quoted gives it back to refundTo, less the gas", async () => {
+  const { origin, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(60));
+  expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    fundsAt: "refunded",
+  });
+  const back = await origin.balance(terms.refundTo, usdc);
+  expect(back).toBeLessThan(usd(60));
+  expect(back).toBeGreaterThan(usd(59));
+  expect(await world.destination.balance(terms.recipient, usdc)).toBe(0n);
+});
+
+test("a strict address that gets more fills what was quoted, and gives the rest back, from one transaction", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(130));
+  await world.untilSettled(at, 1);
+  await world.round();
+  expect(await world.status(requestId)).toMatchObject({ status: "success" });
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  const deposits = await world.depositsOf(requestId);
+  expect(deposits.map(({ amount, disposition }) => [amount, disposition])).toEqual([
+    [usd(100), "accepted"],
+    [usd(30), "refund"],
+  ]);
+  expect(new Set(deposits.map(({ txHash }) => txHash)).size).toBe(1);
+  for (let n = 0; n < 5; n++) await world.round();
+  const back = await origin.balance(terms.refundTo, usdc);
+  expect(back).toBeLessThan(usd(30));
+  expect(back).toBeGreaterThan(usd(29));
+});
+
+test("what is moved only to go back pays for being moved; what is more than was quoted, and came with it, does not", async () => {
+  const { origin, usdc } = world;
+  const keptOf = async (sent: number, back: number, changes: Partial<QuoteInput> = {}): Promise<bigint> => {
+    const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress(), ...changes });
+    await world.sendTo(at, usd(sent));
+    await world.untilSettled(at, 1);
+    for (let n = 0; n < 5; n++) await world.round();
+    return usd(back) - (await origin.balance(terms.refundTo, usdc));
+  };
+  const [alone, beside] = [await keptOf(30, 30), await keptOf(130, 30)];
+  expect(beside).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(beside * 2n);
+  // Also what was quoted, and was to go back from the beginning.
+  const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
+  expect(forced).toBeGreaterThan(beside * 2n);
+});
+
+test("what is more by less than its own way back costs stays at the strict address, and the quote is filled", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100) + 1n);
+  await world.untilSettled(at, 1);
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+  await world.round();
+  expect(await origin.balance(at, usdc)).toBe(1n);
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
+  expect((await world.status(requestId)).status).toBe("success");
+});
+
+test("another token at a strict address, and the right one on another chain, go back where they came, in what they came", async () => {
+  const { origin, destination, tst, usdc } = world;
+  const wrongToken = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(wrongToken.at, parseEther("100"), { currency: tst });
+  const wrongChain = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(wrongChain.at, usd(100), { chain: destination });
+  await world.untilSettled(wrongToken.at, 1);
+  await world.untilSettled(wrongChain.at, 1);
+  expect(await world.status(wrongToken.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "INCORRECT_DEPOSIT_CURRENCY",
+  });
+  expect(await origin.balance(wrongToken.terms.refundTo, tst)).toBeGreaterThan(parseEther("98"));
+  expect(await world.status(wrongChain.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSIT_CHAIN_MISMATCH",
+  });
+  expect(await destination.balance(wrongChain.terms.refundTo, usdc)).toBeGreaterThan(usd(99));
+});
+
+test("another token at an open address, and native coin, get quotes of their own and are filled", async () => {
+  const { destination, tst, usdc } = world;
+  const { at, terms } = await world.address();
+  await world.sendTo(at, parseEther("100"), { currency: tst });
+  await world.sendTo(at, parseEther("0.02"), { currency: NATIVE_CURRENCY });
+  const ids = await world.untilSettled(at, 2);
+  const records = await Promise.all(ids.map(async (id) => await world.request(id)));
+  expect(records.map(({ state }) => state.name)).toEqual(["filled", "filled"]);
+  expect(new Set(records.map((record) => record.terms.origin.currency))).toEqual(
+    new Set([tst, NATIVE_CURRENCY]),
+  );
+  const expected = records.reduce((sum, record) => sum + record.terms.destination.expectedAmount, 0n);
+  expect(await destination.balance(terms.recipient, usdc)).toBe(expected);
+});
+
+test("who asks for the first request of an address is told what became of the one that stood in for it", async () => {
+  const { at, requestId } = await world.address();
+  await world.sendTo(at, usd(55));
+  const [standIn] = await world.untilSettled(at, 1);
+  expect(standIn).not.toBe(requestId);
+  const { txHashes } = await world.status(standIn ?? requestId);
+  expect(await world.status(requestId)).toMatchObject({
+    requestId,
+    status: "success",
+    supersededByRequestId: standIn,
+    txHashes,
+    final: true,
+  });
+  // Nobody is told that it failed for want of a deposit.
+  await world.pool.query("update requests set fill_deadline_ms = 1 where request_id = $1", [requestId]);
+  await world.round();
+  expect((await world.request(requestId)).state.name).toBe("quoted");
+});
+
+test.each([
+  ["open", {}],
+  ["strict", { strict: true }],
+])(
+  "a fast fill of a request with an %s deposit address waits until its money is on its way to the depository, and pays once",
+  async (_, kind) => {
+    const { origin, destination, usdc } = world;
+    const app = await aSponsor(world, 10_000);
+    const { at, requestId, ...agreed } = await world.address({
+      amount: usd(2_500).toString(),
+      refundTo: world.anAddress(),
+      ...kind,
+    });
+    const fastFill = async () => await app.fastFill({ ...agreed, requestId });
+    const notSwept = { code: "REQUEST_IN_PROGRESS", facts: { data: { rule: "depositAddressNotSwept" } } };
+    await expect(fastFill(), "nothing came").rejects.toMatchObject(notSwept);
+    await world.sendTo(at, usd(2_500));
+    await origin.mine();
+    await world.watch(origin);
+    await expect(fastFill(), "the money waits for its confirmations").rejects.toMatchObject(notSwept);
+    await origin.mine();
+    await world.watch(origin);
+    await expect(fastFill(), "the sweep has no nonce").rejects.toMatchObject(notSwept);
+    await world.work();
+    expect(await fastFill()).toBe("queued");
+    await world.work();
+    await destination.mine();
+    await world.watch(destination);
+    const { recipient, destination: out } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await app.holdState({ ...agreed, requestId })).toBe("active");
+    expect(await world.untilSettled(at, 1)).toEqual([requestId]);
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(await app.holdState({ ...agreed, requestId })).toBe("released");
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await world.requestsOf(at)).toEqual([requestId]);
+  },
+);
+
+test("a sweep that cannot become the agreed deposit does not let a fast fill through", async () => {
+  const { origin } = world;
+  const app = await aSponsor(world, 10_000);
+  const agreed = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(agreed.at, usd(60));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  expect(await world.sweepsFrom(agreed.at)).toMatchObject([{ state: "sent", requestId: agreed.requestId }]);
+  await expect(app.fastFill(agreed)).rejects.toMatchObject({
+    facts: { data: { rule: "depositAddressNotSwept" } },
+  });
+});
+
+test("a request that another one stands in for is not fast filled; the refusal names the other one", async () => {
+  const { origin, destination, usdc, services } = world;
+  const app = await aSponsor(world, 10_000);
+  const agreed = await world.address();
+  await world.sendTo(agreed.at, usd(55));
+  await origin.mine();
+  await world.watch(origin);
+  const [, standIn] = await world.requestsOf(agreed.at);
+  if (standIn === undefined) throw new Error("55 USDC are another request's");
+  await expect(app.fastFill(agreed)).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    message: expect.stringContaining(standIn) as string,
+    facts: { data: { rule: "superseded", supersededByRequestId: standIn } },
+  });
+  await world.work();
+  const other = { ...agreed, requestId: standIn, terms: (await world.request(standIn)).terms };
+  expect(await app.fastFill(other)).toBe("queued");
+  await world.untilSettled(agreed.at, 1);
+  expect(await destination.balance(agreed.terms.recipient, usdc)).toBe(
+    other.terms.destination.expectedAmount,
+  );
+
+  const late = await world.quote({ recipient: world.anAddress() });
+  const supersededMeanwhile = {
+    ...services,
+    uow: {
+      run: async <T>(job: Parameters<typeof services.uow.run<T>>[0]): Promise<T> => {
+        await services.uow.run((tx) => tx.depositAddresses.supersede(late.requestId, standIn, 1));
+        return await services.uow.run(job);
+      },
+    },
+  };
+  await expect(app.fastFill(late, {}, supersededMeanwhile)).rejects.toMatchObject({
+    facts: { data: { rule: "superseded" } },
+  });
+});
+
+test("an open address without refundTo keeps what nobody can route, for everyone to see, and its recovery address takes it", async () => {
+  const { origin, usdc } = world;
+  const weth = origin.chain.liquidity?.wrappedNative as Address;
+  const recovery = world.user;
+  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery.address });
+  await world.sendTo(at, 20n);
+  await origin.client.setBalance({ address: world.stranger.address, value: parseEther("100") });
+  await origin.send(world.stranger, { to: weth, data: "0xd0e30db0", value: parseEther("1") });
+  await world.round();
+  await world.sendTo(at, parseEther("1"), { currency: weth });
+  for (let n = 0; n < 6; n++) await world.round();
+  const held = await world.reads.fundsAt(at);
+  expect(new Map(held.map((funds) => [funds.currency, funds.held]))).toEqual(
+    new Map([
+      [usdc, "AMOUNT_TOO_LOW"],
+      [weth, "CURRENCY_NOT_HELD"],
+    ]),
+  );
+  expect(await world.status(requestId)).toMatchObject({
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+  const reported = await addressReport(sqlOn(world.pool));
+  expect(reported).toContainEqual(
+    expect.objectContaining({ state: "held", reason: "CURRENCY_NOT_HELD", address: at, requestId }),
+  );
+  const key = { id: terms.orderId, depositor: terms.user, recovery: recovery.address, strict: false };
+  const before = await origin.balance(recovery.address, weth);
+  await origin.send(recovery, {
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, weth] }),
+  });
+  await world.round();
+  await world.round();
+  expect((await origin.balance(recovery.address, weth)) - before).toBe(parseEther("1"));
+  expect((await world.reads.fundsAt(at)).map(({ currency }) => currency)).toEqual([usdc]);
+});
+
+test("what cannot be routed goes back to the refundTo of an open address, in a request of its own", async () => {
+  const { origin, usdc } = world;
+  const refundTo = world.anAddress();
+  const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
+  // More than the solver has of what it would have to pay.
+  await origin.fund(world.stranger.address, { tokens: 70_000_000n });
+  await world.sendTo(at, usd(60_000_000));
+  for (let n = 0; n < 6; n++) await world.round();
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  // Inventory may come: it waits as long as a fill would.
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs);
+  const [refund] = await world.untilSettled(at, 1);
+  expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
+  expect(await origin.balance(refundTo, usdc)).toBeGreaterThan(usd(59_999_999));
+});
+
+test("what nobody was named for is not sent back to a placeholder, but told to the operator", async () => {
+  const dead: Address = "0x000000000000000000000000000000000000dead";
+  const { at, requestId } = await world.address({ user: dead, referrer: "debug-force-refund" });
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "MANUAL_REFUND_REQUIRED",
+    fundsAt: "depository",
+  });
+  expect(await world.origin.balance(dead, world.usdc)).toBe(0n);
+});
+
+test("a refund to whoever sent it goes to the one who did, and of two that sent together nobody is guessed", async () => {
+  const { origin, usdc, user, stranger } = world;
+  const ask = { strict: true, refundTo: NATIVE_CURRENCY };
+  const one = await world.address(ask);
+  const before = await origin.balance(stranger.address, usdc);
+  await world.sendTo(one.at, usd(60), { from: stranger });
+  const [refund] = await world.untilSettled(one.at, 1);
+  expect(await world.status(refund ?? "0x")).toMatchObject({ status: "refund" });
+  expect(before - (await origin.balance(stranger.address, usdc))).toBeLessThan(usd(1));
+
+  const native = await world.address({
+    ...ask,
+    originCurrency: NATIVE_CURRENCY,
+    amount: parseEther("1").toString(),
+  });
+  const coin = await origin.balance(stranger.address, NATIVE_CURRENCY);
+  await world.sendTo(native.at, parseEther("0.5"), { currency: NATIVE_CURRENCY, from: stranger });
+  await world.untilSettled(native.at, 1);
+  expect(coin - (await origin.balance(stranger.address, NATIVE_CURRENCY))).toBeLessThan(parseEther("0.01"));
+
+  const two = await world.address(ask);
+  await world.sendTo(two.at, usd(30), { from: stranger });
+  await world.sendTo(two.at, usd(30), { from: user });
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
+  // What was quoted is filled all the same, once it is there.
+  await world.sendTo(two.at, usd(40), { from: stranger });
+  await world.untilSettled(two.at, 1);
+  expect((await world.status(two.requestId)).status).toBe("success");
+});
+
+test("two workers that see the same money at once move it once, under one request", async () => {
+  const { origin, usdc, destination } = world;
+  const { at, terms } = await world.address();
+  await world.sendTo(at, usd(77));
+  await origin.mine();
+  const head = await origin.announce();
+  const others = Array.from({ length: 4 }, () => ({ ...world.services }));
+  await Promise.all(
+    others.map(async (by) => {
+      const look = {
+        addresses: await world.reads.active(0, 1_000),
+        currencies: [usdc, NATIVE_CURRENCY],
+        atBlock: head.number,
+      };
+      await lookAtAddresses(world.watching(by), origin.connected, look);
+    }),
+  );
+  const sweeps = await world.sweepsFrom(at);
+  expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
+  expect(await world.requestsOf(at)).toHaveLength(2);
+  // The others saw that it was decided, and did not run into the database's own refusal.
+  expect(world.events.of("deposit_address_fault")).toEqual([]);
+  const [id] = await world.untilSettled(at, 1);
+  expect(await world.sweepsFrom(at)).toHaveLength(1);
+  const { destination: promised } = (await world.request(id ?? "0x")).terms;
+  expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
+});
+
+test("a sweep that reverts because its owner took the money out first leaves the money spoken for until that is beyond doubt", async () => {
+  const { origin, destination, usdc, user } = world;
+  const { at, requestId, terms } = await world.address({
+    strict: true,
+    refundTo: world.anAddress(),
+    recoveryAddress: user.address,
+  });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const key = { id: terms.orderId, depositor: terms.user, recovery: user.address, strict: true };
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, usdc] }),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 50_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address }),
+  });
+  await origin.mine();
+  await world.watch(origin);
+  const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
+  expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
+  // In another block it may yet succeed: what comes meanwhile may be what it moves.
+  expect(await states()).toEqual(["sent"]);
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await states()).toEqual(["void", "final"]);
+  expect((await world.status(requestId)).status).toBe("success");
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
+test("a sweep whose commit a failover lost is not made again out of money that came later", async () => {
+  const { origin, usdc, services, pool } = world;
+  const operator = services.depositAddressOperator?.address as Address;
+  const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const [sweep] = await world.sweepsFrom(at);
+  const slot = await services.reads.slotOfLeg("sweep", sweep?.id ?? "");
+  if (sweep === undefined || slot === undefined) throw new Error("the sweep has a nonce");
+  await origin.mine();
+  const sentBefore = (await origin.sentBy(operator)).length;
+  // What a database knows that failed over to a copy without the commit that gave the sweep its nonce.
+  const take = async (table: string, column: string): Promise<unknown> =>
+    (
+      await pool.query<{ row: unknown }>(
+        `with gone as (delete from ${table} t where ${column} = $1 returning to_jsonb(t) as row) select row from gone`,
+        [slot.id],
+      )
+    ).rows[0]?.row;
+  const [attemptRow, slotRow] = [await take("attempts", "slot_id"), await take("slots", "id")];
+  const setNonce = "update lanes set next_nonce = $3 where chain_id = $1 and sender = $2";
+  await pool.query(setNonce, [slot.chainId, operator, slot.nonce]);
+  await pool.query("update deposit_sweeps set state = 'planned' where id = $1", [sweep.id]);
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  for (let look = 0; look < 3; look++) {
+    await openLane(services, origin.connected);
+    expect(await submitSweep({ ...services, depositAddresses: world.reads }, sweep.id)).toMatchObject({
+      why: "a used nonce of the sending key is unexplained",
+    });
+  }
+  await origin.mine();
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId, sender: operator });
+  expect(await origin.sentBy(operator)).toHaveLength(sentBefore);
+  expect(await origin.balance(at, usdc)).toBe(usd(100));
+  // The operator restores what was lost, and the lane goes on.
+  const restore = (table: string): string =>
+    `insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, $1)`;
+  await pool.query(restore("slots"), [JSON.stringify(slotRow)]);
+  await pool.query(restore("attempts"), [JSON.stringify(attemptRow)]);
+  await pool.query(setNonce, [slot.chainId, operator, slot.nonce + 1]);
+  await pool.query("update deposit_sweeps set state = 'sent' where id = $1", [sweep.id]);
+  await world.untilSettled(at, 2);
+  expect((await world.status(requestId)).status).toBe("success");
+});
+
+test("a new quote whose sweep is refused after a wait keeps its money reported: the first request never asks for a second payment", async () => {
+  const { origin, services } = world;
+  const operator = services.depositAddressOperator?.address;
+  if (operator === undefined) throw new Error("the operator is configured");
+  const agreed = await world.address();
+  const { at, requestId } = agreed;
+  await origin.client.setBalance({ address: operator, value: 0n });
+  await world.sendTo(at, usd(37));
+  for (let n = 0; n < 3; n++) await world.round();
+  const [planned] = await world.sweepsFrom(at);
+  if (planned === undefined) throw new Error("37 USDC are planned to be swept");
+  expect(planned.requestId).not.toBe(requestId);
+  world.clock.forward(120_000);
+  await origin.client.setBalance({ address: operator, value: 10n ** 21n });
+  const { connected } = origin;
+  const reader = new Proxy(connected.connection.reader, {
+    get: (target, name) =>
+      name === "simulate"
+        ? async () => ({ kind: "reverts", reason: "BalanceTooLow" })
+        : (Reflect.get(target, name) as unknown),
+  });
+  const lagging = { ...connected, connection: { ...connected.connection, reader } };
+  const by = {
+    ...services,
+    depositAddresses: world.reads,
+    chains: {
+      ...services.chains,
+      get: (id: number) => (id === origin.chain.id ? lagging : services.chains.get(id)),
+    },
+  };
+  const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
+  await submitSweep(by, planned.id);
+  expect(await states(), "one refusal, whatever time the sweep waited before it").toEqual(["planned"]);
+  world.clock.forward(61_000);
+  await submitSweep(by, planned.id);
+  expect(await states()).toEqual(["void"]);
+  const isAtAddress = {
+    status: "depositing",
+    fundsAt: "depositAddress",
+    nextAction: "wait_for_confirmations",
+  };
+  expect(await world.status(requestId)).toMatchObject(isAtAddress);
+  expect(await world.status(planned.requestId)).toMatchObject(isAtAddress);
+  const [successor] = await world.untilSettled(at, 1);
+  for (const id of [requestId, planned.requestId])
+    expect(await world.status(id)).toMatchObject({
+      status: "success",
+      supersededByRequestId: successor,
+      fundsAt: "recipient",
+      nextAction: "none",
+    });
+  expect((await world.sweepsFrom(at)).map(({ state, amount }) => [state, amount])).toEqual([
+    ["void", usd(37)],
+    ["final", usd(37)],
+  ]);
+});
+
+test("after two sweeps that moved nothing the next one is planned only after a pause", async () => {
+  const { origin, pool, usdc } = world;
+  const { at, requestId } = await world.address();
+  await pool.query(
+    `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms, state)
+     select -n, $1, $2, $3, 1, 0, $4, $4, 1, $5, 'void' from generate_series(1, 2) n`,
+    [at, origin.chain.id, usdc, requestId, world.clock.nowMs()],
+  );
+  await world.sendTo(at, usd(37));
+  for (let n = 0; n < 3; n++) await world.round();
+  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual(["void", "void"]);
+  world.clock.forward(120_000);
+  const [successor] = await world.untilSettled(at, 1);
+  expect((await world.status(successor ?? "0x")).status).toBe("success");
+});
+
+/** The owner of an address takes everything back before a sweep that was broadcast is mined. */
+async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
+  const { origin, usdc, user } = world;
+  const key = (await world.reads.find(agreed.at))?.key;
+  if (key === undefined) throw new Error("the address was given out");
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: origin.chain.contracts.depositAddressFactory as Address,
+    data: encodeFunctionData({ abi: depositAddressFactoryAbi, functionName: "recover", args: [key, usdc] }),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 50_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address }),
+  });
+}
+
+test.each([
+  ["an open address", {}],
+  ["a strict address", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
+  ["a strict address that refunds to the sender", { strict: true, refundTo: NATIVE_CURRENCY }],
+])(
+  "a payment to %s covers the fast fill whose first payment was taken back, late and one unit too large: the recipient is paid once",
+  async (_, kind) => {
+    const { origin, destination, usdc } = world;
+    const app = await aSponsor(world, 1_000);
+    const first = await world.address({ recoveryAddress: world.user.address, ...kind });
+    await world.sendTo(first.at, usd(100));
+    await origin.mine();
+    await world.watch(origin);
+    await world.work();
+    const [sweep] = await world.sweepsFrom(first.at);
+    if (sweep === undefined) throw new Error("the payment is on its way");
+    // Where a refund goes to the sender the order is made anew with the sender in it.
+    const agreed = {
+      ...first,
+      requestId: sweep.requestId,
+      terms: (await world.request(sweep.requestId)).terms,
+    };
+    expect(await app.fastFill(agreed)).toBe("queued");
+    await recoverBeforeSweep(first);
+    for (let n = 0; n < 5; n++) await world.round();
+    expect((await world.sweepsFrom(first.at)).map(({ state }) => state)).toEqual(["void"]);
+    const { recipient, destination: out, firmUntilMs } = agreed.terms;
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await app.holdState(agreed)).toBe("active");
+    const requests = await world.requestsOf(first.at);
+
+    world.clock.forward(120_000);
+    expect(world.clock.nowMs()).toBeGreaterThan(firmUntilMs);
+    // Less than the agreed amount covers nothing: filled or refunded, it would be paid twice.
+    await world.sendTo(first.at, usd(60));
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(await world.sweepsFrom(first.at)).toHaveLength(1);
+    await world.sendTo(first.at, usd(40) + 1n);
+    await world.untilSettled(first.at, 1);
+    for (let n = 0; n < 3; n++) await world.round();
+    expect(
+      (await world.sweepsFrom(first.at)).map(({ state, amount, excess }) => [state, amount, excess]),
+    ).toEqual([
+      ["void", usd(100), 0n],
+      ["final", usd(100), 0n],
+    ]);
+    expect(await app.holdState(agreed)).toBe("released");
+    expect(await world.requestsOf(first.at)).toEqual(requests);
+    expect(await destination.balance(recipient, usdc)).toBe(out.expectedAmount);
+    expect(await origin.balance(first.at, usdc)).toBe(1n);
+  },
+);
+
+test("money that a reorg takes back before it was moved is not owed to anybody, and what comes again is moved once", async () => {
+  const { origin, destination, usdc } = world;
+  const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.sweepsFrom(at)).toHaveLength(1);
+  await origin.reorg(1);
+  for (let n = 0; n < 3; n++) {
+    await world.round();
+    world.clock.forward(30_000);
+  }
+  for (let n = 0; n < 3; n++) await world.round();
+  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual(["void"]);
+  expect((await world.status(requestId)).status).toBe("waiting");
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect((await world.status(requestId)).status).toBe("success");
+  expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
+});
+
+const tokensOf = (listed: TestChain): TokenBook => ({
+  token: async (chainId, address) =>
+    listed.chain.tokens.find((token) => token.address === address) ??
+    ({
+      ...listed.chain.native,
+      chainId,
+      address,
+      id: address,
+      symbol: "ANY",
+      supportsBridging: false,
+    } as Currency),
+});
+
+test("asking for a look finds what nobody would look for, decides anew about what is on hold, and is refused elsewhere", async () => {
+  const { origin, usdc } = world;
+  const services = { ...world.watching(), tokens: tokensOf(origin) };
+  const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
+  const chainId = origin.chain.id;
+  const wish = { chainId, depositAddress: at, targetChainId: undefined, currency: undefined };
+  expect(await reindexAddress(services, wish)).toMatchObject({
+    triggeredCurrencies: [],
+    checkedCurrencies: origin.chain.tokens.length + 1,
+    failedCurrencies: 0,
+    failedAddresses: [],
+  });
+
+  // Too little while gas is dear; enough when it is cheap.
+  await world.sendTo(at, usd(0.5));
+  world.prices.set("ethereum", "250000");
+  for (let n = 0; n < 3; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(0.5), held: "AMOUNT_TOO_LOW" }]);
+  world.prices.set("ethereum", "2500");
+  await world.round();
+  expect(await world.sweepsFrom(at)).toEqual([]);
+  expect(await reindexAddress(services, wish)).toMatchObject({
+    triggeredCurrencies: [{ currency: usdc, symbol: "USDC", balance: "500000" }],
+  });
+  const [id] = await world.untilSettled(at, 1);
+  expect((await world.status(id ?? "0x")).status).toBe("success");
+  expect((await world.status(requestId)).fundsAt).toBe("recipient");
+
+  // A token that no list has: it is told, and waits for who may take it.
+  const created = await origin.client.sendTransaction({
+    account: privateKeyToAccount(world.stranger.privateKey),
+    data: returnsNothingBytecode,
+    gas: 3_000_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 1_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: world.stranger.address }),
+  });
+  await origin.mine();
+  const { contractAddress } = await origin.client.getTransactionReceipt({ hash: created });
+  const odd = contractAddress?.toLowerCase() as Address;
+  const mint = encodeFunctionData({ abi: returnsNothingAbi, functionName: "mint", args: [at, 5n] });
+  await origin.send(world.stranger, { to: odd, data: mint });
+  await world.round();
+  expect(await world.reads.fundsAt(at)).toEqual([]);
+  const told = await reindexAddress(services, { ...wish, currency: odd });
+  expect(told).toMatchObject({ triggeredCurrencies: [{ currency: odd, symbol: "ANY", balance: "5" }] });
+  for (let n = 0; n < 5; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
+
+  // Not the rounds of everybody, which one token that burns all gas would bring to nothing.
+  const { heldAmounts } = origin.connected.connection.reader;
+  const asked: Address[] = [];
+  const looking = {
+    ...origin.connected,
+    connection: {
+      ...origin.connected.connection,
+      reader: {
+        ...origin.connected.connection.reader,
+        heldAmounts: async (...question: Parameters<typeof heldAmounts>) => {
+          asked.push(...question[1]);
+          return await heldAmounts(...question);
+        },
+      },
+    },
+  };
+  await createAddressWatch(world.watching(), looking).look(await origin.client.getBlockNumber());
+  expect(asked).toContain(usdc);
+  expect(asked).not.toContain(odd);
+
+  const refused = async (changes: object): Promise<unknown> =>
+    await reindexAddress(services, { ...wish, ...changes }).catch(
+      (error: unknown) => (error as { code: string }).code,
+    );
+  expect(await refused({ depositAddress: "0x12" })).toBe("INVALID_ADDRESS");
+  expect(await refused({ depositAddress: world.anAddress() })).toBe("NOT_FOUND");
+  expect(await refused({ chainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refused({ targetChainId: 5 })).toBe("UNSUPPORTED_CHAIN");
+  expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
+});
+
+test("all that was asked for is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
+  const { at, requestId } = await world.address({ amount: "2000000" });
+  world.clock.forward(120_000);
+  world.prices.set("ethereum", "25000000");
+  await world.sendTo(at, usd(1));
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.status(requestId)).toMatchObject({ fundsAt: "user", nextAction: "send_deposit" });
+  await world.sendTo(at, usd(1));
+  for (let n = 0; n < 4; n++) await world.round();
+  expect(await world.reads.fundsAt(at)).toMatchObject([{ amount: usd(2), held: "AMOUNT_TOO_LOW" }]);
+  expect(await world.status(requestId)).toMatchObject({
+    fundsAt: "depositAddress",
+    nextAction: "contact_operator",
+  });
+  world.prices.set("ethereum", "2500");
+});
+
+for (const [name, referrer] of [
+  ["the NUL character", "a\0b"],
+  ["half a character", "a\ud800"],
+] as const)
+  test(`a quote whose text holds ${name} stops neither its own deposit address nor any other`, async () => {
+    const odd = await world.address({ referrer });
+    const other = await world.address();
+    for (const { at, terms } of [odd, other]) await world.sendTo(at, terms.origin.amount);
+    for (const { at, terms } of [odd, other])
+      expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
+  });
+
+test("after a look whose result was not written down, the sender is looked for from the last whole look on", async () => {
+  const { origin } = world;
+  const { at } = await world.address();
+  const watching = world.watching();
+  let isBroken = false;
+  const uow: typeof watching.uow = {
+    run: async (work) => {
+      if (isBroken) throw new Error("the database is away");
+      return await watching.uow.run(work);
+    },
+  };
+  const watch = createAddressWatch({ ...watching, uow }, origin.connected);
+  const whole = await origin.client.getBlockNumber();
+  await watch.look(whole);
+  await world.sendTo(at, usd(100));
+  await origin.mine();
+  isBroken = true;
+  await watch.look(whole + 1n);
+  expect(await world.reads.fundsAt(at)).toEqual([]);
+  isBroken = false;
+  await origin.mine();
+  await watch.look(whole + 2n);
+  const sweeps = await world.pool.query<{ layers: string }>(
+    "select layers from deposit_sweeps where address = $1",
+    [at],
+  );
+  const [[, sinceBlock, unseenBlock] = []] = JSON.parse(sweeps.rows[0]?.layers ?? "[]") as string[][];
+  expect([sinceBlock, unseenBlock]).toEqual([String(whole + 2n), String(whole)]);
+});
+
+test("a fault at one address does not keep what arrived at another one from being seen", async () => {
+  const [broken, other] = [await world.address(), await world.address()];
+  await world.sendTo(broken.at, usd(100));
+  await world.sendTo(other.at, usd(100));
+  await world.pool.query(
+    "alter table requests add constraint broken check (deposit_address <> '" +
+      broken.at +
+      "' or not funds_seen) not valid",
+  );
+  try {
+    for (let n = 0; n < 4; n++) await world.round();
+    expect((await world.status(broken.requestId)).nextAction).toBe("send_deposit");
+    expect(await world.untilSettled(other.at, 1)).toEqual([other.requestId]);
+  } finally {
+    await world.pool.query("alter table requests drop constraint broken");
+  }
+  expect(await world.untilSettled(broken.at, 1)).toEqual([broken.requestId]);
+});
+
+test("tokens that are not configured and dust change no status, call no operator and are kept in bounded number", async () => {
+  const { origin, usdc } = world;
+  const finished = await world.address();
+  await world.sendTo(finished.at, usd(100));
+  await world.untilSettled(finished.at, 1);
+  const unpaid = await world.address();
+  const worthless = Array.from({ length: 15 }, () => world.anAddress());
+  const { connection } = origin.connected;
+  const reader = {
+    ...connection.reader,
+    heldAmounts: async (accounts: readonly Address[], currencies: readonly Address[]) =>
+      accounts.flatMap((account) =>
+        currencies.map((currency) => ({
+          account,
+          currency,
+          amount: worthless.includes(currency) ? 5n : currency === usdc ? 1n : 0n,
+        })),
+      ),
+  };
+  const connected = { ...origin.connected, connection: { ...connection, reader } };
+  const watching = world.watching();
+  const chains = { ...watching.chains, get: () => connected };
+  const services = { ...watching, chains, tokens: tokensOf(origin) };
+  const before = await Promise.all(
+    [finished, unpaid].map(async ({ requestId }) => await world.status(requestId)),
+  );
+  const alarms = world.events.all.filter(({ level }) => level === "alarm").length;
+  for (const { at } of [finished, unpaid])
+    for (const currency of [usdc, ...worthless]) {
+      const wish = { chainId: origin.chain.id, depositAddress: at, targetChainId: undefined, currency };
+      const found = await reindexAddress(services, wish);
+      expect(found.triggeredCurrencies).toMatchObject([{ currency }]);
+    }
+  const look = {
+    addresses: (await world.reads.quiet("0x", 10_000)).filter(({ address }) =>
+      [finished.at, unpaid.at].includes(address),
+    ),
+    currencies: [usdc, ...worthless],
+    atBlock: (await origin.announce()).number + 100n,
+  };
+  await lookAtAddresses(services, connected, look);
+  for (const { at } of [finished, unpaid]) {
+    const held = await world.reads.fundsAt(at);
+    expect(held.map((funds) => funds.held)).toContain("CURRENCY_NOT_HELD");
+    expect(held.filter(({ currency }) => currency !== usdc)).toHaveLength(10);
+  }
+  const after = await Promise.all(
+    [finished, unpaid].map(async ({ requestId }) => await world.status(requestId)),
+  );
+  expect(after).toEqual(before);
+  expect(after.map(({ status, nextAction }) => [status, nextAction])).toEqual([
+    ["success", "none"],
+    ["waiting", "send_deposit"],
+  ]);
+  expect(world.events.all.filter(({ level }) => level === "alarm")).toHaveLength(alarms);
+  await world.pool.query("delete from deposit_address_funds where address = any($1)", [
+    [finished.at, unpaid.at],
+  ]);
+});
+
+test.each([
+  ["an open", {}],
+  ["a strict", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
+])(
+  "a quoted token that is taken off the list is still found at %s address, told there, and filled when it is configured again",
+  async (_, kind) => {
+    const { origin, destination, tst } = world;
+    const { at, requestId, terms } = await world.address({
+      ...kind,
+      originCurrency: tst,
+      amount: parseEther("100").toString(),
+    });
+    const chain = { ...origin.chain, tokens: origin.chain.tokens.filter(({ address }) => address !== tst) };
+    const connected = { ...origin.connected, chain };
+    const { chains } = world.services;
+    const without = {
+      ...chains,
+      get: (id: number) => (id === chain.id ? connected : chains.get(id)),
+      currency: (id: number, address: Address) =>
+        id === chain.id && address === tst ? undefined : chains.currency(id, address),
+    };
+    const services = world.watching({ ...world.services, chains: without });
+    await world.sendTo(at, parseEther("100"), { currency: tst });
+    for (let n = 0; n < 4; n++) {
+      await origin.mine();
+      await world.scan(origin);
+      await lookAtAddresses(services, connected, {
+        addresses: (await world.reads.quiet("0x", 10_000)).filter(({ address }) => address === at),
+        currencies: chain.tokens.map(({ address }) => address),
+        atBlock: (await origin.announce()).number,
+      });
+      expect((await world.status(requestId)).fundsAt).toBe("depositAddress");
+    }
+    expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: tst, held: "CURRENCY_NOT_HELD" }]);
+    expect((await world.status(requestId)).nextAction).toBe("contact_operator");
+    expect(await world.sweepsFrom(at)).toEqual([]);
+
+    const wish = { chainId: chain.id, depositAddress: at, targetChainId: undefined, currency: undefined };
+    await reindexAddress({ ...world.watching(), tokens: tokensOf(origin) }, wish);
+    const [swept] = await world.untilSettled(at, 1);
+    expect(swept).toBe(requestId);
+    expect(await world.status(requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+    const { currency, expectedAmount } = terms.destination;
+    expect(await destination.balance(terms.recipient, currency)).toBe(expectedAmount);
+  },
+);
+
+test("an address that nobody paid is forgotten with its expired quote; one that money came to, or that a secret API key asked for, is kept", async () => {
+  const { pool, services } = world;
+  await pool.query(
+    `insert into api_keys (id, secret_hash, label, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
+     values ('a-page', '\\x01', 'a page', '{quote}', '{}', '{https://page.example}', '{}', 0, 0)`,
+  );
+  const [unused, published, dusted, keyed, paid] = [
+    await world.address(),
+    await world.address({}, "a-page"),
+    await world.address(),
+    await world.address({}, "a-key"),
+    await world.address(),
+  ];
+  await world.sendTo(dusted.at, 1n);
+  await world.sendTo(paid.at, usd(55));
+  await world.untilSettled(paid.at, 1);
+  await pool.query(
+    "update requests set state = 'expired', fill_deadline_ms = 5 where deposit_address = any($1)",
+    [[unused.at, published.at, dusted.at, keyed.at, paid.at]],
+  );
+  expect(await services.uow.run((tx) => tx.requests.prune("requests", 10, 100))).toMatchObject({
+    deleted: 2,
+  });
+  const kept = await Promise.all(
+    [unused, published, dusted, keyed, paid].map(async ({ at }) => await world.reads.find(at)),
+  );
+  expect(kept.map((one) => one !== undefined)).toEqual([false, false, true, true, true]);
+  expect(await services.reads.request(unused.requestId)).toBeUndefined();
+});
+
+test("reads the quoted currency of addresses from an older version from their stored question", async () => {
+  const { at } = await world.address();
+  const before = await world.reads.find(at);
+  expect(before?.quoted).toEqual({ chainId: world.origin.chain.id, currency: world.usdc });
+  await world.pool.query(
+    "update deposit_addresses set quoted_chain_id = null, quoted_currency = null where address = $1",
+    [at],
+  );
+  expect(await world.reads.find(at)).toEqual(before);
+});
+
+test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {
+  const { origin, destination } = world;
+  const recovery = world.user.address;
+  const { at, requestId, terms } = await world.address({ recoveryAddress: recovery });
+  await world.sendTo(at, usd(41));
+  const [standIn] = await world.untilSettled(at, 1);
+  await world.sendTo(at, 1n);
+  for (let n = 0; n < 3; n++) await world.round();
+  const services = world.watching();
+  const told = await lookUpAddress(services, { address: at }, undefined);
+  expect(told).toMatchObject({
+    depositAddress: at,
+    address: at,
+    type: "open",
+    depositAddressType: "open",
+    chainId: origin.chain.id,
+    currency: "usdc",
+    requestId,
+    supersededByRequestId: standIn,
+    orderId: terms.orderId,
+    depositor: terms.user,
+    recoveryAddress: recovery,
+    refundTo: null,
+    chainIds: [origin.chain.id, destination.chain.id],
+    funds: [{ amount: "1", heldReason: "AMOUNT_TOO_LOW" }],
+    deposits: [{ requestId: standIn, amount: "41000000", status: "final" }],
+  });
+  expect(await lookUpAddress(services, { requestId }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { requestId: standIn ?? "0x" }, undefined)).toEqual(told);
+  expect(await lookUpAddress(services, { address: world.anAddress() }, undefined)).toBeUndefined();
+  const { rows } = await world.pool.query(
+    "select deposit_address from request_history where request_id = $1",
+    [standIn],
+  );
+  expect(rows).toEqual([{ deposit_address: at }]);
+  expect(depositAddressAnswer.safeParse(told).success).toBe(true);
+});
+
+test("what an address is made of is shown only to the key that asked for it, until its first transaction shows everybody", async () => {
+  const { at, terms } = await world.address({ recoveryAddress: world.user.address }, "key-of-the-app");
+  const services = world.watching();
+  const shown = async (keyId: string | undefined): Promise<unknown[]> => {
+    const found = await lookUpAddress(services, { address: at }, keyId);
+    return [found?.orderId, found?.depositor, found?.recoveryAddress];
+  };
+  const all = [terms.orderId, terms.user, world.user.address];
+  for (const stranger of [undefined, "another-key"])
+    expect(await shown(stranger)).toEqual([null, null, null]);
+  expect(await shown("key-of-the-app")).toEqual(all);
+  await world.sendTo(at, usd(100));
+  await world.untilSettled(at, 1);
+  expect(await shown(undefined)).toEqual(all);
+});
+
+test("a strict address is bound to its order by the contract, unless what is not filled goes back to its sender", async () => {
+  const named = await world.address({ strict: true, refundTo: world.anAddress() });
+  const toSender = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+  for (const [{ at }, bound] of [
+    [named, true],
+    [toSender, false],
+  ] as const) {
+    expect(await world.reads.find(at)).toMatchObject({ strict: true, key: { strict: bound } });
+    expect((await lookUpAddress(world.watching(), { address: at }, undefined))?.depositAddressType).toBe(
+      "strict",
+    );
+  }
+  // Where it is not bound, nobody but the operator can make its deposit: not even all of it, under its own order.
+  await world.sendTo(toSender.at, usd(100));
+  await world.origin.mine();
+  const { orderId, user } = toSender.terms;
+  const key = { id: orderId, depositor: user, recovery: NATIVE_CURRENCY };
+  for (const strict of [true, false])
+    expect(
+      await world.origin.connected.connection.reader.ask(
+        world.origin.chain.contracts.depositAddressFactory as Address,
+        encodeFunctionData({
+          abi: depositAddressFactoryAbi,
+          functionName: "sweepStrict",
+          args: [{ ...key, strict }, world.usdc],
+        }),
+      ),
+    ).toBeUndefined();
+});
+
+test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
+  const { origin } = world;
+  // As such addresses were given out before binding was stored.
+  const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
+    const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
+    const key = (await world.reads.find(agreed.at))?.key;
+    if (key === undefined) throw new Error("the address was given out");
+    const bound = await origin.client.readContract({
+      abi: depositAddressFactoryAbi,
+      address: origin.chain.contracts.depositAddressFactory as Address,
+      functionName: "addressOf",
+      args: [{ ...key, strict: true }],
+    });
+    const at = bound.toLowerCase() as Address;
+    await world.pool.query(
+      "update deposit_addresses set address = $2, bound_to_order = null where address = $1",
+      [agreed.at, at],
+    );
+    await world.pool.query(
+      "update requests set deposit_address = $2, terms = replace(terms, $1, $2) where deposit_address = $1",
+      [agreed.at, at],
+    );
+    return { ...agreed, at };
+  };
+  const exact = await aBoundAddress();
+  const less = await aBoundAddress();
+  await world.sendTo(exact.at, usd(100));
+  await world.sendTo(less.at, usd(60));
+  expect(await world.untilSettled(exact.at, 1)).toEqual([exact.requestId]);
+  expect(await world.status(exact.requestId)).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect(await world.untilSettled(less.at, 1)).toEqual([less.requestId]);
+  expect(await world.status(less.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
+  expect(less.terms.refundTo).toBe(world.user.address);
+});
+
+test("nothing is written while nothing comes, however often it is looked", async () => {
+  const { origin } = world;
+  await world.address();
+  for (let n = 0; n < 6; n++) await world.round();
+  const written = async (): Promise<unknown> =>
+    (await world.pool.query("select max(observation) as n, count(*) as rows from deposit_address_funds"))
+      .rows;
+  const before = await written();
+  for (let n = 0; n < 3; n++) {
+    await origin.mine();
+    await world.watch(origin);
+  }
+  expect(await written()).toEqual(before);
+});
+
+test("after the solver's key has changed, money at an open address is filled under an order of the new key, and at a strict one nothing is paid that settlement would miss", async () => {
+  const { destination, origin, usdc, services, solver } = world;
+  const former = { solver: world.anAddress() };
+  const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
+    const recipient = world.anAddress();
+    const agreed = await world.quote({ useDepositAddress: true, recipient, ...ask }, undefined, former);
+    return { ...agreed, at: agreed.answer.steps[0]?.depositAddress as Address };
+  };
+  const open = await quoted({});
+  await world.sendTo(open.at, usd(100));
+  const [standIn = "0x"] = await world.untilSettled(open.at, 1);
+  expect(standIn).not.toBe(open.requestId);
+  expect((await world.request(standIn)).terms.order.solver).toBe(solver.address.toLowerCase());
+  expect((await world.status(standIn)).status).toBe("success");
+  expect(await destination.balance(open.terms.recipient, usdc)).toBeGreaterThan(usd(99));
+
+  const limited = { ...services, enginePolicy: { ...services.enginePolicy, maxUnrepaidRefundsUsd: 0n } };
+  const refundTo = world.anAddress();
+  const strict = await quoted({ strict: true, refundTo });
+  await world.sendTo(strict.at, usd(100));
+  for (let n = 0; n < 12; n++) {
+    world.clock.forward(1_000);
+    await world.round(limited);
+  }
+  expect(await world.depositsOf(strict.requestId)).toHaveLength(1);
+  expect(await destination.balance(strict.terms.recipient, usdc)).toBe(0n);
+  expect(await origin.balance(refundTo, usdc)).toBe(0n);
+  expect(await world.status(strict.requestId)).toMatchObject({ fundsAt: "depository" });
+});
+
+test("an address that nobody uses any more is still found, in its turn", async () => {
+  const { at } = await world.address({ refundTo: world.anAddress() });
+  await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
+  await world.sendTo(at, usd(12));
+  const [id] = await world.untilSettled(at, 1);
+  expect((await world.status(id ?? "0x")).status).toBe("success");
+});

@@ -1,0 +1,930 @@
+import type { DepositFact } from "@causeway/chains";
+import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
+import type { Hex, TxHash } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createScanPace } from "../../../apps/api/src/jobs/scan-pace.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
+import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { depositKey, factKey } from "../../../apps/api/src/usecases/record-deposits.ts";
+import type { UnitOfWork } from "../../../apps/api/src/ports/unit-of-work.ts";
+import {
+  createReportTurns,
+  REPORT_LIMITS,
+  ReportsBusy,
+} from "../../../apps/api/src/usecases/report-turns.ts";
+import { recheckFinalBlocks } from "../../../apps/api/src/usecases/recheck-final-blocks.ts";
+import { deposit } from "../../support/deposits.ts";
+import { pileDeposits } from "../../support/piled-deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ policy: { maxScanBlocks: 5 } });
+});
+afterAll(async () => await world.stop());
+
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+
+const rawOf = async (hash: TxHash): Promise<TxHash> =>
+  (await world.origin.client.request({
+    method: "eth_getRawTransactionByHash" as never,
+    params: [hash] as never,
+  })) as TxHash;
+
+/** Approval and deposit in one block; returns what is needed to put them into another one. */
+async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+  const { transactions } = await world.origin.client.getBlock();
+  return await Promise.all(transactions.map(rawOf));
+}
+
+async function mineAgain(raws: readonly TxHash[]): Promise<void> {
+  for (const serializedTransaction of raws)
+    await world.origin.client.sendRawTransaction({ serializedTransaction });
+  await world.origin.mine();
+}
+
+const filledOnce = async (agreed: Agreed): Promise<void> => {
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.destination.balance(agreed.terms.recipient, agreed.terms.destination.currency)).toBe(
+    agreed.terms.destination.expectedAmount,
+  );
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+};
+
+test("a deposit that a reorg takes back before it was filled leaves the request waiting; mined again, it is filled once", async () => {
+  const agreed = await agree();
+  const raws = await mined(agreed);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    inTxHashes: [],
+    fundsAt: "user",
+  });
+  expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
+  // The job that was asked for meanwhile finds nothing to pay for.
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
+  await filledOnce(agreed);
+});
+
+test("a deposit that a reorg moved into another block is filled once", async () => {
+  const agreed = await agree();
+  const raws = await mined(agreed);
+  await world.watch(world.origin);
+  await world.origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  const [found, ...more] = await world.depositsOf(agreed.requestId);
+  expect(more).toEqual([]);
+  const { number, hash } = await world.origin.client.getBlock();
+  expect(found).toMatchObject({ canonical: true, blockNumber: number, blockHash: hash });
+  await filledOnce(agreed);
+});
+
+test("a deposit that vanishes while its fill is under way is reported as exposed, and its return changes nothing", async () => {
+  const agreed = await agree();
+  const raws = await mined(agreed);
+  await world.watch(world.origin);
+  await world.work();
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  const isAgreed = ({ facts }: { facts: object }): boolean =>
+    "requestId" in facts && facts.requestId === agreed.requestId;
+  expect(world.events.of("deposit_exposed").filter(isAgreed)).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  await filledOnce(agreed);
+});
+
+test("a large deposit waits for its confirmations; a reorg above it starts no fill, one below it takes it back", async () => {
+  const agreed = await agree({ amount: "20000000000" });
+  const raws = await mined(agreed);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    nextAction: "wait_for_confirmations",
+  });
+  await world.origin.mine(2);
+  await world.watch(world.origin);
+  await world.work();
+  expect((await world.request(agreed.requestId)).state.name, "3 of 4").toBe("deposited");
+
+  await world.origin.reorg(3);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4 again").toBe("deposited");
+  await world.origin.mine(2);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "3 of 4 again").toBe("deposited");
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
+  await filledOnce(agreed);
+});
+
+test("a deposit that a reorg moves into a younger block while its fill waits has its confirmations again before it is filled", async () => {
+  const agreed = await agree({ amount: "20000000000" });
+  const raws = await mined(agreed);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
+
+  await world.origin.client.request({ method: "anvil_reorg" as never, params: [4, []] as never });
+  await world.origin.mine();
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4").toBe("fillable");
+  await filledOnce(agreed);
+});
+
+/** The user's wallet sends its deposit again, with another nonce and so another hash. */
+async function minedUnderAnotherHash(agreed: Agreed): Promise<void> {
+  await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+}
+
+for (const [when, isMined] of [
+  ["while its fill is under way", false],
+  ["after its fill", true],
+] as const)
+  test(`a deposit that comes under another hash takes the place of one that vanished ${when}`, async () => {
+    const agreed = await agree();
+    // The lead of a hub file that sets none.
+    const enginePolicy = { ...world.services.enginePolicy, fillLeadMs: 60_000 };
+    const settling = { ...world.services, enginePolicy };
+    await mined(agreed);
+    await world.watch(world.origin, settling);
+    await world.work(settling);
+    if (isMined) {
+      await world.destination.mine();
+      await world.watch(world.destination, settling);
+    }
+    await world.origin.reorg(1);
+    if (isMined) await world.watch(world.origin, settling);
+    world.clock.forward(12_000);
+    await minedUnderAnotherHash(agreed);
+    await world.watch(world.origin, settling);
+    await filledOnce(agreed);
+    const [first, second, ...more] = await world.depositsOf(agreed.requestId);
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({ canonical: false, refundState: "none" });
+    expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
+    expect((await world.request(agreed.requestId)).state.depositId).toBe(second?.id);
+    expect((await world.status(agreed.requestId)).inTxHashes).toEqual([second?.txHash]);
+  });
+
+test("a second deposit that waits for its refund takes the place of the first one when a reorg takes only that away", async () => {
+  const agreed = await agree();
+  await mined(agreed);
+  await world.watch(world.origin);
+  await world.work();
+  await world.origin.reorg(1);
+  // Reported before the watcher hears of the reorg.
+  await minedUnderAnotherHash(agreed);
+  const { transactions } = await world.origin.client.getBlock();
+  const txHash = transactions.at(-1) ?? "0x";
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
+  await world.watch(world.origin);
+  await filledOnce(agreed);
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
+});
+
+test("a stranger's deposit that vanishes and returns is refunded once and never touches the request", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.stranger, agreed, {
+    depositor: world.stranger.address,
+    amount: 5_000_000n,
+  });
+  await world.origin.mine();
+  const { transactions } = await world.origin.client.getBlock();
+  const raws = await Promise.all(transactions.map(rawOf));
+  await world.watch(world.origin);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  await world.work();
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+  await mineAgain(raws);
+  await world.watch(world.origin);
+  await world.work();
+  await world.round();
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("a plain token transfer that carries the order id is a deposit", async () => {
+  const agreed = await agree({ explicitDeposit: false });
+  expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["deposit"]);
+  const hash = await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([hash]);
+  await filledOnce(agreed);
+});
+
+test("after downtime everything is read in bounded ranges, in order, and nothing is skipped or taken twice", async () => {
+  const agreed: Agreed[] = [];
+  for (let at = 0; at < 4; at++) {
+    agreed.push(await agree());
+    await deposit(world.origin, world.user, agreed[at] as Agreed);
+    await world.origin.mine(4);
+  }
+  const scannedBefore = world.events.of("chain_scanned").length;
+  await world.watch(world.origin);
+  const ranges = world.events
+    .of("chain_scanned")
+    .slice(scannedBefore)
+    .map(({ facts }) => facts);
+  expect(ranges.length).toBeGreaterThanOrEqual(3);
+  for (const [at, { from, to }] of ranges.entries()) {
+    expect((to as bigint) - (from as bigint)).toBeLessThan(5n);
+    if (at > 0) expect(from).toBe((ranges[at - 1]?.["to"] as bigint) + 1n);
+  }
+  for (const one of agreed) {
+    expect(await world.depositsOf(one.requestId)).toHaveLength(1);
+    await filledOnce(one);
+  }
+});
+
+test("after failed scans, ranges grow with each that is committed, before the newest block is reached", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  await origin.mine(64);
+  const trail = await loadTrail(world.services, origin.connected);
+  const pace = createScanPace(500, () => 0);
+  for (let at = 0; at < 6; at++) pace.failed();
+  const scannedBefore = world.events.of("chain_scanned").length;
+  await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
+  const sizes = world.events
+    .of("chain_scanned")
+    .slice(scannedBefore)
+    .map(({ facts: { from, to } }) => (to as bigint) - (from as bigint) + 1n);
+  expect(sizes).toEqual([8n, 16n, 32n, 8n]);
+});
+
+test("a crash between two ranges repeats none and skips none", async () => {
+  const agreed = await agree();
+  await world.origin.mine(4);
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine(8);
+  const trail = await loadTrail(world.services, world.origin.connected);
+  const head = await world.origin.announce();
+  let commits = 0;
+  const dying = {
+    ...world.services,
+    uow: {
+      run: async <T>(work: Parameters<typeof world.services.uow.run<T>>[0]): Promise<T> => {
+        if (commits++ === 1) throw new Error("the process ends here");
+        return await world.services.uow.run(work);
+      },
+    },
+  };
+  await expect(scanChain(dying, world.origin.connected, trail, head)).rejects.toThrow("ends here");
+  await world.watch(world.origin);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
+  await filledOnce(agreed);
+});
+
+test("of two watchers at once one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+  const trail = await loadTrail(world.services, world.origin.connected);
+  const head = await world.origin.announce();
+  const results = await Promise.allSettled(
+    [1, 2, 3].map(async () => await scanChain(world.services, world.origin.connected, trail, head)),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const result of results)
+    if (result.status === "rejected") expect(result.reason).toBeInstanceOf(TrailMoved);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
+  const { rows } = await world.pool.query("select * from outbox where payload like '%' || $1 || '%'", [
+    agreed.requestId,
+  ]);
+  expect(rows).toHaveLength(1);
+  await filledOnce(agreed);
+});
+
+test("a client that points at its deposit has it recorded before the watcher comes; the watcher then finds nothing new", async () => {
+  const agreed = await agree();
+  const txHash = await deposit(world.origin, world.user, agreed);
+  const report = { chainId: world.origin.chain.id, txHash };
+  expect(await indexTransaction(world.services, report)).toEqual({
+    message: "Transaction seen, waiting to be mined",
+  });
+  await world.origin.mine();
+  expect(await indexTransaction(world.services, report)).toEqual({ message: "Transaction indexed" });
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending", inTxHashes: [txHash] });
+  await indexTransaction(world.services, report);
+  await world.watch(world.origin);
+  await indexTransaction(world.services, report);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
+  await filledOnce(agreed);
+});
+
+test("what a hint recorded in a block that never became canonical is taken back when the watcher gets there", async () => {
+  const agreed = await agree();
+  const txHash = await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+});
+
+/** Services whose node of the origin chain goes on answering about the transaction and its block as it does now. */
+async function staleNode(txHash: TxHash): Promise<typeof world.services> {
+  const { connected } = world.origin;
+  const { reader } = connected.connection;
+  const [transaction, block] = [await reader.transaction(txHash), await reader.head()];
+  const stale = {
+    ...connected,
+    connection: {
+      ...connected.connection,
+      reader: { ...reader, transaction: async () => transaction, block: async () => block },
+    },
+  };
+  return { ...world.services, chains: { ...world.services.chains, get: () => stale } };
+}
+
+test("a node that lags behind cannot bring back a deposit of a block that the watcher has dropped", async () => {
+  const agreed = await agree();
+  const txHash = await deposit(world.origin, world.user, agreed);
+  await world.origin.mine();
+  const by = await staleNode(txHash);
+  await world.watch(world.origin);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  await expect(indexTransaction(by, { chainId: world.origin.chain.id, txHash })).rejects.toMatchObject({
+    code: "TRANSACTION_NOT_FOUND",
+  });
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("a reported deposit is not confirmed by blocks that are announced and not read: they may be without it", async () => {
+  const { origin } = world;
+  const agreed = await agree({ amount: "20000000000" });
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  const { reader } = origin.connected.connection;
+  const [stale, block] = [await reader.transaction(txHash), await reader.head()];
+  await origin.reorg(1);
+  await origin.mine(20);
+  await origin.announce();
+  // Another node behind the same address still has the old branch.
+  const lagging = {
+    ...origin.connected,
+    connection: {
+      ...origin.connected.connection,
+      reader: { ...reader, transaction: async () => stale, block: async () => block },
+    },
+  };
+  const by = { ...world.services, chains: { ...world.services.chains, get: () => lagging } };
+  expect(await indexTransaction(by, { chainId: origin.chain.id, txHash })).toEqual({
+    message: "Transaction indexed",
+  });
+  expect((await world.request(agreed.requestId)).state.name, "1 of 4").toBe("deposited");
+  await world.work();
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await world.watch(origin);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+});
+
+test("a reported deposit has the confirmations that were read since its block", async () => {
+  const { origin } = world;
+  const agreed = await agree({ amount: "20000000000" });
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine(3);
+  const blind = { ...origin.connected.connection.reader, depositsIn: async () => [] };
+  const connection = { ...origin.connected.connection, reader: blind };
+  const chain = { ...origin.connected, connection };
+  await world.watch(origin, { ...world.services, chains: { ...world.services.chains, get: () => chain } });
+  await origin.mine();
+  await origin.announce();
+  await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
+  expect((await world.request(agreed.requestId)).state.name, "3 of 4 read").toBe("deposited");
+  await world.watch(origin);
+  expect((await world.request(agreed.requestId)).state.name, "4 of 4 read").toBe("fillable");
+  await filledOnce(agreed);
+});
+
+test("a hint about a transaction that nobody knows, that failed or that deposits nothing changes nothing", async () => {
+  const chainId = world.origin.chain.id;
+  await expect(
+    indexTransaction(world.services, { chainId, txHash: `0x${"12".repeat(32)}` }),
+  ).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
+  await expect(
+    indexTransaction(world.services, { chainId: 1, txHash: `0x${"12".repeat(32)}` }),
+  ).rejects.toMatchObject({ code: "UNSUPPORTED_CHAIN" });
+  const plain = await world.origin.send(world.user, { to: world.stranger.address, value: 1n });
+  const reverting = await world.origin.send(world.user, { to: world.usdc, data: "0xa9059cbb" });
+  await world.origin.mine();
+  const answers = await Promise.all(
+    [plain, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
+  );
+  expect(answers.map(({ message }) => message)).toEqual([
+    "Transaction holds no deposit",
+    "Transaction reverted, nothing to index",
+  ]);
+});
+
+test("native money deposited with the order id is filled in another currency", async () => {
+  const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: "40000000000000000" });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  await filledOnce(agreed);
+});
+
+/** Deposits in the chain's logs and in the table, of blocks above `since`. */
+async function loggedAndStored(since: bigint): Promise<{ logged: string[]; stored: string[] }> {
+  const { chain, client, connected } = world.origin;
+  const to = await client.getBlockNumber();
+  const logged = await connected.connection.reader.depositsIn({ from: since + 1n, to, hashes: new Map() });
+  const { rows } = await world.pool.query<{ id: number }>(
+    "select id from deposits where chain_id = $1 and canonical and block_number > $2",
+    [chain.id, since],
+  );
+  const stored = await Promise.all(
+    rows.map(async ({ id }) => await world.services.reads.deposit(String(id))),
+  );
+  return {
+    logged: logged.map((fact) => `${factKey(fact)} ${fact.blockHash}`).toSorted(),
+    stored: stored.flatMap((one) => (one ? [`${depositKey(one)} ${one.blockHash}`] : [])).toSorted(),
+  };
+}
+
+/** The services of a process that dies before its transaction number `dies`, and does `between` before every other one. */
+function mortal(
+  dies: number,
+  between: () => Promise<unknown> = async () => undefined,
+): typeof world.services {
+  let commits = 0;
+  return {
+    ...world.services,
+    uow: {
+      run: async (work) => {
+        if (commits++ === dies) throw new Error("the process ends here");
+        if (commits > 1) await between();
+        return await world.services.uow.run(work);
+      },
+    },
+  };
+}
+
+const jobsOf = async (text: string): Promise<number> =>
+  (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
+
+/** A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them. */
+interface PiledBlock {
+  readonly since: bigint;
+  readonly named: Agreed;
+  readonly honest: Agreed;
+  readonly raws: readonly TxHash[];
+}
+
+async function aPiledBlock(): Promise<PiledBlock> {
+  await world.watch(world.origin);
+  return await pileBlock();
+}
+
+async function pileBlock(): Promise<PiledBlock> {
+  const { origin, stranger } = world;
+  const since = await origin.client.getBlockNumber();
+  const [named, honest] = [await agree(), await agree()];
+  const { orderId: id } = named.terms;
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 600 });
+  await deposit(origin, world.user, honest);
+  await origin.mine();
+  const { transactions } = await origin.client.getBlock();
+  return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
+}
+
+test("a block of hundreds of deposits is committed in slices, and a crash between any two of them loses and repeats nothing", async () => {
+  const { origin } = world;
+  const { since, named, honest } = await aPiledBlock();
+  const { logged } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  for (const [dies, stored] of [
+    [1, 250],
+    [2, 500],
+  ] as const) {
+    await expect(scanChain(mortal(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
+    expect((await loggedAndStored(since)).stored).toHaveLength(stored);
+    expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
+  }
+  await world.watch(origin);
+  expect((await loggedAndStored(since)).stored).toEqual(logged);
+  expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: head.number });
+  expect(await jobsOf(honest.requestId)).toBe(1);
+  expect((await world.status(named.requestId)).status).toBe("waiting");
+  await filledOnce(honest);
+});
+
+test("a client's report is recorded between two slices of a block that is being scanned", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  const { transactions } = await origin.client.getBlock();
+  const txHash = transactions[raws.length - 1] ?? "0x";
+  const answers: string[] = [];
+  const report = async () =>
+    answers.push((await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).message);
+  await scanChain(mortal(-1, report), origin.connected, trail, head);
+  expect(answers).toEqual(["Transaction indexed", "Transaction indexed"]);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(stored).toEqual(logged);
+  expect(await jobsOf(honest.requestId)).toBe(1);
+  await filledOnce(honest);
+});
+
+test("a reorg between two slices takes back those that were committed", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  await expect(scanChain(mortal(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await origin.reorg(1);
+  await world.watch(origin);
+  expect(await loggedAndStored(since)).toEqual({ logged: [], stored: [] });
+  expect(await world.status(honest.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await mineAgain(raws);
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  await filledOnce(honest);
+});
+
+test("a report of a vanished block that comes between two slices is taken back with the last one", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  const gone = await agree();
+  const txHash = await deposit(origin, world.user, gone);
+  await origin.mine();
+  const stale = await staleNode(txHash);
+  await origin.reorg(1);
+  const { since, honest } = await pileBlock();
+  const trail = await loadTrail(world.services, origin.connected);
+  const reports: string[] = [];
+  const report = async () =>
+    reports.push((await indexTransaction(stale, { chainId: origin.chain.id, txHash })).message);
+  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  expect(reports).toEqual(["Transaction indexed", "Transaction indexed"]);
+  const { logged, stored } = await loggedAndStored(since - 1n);
+  expect(stored).toEqual(logged);
+  expect(await world.status(gone.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await filledOnce(honest);
+  expect(await world.services.reads.slotOfLeg("fill", gone.requestId)).toBeUndefined();
+});
+
+test("a report that moves a deposit back to a vanished block between two slices is corrected by the last one", async () => {
+  const { origin } = world;
+  const { since, honest, raws } = await aPiledBlock();
+  await world.watch(origin);
+  const { transactions } = await origin.client.getBlock();
+  const txHash = transactions[raws.length - 1] ?? "0x";
+  const stale = await staleNode(txHash);
+  await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await mineAgain(raws);
+  const trail = await loadTrail(world.services, origin.connected);
+  const report = async () => await indexTransaction(stale, { chainId: origin.chain.id, txHash });
+  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  await filledOnce(honest);
+});
+
+const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
+
+/**
+ * What a node says that is on another branch from the newest block on: its block has what `agreed` asks for, from `model`, and 300 deposits of a stranger.
+ */
+async function anotherBranch(model: DepositFact, { terms }: Agreed) {
+  const { connected, announce } = world.origin;
+  const { connection } = connected;
+  const head = { ...(await announce()), hash: aHash() };
+  const facts = Array.from({ length: 301 }, (_, at) => ({
+    ...model,
+    ...(at === 0 ? { id: terms.orderId } : { id: aHash(), amount: 1n, depositor: world.anAddress() }),
+    txHash: aHash(),
+    blockNumber: head.number,
+    blockHash: head.hash,
+  }));
+  const reader = { ...connection.reader, depositsIn: async () => facts, topUpsIn: async () => [] };
+  return { connected: { ...connected, connection: { ...connection, reader } }, head };
+}
+
+/** What the newest block says of the deposit of a request. */
+async function newestFact({ terms }: Agreed): Promise<DepositFact> {
+  const { client, connected } = world.origin;
+  const to = await client.getBlockNumber();
+  const facts = await connected.connection.reader.depositsIn({ from: to, to, hashes: new Map() });
+  const fact = facts.find(({ id }) => id === terms.orderId);
+  if (fact === undefined) throw new Error(`block ${to} has no deposit of ${terms.requestId}`);
+  return fact;
+}
+
+test("a crash between two slices of a branch that vanishes leaves none of its deposits, and those of the other branch", async () => {
+  const { origin } = world;
+  await world.watch(origin);
+  const since = await origin.client.getBlockNumber();
+  const [lasting, phantom] = [await agree(), await agree()];
+  await mined(lasting);
+  await world.watch(origin);
+  const trail = await loadTrail(world.services, origin.connected);
+  const branch = await anotherBranch(await newestFact(lasting), phantom);
+  await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
+  expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
+
+  await origin.mine();
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(1);
+  expect(stored).toEqual(logged);
+  expect(await world.status(phantom.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await filledOnce(lasting);
+});
+
+test("of two leaders that commit slices of two branches, the scan that began last wins", async () => {
+  const { origin } = world;
+  const { since, honest } = await aPiledBlock();
+  const phantom = await agree();
+  const trail = await loadTrail(world.services, origin.connected);
+  const head = await origin.announce();
+  const branch = await anotherBranch(await newestFact(honest), phantom);
+  let scans = 0;
+  const another = async (): Promise<void> => {
+    if (scans++ > 0) return;
+    await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  };
+  const scan = scanChain(mortal(-1, another), origin.connected, trail, head);
+  await expect(scan).rejects.toThrow(TrailMoved);
+
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(logged).toHaveLength(601);
+  expect(stored).toEqual(logged);
+  expect((await world.status(phantom.requestId)).status).toBe("waiting");
+  await filledOnce(honest);
+});
+
+for (const dies of [-1, 1, 2])
+  test(`a reorg that moves a block of hundreds of deposits takes back none of them${dies < 0 ? "" : `, with a crash after slice ${dies}`}`, async () => {
+    const { origin } = world;
+    const { since, named, honest, raws } = await aPiledBlock();
+    await world.watch(origin);
+    expect((await world.request(honest.requestId)).state.name).toBe("fillable");
+    await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+    await mineAgain(raws);
+    const trail = await loadTrail(world.services, origin.connected);
+    const removed = world.events.of("deposit_removed").length;
+    const scan = scanChain(mortal(dies), origin.connected, trail, await origin.announce());
+    if (dies < 0) await scan;
+    else {
+      await expect(scan).rejects.toThrow("ends here");
+      await world.watch(origin);
+    }
+    const { logged, stored } = await loggedAndStored(since);
+    expect(logged).toHaveLength(601);
+    expect(stored).toEqual(logged);
+    expect(world.events.of("deposit_removed")).toHaveLength(removed);
+    expect((await world.status(named.requestId)).status).toBe("waiting");
+    await filledOnce(honest);
+  });
+
+test("final blocks of hundreds of deposits that a lagging node hid are recorded in slices by the second reading", async () => {
+  const { origin } = world;
+  const { since, honest } = await aPiledBlock();
+  const { connection } = origin.connected;
+  const reader = { ...connection.reader, depositsIn: async () => [] };
+  const lagging = { ...origin.connected, connection: { ...connection, reader } };
+  await origin.mine(16);
+  const trail = await scanChain(
+    world.services,
+    lagging,
+    await loadTrail(world.services, origin.connected),
+    await origin.announce(),
+  );
+  expect((await loggedAndStored(since)).stored).toEqual([]);
+  const final = { ...origin.connected, chain: { ...origin.chain, finalityBlocks: 1 } };
+  const missed = world.events.of("deposit_missed").length;
+  await world.pool.query("update chain_cursors set rechecked_block = $1 where chain_id = $2", [
+    since,
+    origin.chain.id,
+  ]);
+  await expect(recheckFinalBlocks(mortal(1), final, trail)).rejects.toThrow("ends here");
+  expect((await loggedAndStored(since)).stored).toHaveLength(250);
+  expect(await world.services.reads.recheckedBlock(origin.chain.id)).toBe(since);
+  await recheckFinalBlocks(world.services, final, trail);
+  const { logged, stored } = await loggedAndStored(since);
+  expect(stored).toEqual(logged);
+  // The honest one, and the pile once for each commit.
+  expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
+  await filledOnce(honest);
+});
+
+test("deposits that cannot pay for their own refund are one row each, and are shown as what they are", async () => {
+  const { origin, stranger } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const [depositor, unknown] = [world.anAddress(), `0x${"77".repeat(32)}`] as const;
+  const piles = [
+    await pileDeposits(origin, stranger, { depositor, id: agreed.terms.orderId, count: 3 }),
+    await pileDeposits(origin, stranger, { depositor, id: unknown, count: 3 }),
+  ];
+  await origin.mine();
+  const before = await world.pool.query("select from outbox");
+  const alarms = world.events.of("deposit_unattributed").length;
+  await world.watch(origin);
+  await origin.mine(3);
+  await world.watch(origin);
+  expect((await world.pool.query("select from outbox")).rows).toHaveLength(before.rows.length);
+  expect(world.events.of("deposit_unattributed")).toHaveLength(alarms);
+  const trace = await world.pool.query("select from request_events where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(trace.rows).toEqual([]);
+  const ever = { sinceBeforeMs: Number.MAX_SAFE_INTEGER, nowMs: Number.MAX_SAFE_INTEGER };
+  expect(await world.services.reads.overdueRefunds(ever, 100)).toEqual([]);
+  const shown = (await strandedFunds(sqlOn(world.pool))).filter(
+    (row) => "depositor" in row && row.depositor === depositor,
+  );
+  expect(shown).toMatchObject([
+    {
+      tx_hash: piles[0],
+      amount: 3n,
+      deposits: 3,
+      order_id: agreed.terms.orderId,
+      request_id: agreed.requestId,
+      disposition: "refund",
+      reason: "INCORRECT_DEPOSIT_CURRENCY",
+      refund_state: "impossible",
+      refund_fail_reason: "AMOUNT_TOO_LOW_TO_REFUND",
+    },
+    { tx_hash: piles[1], amount: 3n, deposits: 3, request_id: null, disposition: "unattributed" },
+  ]);
+  // The request knows nothing of them.
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await filledOnce(agreed);
+});
+
+test("the story of a request tells twenty of the deposits that strangers made too small to be refunded, and all others", async () => {
+  const { origin, stranger, pool } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const { orderId: id } = agreed.terms;
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 30 });
+  await origin.mine();
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(31);
+  const stories = await postgresRequestHistory(sqlOn(pool)).stories([agreed.requestId]);
+  const told = stories.get(agreed.requestId)?.deposits ?? [];
+  expect(told).toHaveLength(21);
+  expect(told.at(-1)).toMatchObject({ txHash, disposition: "accepted" });
+});
+
+test("deposits of one wei are looked at one by one while nothing says what their refund costs", async () => {
+  const { origin, stranger, prices } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const { orderId: id } = agreed.terms;
+  prices.set("ethereum", undefined);
+  await pileDeposits(origin, stranger, { depositor: world.anAddress(), id, count: 2 });
+  await origin.mine();
+  await world.watch(origin);
+  prices.set("ethereum", "2500");
+  const deposits = await world.depositsOf(agreed.requestId);
+  expect(deposits).toMatchObject([
+    { disposition: "refund", refundState: "none" },
+    { disposition: "refund", refundState: "none" },
+  ]);
+  for (const one of deposits) expect(await jobsOf(`"depositId":"${one.id}"`)).toBe(1);
+  await origin.mine(4);
+  await world.watch(origin);
+  await world.work();
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
+    { refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND" },
+  ]);
+});
+
+test("reports that wait for a chain's scan are answered in time, and leave the database to everybody else", async () => {
+  const { origin, stranger, services, pool } = world;
+  await world.watch(origin);
+  const agreed = await agree();
+  const chainId = origin.chain.id;
+  const passed = await deposit(origin, world.user, agreed);
+  const lost = await pileDeposits(origin, stranger, {
+    depositor: world.anAddress(),
+    id: `0x${"55".repeat(32)}`,
+    count: 1,
+  });
+  await origin.mine();
+  await world.watch(origin);
+  await pool.query("delete from deposits where tx_hash = $1", [lost]);
+  const ahead = await Promise.all(
+    Array.from({ length: 24 }, async (_, nonce) => {
+      const { depository } = origin.chain.contracts;
+      const data = depositNativeCalldata(world.anAddress(), agreed.terms.orderId);
+      const from = await origin.client.getTransactionCount({ address: stranger.address });
+      return await origin.send(stranger, { to: depository, data, value: 1n, nonce: from + nonce });
+    }),
+  );
+  await origin.mine();
+  const turnOf = createReportTurns(services.uow, { ...REPORT_LIMITS, waitMs: 300, lockTimeoutMs: 100 });
+  const report = async (txHash: TxHash, caller: string) =>
+    await indexTransaction({ ...services, uow: turnOf({ caller, chainId }) }, { chainId, txHash });
+  const scan = await pool.connect();
+  await scan.query("begin");
+  await scan.query("select from chain_cursors where chain_id = $1 for update", [chainId]);
+  try {
+    const reports = Promise.all(ahead.map(async (txHash) => await report(txHash, "mallory")));
+    // Of the eight connections of the pool one scans and two wait for it.
+    await Promise.all(Array.from({ length: 10 }, async () => await agree()));
+    const waits = await pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    expect(waits.rows.length).toBeLessThanOrEqual(2);
+    expect(new Set((await reports).map(({ message }) => message))).toEqual(
+      new Set(["Transaction will be indexed with its block"]),
+    );
+    expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
+    // The scan will not come to this block again.
+    await expect(report(lost, "alice")).rejects.toMatchObject({
+      code: "SERVICE_UNAVAILABLE",
+      retryable: true,
+    });
+  } finally {
+    await scan.query("rollback");
+    scan.release();
+  }
+  expect((await report(lost, "alice")).message).toMatch(
+    /^Transaction indexed, .* belongs to no known request/,
+  );
+  expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
+  await world.watch(origin);
+  const { logged, stored } = await loggedAndStored(await origin.client.getBlockNumber().then((n) => n - 1n));
+  expect(logged).toHaveLength(24);
+  expect(stored).toEqual(logged);
+});
+
+test("a report that the scan overtakes while it waits is answered as recorded", async () => {
+  const { origin, services } = world;
+  const chainId = origin.chain.id;
+  const agreed = await agree();
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  const uow: UnitOfWork = {
+    run: async () => {
+      await world.watch(origin);
+      throw new ReportsBusy(chainId);
+    },
+  };
+  expect(await indexTransaction({ ...services, uow }, { chainId, txHash })).toEqual({
+    message: "Transaction indexed",
+  });
+  await filledOnce(agreed);
+});

@@ -1,0 +1,365 @@
+import type { TxHash } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { attributeKnown } from "../../../apps/api/src/usecases/attribute-known.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
+import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { deposit } from "../../support/deposits.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import { loseRows } from "../../support/lost-rows.ts";
+import { operatorRefund } from "../../support/operator-refund.ts";
+import { someHash } from "../../support/terms.ts";
+
+const HOUR_MS = 3_600_000;
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({
+    chain: { finalityBlocks: 3 },
+    policy: { unattributedRefundAfterMs: HOUR_MS },
+  });
+});
+afterAll(async () => await world.stop());
+
+interface Lost {
+  readonly agreed: Agreed;
+  readonly hash: TxHash;
+  /** Puts the request's row back, with these columns changed. */
+  readonly restore: (changed?: Readonly<Record<string, unknown>>) => Promise<void>;
+}
+
+/** A request that is paid for while the database does not know it. */
+async function lostRequest(ask: Ask = {}): Promise<Lost> {
+  const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
+  const { rows } = await world.pool.query<{ row: object }>(
+    "delete from requests where request_id = $1 returning to_jsonb(requests) as row",
+    [agreed.requestId],
+  );
+  const hash = await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return {
+    agreed,
+    hash,
+    async restore(changed = {}) {
+      await world.pool.query("insert into requests select (jsonb_populate_record(null::requests, $1)).*", [
+        JSON.stringify({ ...rows[0]?.row, ...changed }),
+      ]);
+    },
+  };
+}
+
+interface Row {
+  readonly id: number;
+  readonly disposition: string;
+  readonly request_id: string | null;
+  readonly refund_state: string;
+  readonly refund_waits: string | null;
+}
+
+async function rowOf(hash: TxHash): Promise<Row> {
+  const { rows } = await world.pool.query<Row>("select * from deposits where tx_hash = $1", [hash]);
+  const [row, ...others] = rows;
+  if (row === undefined || others.length > 0) throw new Error(`${rows.length} deposits of ${hash}`);
+  return row;
+}
+
+/** What the worker does now and then about deposits of no known order. */
+async function look(by: WorkerServices = world.services): Promise<void> {
+  const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
+  await attributeKnown(by, connected);
+  const tip = await by.reads.cursor(connected.chain.id);
+  await returnUnattributed(by, connected, tip?.number ?? 0n);
+}
+
+async function rounds(count = 5, by: WorkerServices = world.services): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    await world.round(by);
+    await look(by);
+    await world.work(by);
+  }
+}
+
+/** Payments for the request or its deposit on either chain: never more than one. */
+async function payments({
+  agreed,
+  hash,
+}: Lost): Promise<{ fills: number; refunds: number; returns: number }> {
+  const [fills, refunds, sent] = await Promise.all([
+    world.paymentsOf(agreed, world.destination),
+    world.paymentsOf(agreed, world.origin),
+    world.origin.sentBy(world.solver.address),
+  ]);
+  const returns = sent.filter(({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)));
+  return { fills: fills.length, refunds: refunds.length, returns: returns.length };
+}
+
+test("a deposit whose request becomes known in time is filled, once", async () => {
+  const lost = await lostRequest();
+  await look();
+  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  await lost.restore();
+  await look();
+  expect(await rowOf(lost.hash)).toMatchObject({
+    disposition: "accepted",
+    request_id: lost.agreed.requestId,
+    refund_state: "none",
+  });
+  await rounds();
+  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "success" });
+  world.clock.forward(2 * HOUR_MS);
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+});
+
+test("one whose request becomes known after its deadline is refunded to the request's refund address, once", async () => {
+  const refundTo = world.anAddress();
+  const lost = await lostRequest({ refundTo });
+  world.clock.forward(lost.agreed.terms.fillDeadlineMs - world.clock.nowMs() + 1);
+  await lost.restore();
+  await rounds();
+  expect(await world.status(lost.agreed.requestId)).toMatchObject({ status: "refund" });
+  expect(await world.origin.balance(refundTo, world.usdc)).toBeGreaterThan(0n);
+  world.clock.forward(2 * HOUR_MS);
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 1, returns: 0 });
+});
+
+test("a deposit with too few blocks above it waits for them, and a reorg takes it back from its request", async () => {
+  const lost = await lostRequest();
+  await lost.restore();
+  await look();
+  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
+  await world.origin.reorg(2);
+  await world.watch(world.origin);
+  expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "quoted" } });
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 0 });
+});
+
+test("a deposit that a reorg dropped is not placed", async () => {
+  const lost = await lostRequest();
+  await world.origin.reorg(2);
+  await world.watch(world.origin);
+  await lost.restore();
+  await look();
+  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+});
+
+test("a return that was decided goes on, and the request is not filled from that deposit", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await look();
+  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
+  await lost.restore();
+  await rounds();
+  expect(await rowOf(lost.hash)).toMatchObject({ refund_state: "final", request_id: null });
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+});
+
+test("a return that was released by the operator goes on as well", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  expect(await operatorRefund(world, lost.hash, "--yes")).toMatchObject({ code: 0 });
+  await lost.restore();
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+});
+
+test("two workers at once place it once, whether or not one of them would return it", async () => {
+  const lost = await lostRequest();
+  for (let round = 0; round < 3; round++) await world.round();
+  world.clock.forward(HOUR_MS);
+  await Promise.all([lost.restore(), look(), look()]);
+  await Promise.all([look(), look()]);
+  await Promise.all([world.work(), world.work()]);
+  await rounds();
+  world.clock.forward(2 * HOUR_MS);
+  await rounds();
+  const { fills, refunds, returns } = await payments(lost);
+  expect(fills + refunds + returns).toBe(1);
+});
+
+test("a deposit that goes back, or that a reorg drops, while it is looked at is not placed", async () => {
+  for (const change of ["disposition = 'refund'", "canonical = false", "refund_state = 'sent'"]) {
+    const lost = await lostRequest();
+    await lost.restore();
+    const { reads } = world.services;
+    const slotOfLeg: typeof reads.slotOfLeg = async (...leg) => {
+      await world.pool.query(`update deposits set ${change} where tx_hash = $1`, [lost.hash]);
+      return await reads.slotOfLeg(...leg);
+    };
+    await attributeKnown({ ...world.services, reads: { ...reads, slotOfLeg } }, world.origin.connected);
+    expect(await rowOf(lost.hash), change).toMatchObject({ request_id: null });
+    expect((await world.request(lost.agreed.requestId)).state.depositId, change).toBeUndefined();
+    await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
+  }
+});
+
+test("dust that is placed while another worker sets dust aside stays with its request", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  const { reads } = world.services;
+  const unattributedDeposits: typeof reads.unattributedDeposits = async (...due) => {
+    const found = await reads.unattributedDeposits(...due);
+    await lost.restore();
+    await attributeKnown(world.services, world.origin.connected);
+    return found.map((deposit) => ({ ...deposit, amount: 1n }));
+  };
+  await returnUnattributed(
+    { ...world.services, reads: { ...reads, unattributedDeposits } },
+    world.origin.connected,
+    1_000_000n,
+  );
+  expect(await rowOf(lost.hash)).toMatchObject({
+    disposition: "accepted",
+    refund_state: "none",
+    request_id: lost.agreed.requestId,
+  });
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+});
+
+test("wherever the worker dies, another one pays once for the deposit", async () => {
+  const deaths = new Set<string>();
+  for (let dieAt = 0; ; dieAt++) {
+    const lost = await lostRequest();
+    await lost.restore();
+    const mortal = mortalServices(world.services, dieAt);
+    try {
+      await look(mortal);
+    } catch (error) {
+      if (!mortal.isDead() || !isDeath(error)) throw error;
+    }
+    await rounds(4);
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    expect(await payments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
+    if (!mortal.isDead()) break;
+    deaths.add(moment);
+  }
+  expect(deaths).toContain("before commit");
+  expect(deaths).toContain("after commit");
+}, 240_000);
+
+test("deposits of known orders that are not placed yet do not keep others from going back", async () => {
+  const lost = await lostRequest();
+  const stray = await deposit(world.origin, world.user, lost.agreed, {
+    id: someHash(),
+    depositor: world.anAddress(),
+  });
+  for (let round = 0; round < 4; round++) await world.round();
+  // More than one look takes, and all older than the other.
+  await world.pool.query(
+    `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
+       amount, value_usd, order_id, disposition, seen_at_ms)
+     select chain_id, tx_hash, n, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency, amount, value_usd, order_id,
+       disposition, seen_at_ms - n from deposits, generate_series(1, 60) n where tx_hash = $1`,
+    [lost.hash],
+  );
+  await lost.restore();
+  world.clock.forward(HOUR_MS);
+  await returnUnattributed(world.services, world.origin.connected, 1_000_000n);
+  expect(await rowOf(stray)).toMatchObject({ disposition: "refund" });
+  await look();
+  const { rows } = await world.pool.query("select from deposits where tx_hash = $1 and request_id is null", [
+    lost.hash,
+  ]);
+  expect(rows).toHaveLength(0);
+  await world.pool.query("delete from deposits where tx_hash = $1", [lost.hash]);
+  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+});
+
+test("a request that has a deposit which is not stored leaves this one to the operator", async () => {
+  const lost = await lostRequest();
+  await lost.restore({ state: "submitted", deposit_id: 1_000_001 });
+  const alarms = world.events.of("deposit_unattributed").length;
+  await look();
+  await look();
+  const { id, ...row } = await rowOf(lost.hash);
+  expect(row).toMatchObject({
+    disposition: "unattributed",
+    refund_state: "none",
+    refund_waits: "its request has deposit 1000001, which is not stored and may be this one",
+  });
+  expect(world.events.of("deposit_unattributed")).toHaveLength(alarms + 1);
+  expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
+  await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
+});
+
+test("a deposit whose slot shows a return is left to the operator", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await look();
+  await rounds();
+  const { id } = await rowOf(lost.hash);
+  await world.pool.query(
+    "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
+    [id],
+  );
+  await lost.restore();
+  await rounds();
+  expect(await rowOf(lost.hash)).toMatchObject({
+    refund_waits: expect.stringMatching(/^slot \d+ returns it$/),
+  });
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+});
+
+test("a request that a failover lost together with its fill is not filled again when its row is restored alone", async () => {
+  const { services, pool, destination } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  const row = await pool.query<{ row: object }>(
+    "select to_jsonb(requests) as row from requests where request_id = $1",
+    [agreed.requestId],
+  );
+  const hash = await world.pay(agreed);
+  for (let round = 0; round < 5; round++) await world.round();
+  const lost: Lost = { agreed, hash, restore: async () => undefined };
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+  const slot = await services.reads.slotOfLeg("fill", agreed.requestId);
+  if (slot === undefined) throw new Error("the fill has a slot");
+  await loseRows(pool, slot);
+  await pool.query(
+    "update deposits set request_id = null, disposition = 'unattributed' where request_id = $1",
+    [agreed.requestId],
+  );
+  await pool.query("delete from requests where request_id = $1", [agreed.requestId]);
+  await openLane(services, destination.connected);
+
+  await pool.query("insert into requests select (jsonb_populate_record(null::requests, $1)).*", [
+    JSON.stringify(row.rows[0]?.row),
+  ]);
+  await rounds();
+  expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
+});
+
+test("a deposit whose return a failover lost is not placed while that payment has no rows", async () => {
+  const lost = await lostRequest();
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await look();
+  await rounds();
+  const { id } = await rowOf(lost.hash);
+  const slot = await world.services.reads.slotOfLeg("refund", String(id));
+  if (slot === undefined) throw new Error("the return has a slot");
+  await loseRows(world.pool, slot);
+  await world.pool.query(
+    "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
+    [id],
+  );
+  await openLane(world.services, world.origin.connected);
+  await lost.restore();
+  await rounds();
+  expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
+  expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
+});

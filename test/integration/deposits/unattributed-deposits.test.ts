@@ -1,0 +1,543 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { depositErc20Calldata } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
+import { RpcFault } from "@causeway/chains";
+import { testTokenAbi } from "@causeway/contracts";
+import { readFileSync } from "node:fs";
+import { encodeFunctionData, parseEther } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { listRequests } from "../../../apps/api/src/usecases/history/list-requests.ts";
+import { searchTurns } from "../../../apps/api/src/usecases/history/search-turns.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
+import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
+import { hexSpelling } from "../../../apps/api/src/usecases/spelling.ts";
+import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { batchCode } from "../../support/batch-code.ts";
+import { deposit, type Deviation } from "../../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { loseRows } from "../../support/lost-rows.ts";
+import { operatorRefund } from "../../support/operator-refund.ts";
+import { aServer } from "../../support/route-server.ts";
+import { someHash } from "../../support/terms.ts";
+
+const HOUR_MS = 3_600_000;
+const AMOUNT = 100_000_000n;
+let world: EngineWorld;
+let agreed: Agreed;
+
+beforeAll(async () => {
+  world = await startEngineWorld({
+    chain: { finalityBlocks: 3 },
+    policy: { unattributedRefundAfterMs: HOUR_MS },
+  });
+  agreed = await world.quote();
+});
+afterAll(async () => await world.stop());
+beforeEach(async () => {
+  await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
+});
+
+interface Listed {
+  readonly requests: readonly unknown[];
+  readonly unattributedDeposits?: readonly unknown[];
+}
+
+interface Row {
+  readonly id: number;
+  readonly disposition: string;
+  readonly reason: string | null;
+  readonly refund_state: string;
+  readonly refund_fail_reason: string | null;
+  readonly refund_waits: string | null;
+  readonly unrepaid_usd: bigint | null;
+}
+
+async function rowOf(txHash: TxHash): Promise<Row> {
+  const { rows } = await world.pool.query<Row>("select * from deposits where tx_hash = $1", [txHash]);
+  const [row, ...others] = rows;
+  if (row === undefined || others.length > 0) throw new Error(`${rows.length} deposits of ${txHash}`);
+  return row;
+}
+
+/** A deposit for an order that nobody knows, in a block that was scanned. */
+async function stray(deviation: Deviation = {}): Promise<TxHash> {
+  const hash = await deposit(world.origin, world.user, agreed, { id: someHash(), ...deviation });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return hash;
+}
+
+const start = async (by: WorkerServices = world.services): Promise<void> => {
+  const tip = await by.reads.cursor(world.origin.chain.id);
+  await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
+};
+
+/** What the worker does about a deposit that has waited long enough. */
+async function anHourLater(by: WorkerServices = world.services): Promise<void> {
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 5; round++) {
+    await world.round(by);
+    await start(by);
+    await world.work(by);
+  }
+}
+
+async function sentBack(hash: TxHash, holder: Address, currency: Address, before: bigint): Promise<bigint> {
+  const gained = (await world.origin.balance(holder, currency)) - before;
+  const payments = (await world.origin.sentBy(world.solver.address)).filter(
+    ({ input, succeeded }) => succeeded && input.endsWith(hash.slice(2)),
+  );
+  expect(payments).toHaveLength(1);
+  return gained;
+}
+
+for (const [what, id] of [
+  ["of an unknown order", someHash()],
+  ["of no order", `0x${"00".repeat(32)}`],
+] as const)
+  test(`a deposit ${what} goes back to its depositor after an hour, once, minus the gas`, async () => {
+    const depositor = world.anAddress();
+    const hash = await stray({ id, depositor });
+    world.clock.forward(HOUR_MS - 60_000);
+    for (let round = 0; round < 5; round++) await world.round();
+    await start();
+    await world.work();
+    expect(await rowOf(hash)).toMatchObject({ disposition: "unattributed", refund_state: "none" });
+
+    await anHourLater();
+    const gained = await sentBack(hash, depositor, world.usdc, 0n);
+    expect(gained).toBeGreaterThan((AMOUNT * 9n) / 10n);
+    expect(gained).toBeLessThan(AMOUNT);
+    expect(await rowOf(hash)).toMatchObject({
+      disposition: "refund",
+      reason: "ORPHANED_DEPOSIT_REFUND",
+      refund_state: "final",
+    });
+    expect((await rowOf(hash)).unrepaid_usd).toBe(gained * 10n ** 12n);
+    await anHourLater();
+    expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  });
+
+test("native currency goes back as well", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
+  await anHourLater();
+  expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
+});
+
+test("a deposit that is not final waits, whatever the clock says", async () => {
+  const hash = await stray({ depositor: world.anAddress() });
+  world.clock.forward(2 * HOUR_MS);
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("unattributed");
+  for (let block = 0; block < 2; block++) await world.round();
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("refund");
+  await anHourLater();
+});
+
+test("a deposit that a reorg drops before its refund is signed is not refunded", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  world.clock.forward(HOUR_MS);
+  for (let block = 0; block < 3; block++) await world.round();
+  await start();
+  expect((await rowOf(hash)).disposition).toBe("refund");
+  await world.origin.reorg(4);
+  await world.watch(world.origin);
+  await world.work();
+  await anHourLater();
+  expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
+  expect((await rowOf(hash)).refund_state).toBe("none");
+});
+
+test("beyond the daily limit it waits visibly for the operator, who can release it", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const limited = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 50n * 10n ** 18n },
+  };
+  await anHourLater(limited);
+  const { id } = await rowOf(hash);
+  expect(await rowOf(hash)).toMatchObject({
+    refund_state: "impossible",
+    refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+    refund_waits: expect.stringMatching(
+      /^the deposit names no order; .* exceed half of UNREPAID_REFUNDS_DAILY_USD/,
+    ),
+  });
+  expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
+  expect(await operatorRefund(world, String(id), "--yes")).toMatchObject({ code: 0, stderr: "" });
+  for (let round = 0; round < 5; round++) await world.round(limited);
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
+});
+
+test("such deposits take at most half of the daily limit, so that refunds of requests keep the other half", async () => {
+  const depositor = world.anAddress();
+  const limited = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxUnrepaidRefundsUsd: 300n * 10n ** 18n },
+  };
+  const [first, second] = [await stray({ depositor }), await stray({ depositor })];
+  await anHourLater(limited);
+  const rows = [await rowOf(first), await rowOf(second)];
+  expect(rows.map(({ refund_state }) => refund_state).toSorted()).toEqual(["final", "none"]);
+  const waiting = rows[0]?.refund_state === "none" ? first : second;
+  expect(await world.origin.balance(depositor, world.usdc)).toBeLessThan(AMOUNT);
+  const { message } = await indexTransaction(world.services, {
+    chainId: world.origin.chain.id,
+    txHash: waiting,
+  });
+  expect(message).toContain("waits until today's limit of such refunds has room");
+  // A day later there is room again.
+  world.clock.forward(24 * HOUR_MS);
+  await anHourLater(limited);
+  expect((await rowOf(waiting)).refund_state).toBe("final");
+});
+
+test("the operator can return it before the hour is over", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0, stderr: "" });
+  for (let round = 0; round < 5; round++) await world.round();
+  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  await anHourLater();
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+});
+
+test("nothing is sent to placeholders, or to accounts and contracts of the service", async () => {
+  const { depository, router, multicall3 } = world.origin.chain.contracts;
+  const depositors: readonly Address[] = [
+    "0x000000000000000000000000000000000000dead",
+    world.solver.address,
+    depository,
+    router,
+    multicall3,
+    world.usdc,
+  ];
+  const hashes: TxHash[] = [];
+  for (const depositor of depositors) hashes.push(await stray({ depositor }));
+  await anHourLater();
+  for (const [at, hash] of hashes.entries())
+    expect(await rowOf(hash), depositors[at]).toMatchObject({
+      refund_state: "impossible",
+      refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+      refund_waits: expect.any(String) as string,
+    });
+});
+
+test("dust is set aside in one statement, without a payment or an alarm", async () => {
+  const hash = await stray({ amount: 1n });
+  const alarms = world.events.of("refund_impossible").length;
+  await anHourLater();
+  expect(await rowOf(hash)).toMatchObject({
+    refund_state: "impossible",
+    refund_fail_reason: "AMOUNT_TOO_LOW_TO_REFUND",
+  });
+  expect(world.events.of("refund_impossible")).toHaveLength(alarms);
+});
+
+test("two workers at once send it back once", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round();
+  await Promise.all([start(), start()]);
+  await Promise.all([world.work(), world.work()]);
+  await anHourLater();
+  await sentBack(hash, depositor, world.usdc, 0n);
+});
+
+test("wherever the worker dies, another one sends it back once", async () => {
+  const deaths = new Set<string>();
+  for (let dieAt = 0; ; dieAt++) {
+    const depositor = world.anAddress();
+    const hash = await stray({ depositor });
+    world.clock.forward(HOUR_MS);
+    for (let round = 0; round < 4; round++) await world.round();
+    const mortal = mortalServices(world.services, dieAt);
+    try {
+      await start(mortal);
+      await world.work(mortal);
+    } catch (error) {
+      if (!mortal.isDead() || !isDeath(error)) throw error;
+    }
+    await anHourLater();
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
+    if (!mortal.isDead()) break;
+    deaths.add(moment);
+  }
+  expect(deaths.size).toBeGreaterThan(3);
+}, 240_000);
+
+test("a deposit that a reorg drops after its refund is reported as exposed, and under another hash it is not refunded again", async () => {
+  const { origin } = world;
+  const named = { depositor: world.anAddress(), id: someHash() };
+  const first = await stray(named);
+  await origin.mine(3);
+  await world.watch(origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  await world.work();
+  const { id, refund_state: state } = await rowOf(first);
+  expect(state).toBe("sent");
+  await origin.reorg(4);
+  await world.watch(origin);
+  expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({ depositId: String(id) });
+
+  await origin.send(world.user, { to: world.anAddress(), value: 1n });
+  const second = await stray(named);
+  expect(second).not.toBe(first);
+  await anHourLater();
+  expect(await rowOf(second)).toMatchObject({
+    disposition: "refund",
+    refund_state: "none",
+    refund_waits: expect.stringContaining("may replace was sent"),
+  });
+});
+
+test("a deposit that was recorded before such refunds were made goes back only by the operator's release", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const migration = "../../../apps/api/migrations/0063_unattributed_before.sql";
+  const [up = ""] = readFileSync(new URL(migration, import.meta.url), "utf8").split("-- Down Migration");
+  await world.pool.query(up);
+  await anHourLater();
+  expect(await rowOf(hash)).toMatchObject({
+    disposition: "unattributed",
+    refund_waits: expect.stringContaining("may have returned it by hand"),
+  });
+  expect(await world.origin.balance(depositor, world.usdc)).toBe(0n);
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  await anHourLater();
+  expect(await world.origin.balance(depositor, world.usdc)).toBeGreaterThan(0n);
+});
+
+test("a refund that was planned for no request is not made once the deposit belongs to one", async () => {
+  const hash = await stray({ depositor: world.anAddress() });
+  const id = String((await rowOf(hash)).id);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  const { reads } = world.services;
+  // The request is found between the job's first look and its commit.
+  const found = async (depositId: string) => {
+    const before = await reads.deposit(depositId);
+    await world.pool.query("update deposits set request_id = $2 where id = $1", [
+      depositId,
+      agreed.requestId,
+    ]);
+    return before;
+  };
+  await refundDeposit({ ...world.services, reads: { ...reads, deposit: found } }, id);
+  expect(await rowOf(hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
+  await world.pool.query("delete from deposits where id = $1", [id]);
+});
+
+test("a contract that another account's transaction made pay gets it back only by the operator's release", async () => {
+  const { origin, usdc } = world;
+  const contract = world.anAddress();
+  const { depository } = origin.chain.contracts;
+  const call = (name: "approve" | "mint", of: Address) => ({
+    to: usdc,
+    data: encodeFunctionData({ abi: testTokenAbi, functionName: name, args: [of, AMOUNT] }),
+  });
+  await origin.send(world.stranger, call("mint", contract));
+  const data: Hex = depositErc20Calldata(contract, usdc, AMOUNT, someHash());
+  const bytecode = batchCode([call("approve", depository), { to: depository, data }]);
+  await origin.client.setCode({ address: contract, bytecode });
+  const hash = await origin.send(world.user, { to: contract });
+  await origin.mine();
+  await world.watch(origin);
+  await anHourLater();
+  expect(await origin.balance(contract, usdc)).toBe(0n);
+  expect(await rowOf(hash)).toMatchObject({ refund_waits: expect.stringContaining("then release it") });
+  await operatorRefund(world, hash, "--yes");
+  await anHourLater();
+  expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
+});
+
+test("a report of its transaction says that it belongs to no request, where it is, and when it goes back", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const chainId = world.origin.chain.id;
+  const answer = async () => (await indexTransaction(world.services, { chainId, txHash: hash })).message;
+  const about = "Transaction indexed, but a deposit in it belongs to no known request: ";
+  const until = new Date(world.clock.nowMs() + HOUR_MS).toISOString().slice(0, 16);
+  const message = await answer();
+  expect(message).toContain(`${about}it goes back to ${depositor}, minus the gas, after ${until}`);
+  await world.origin.mine(3);
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS);
+  await start();
+  expect(await answer()).toBe(`${about}its refund to ${depositor}, minus the gas, is under way`);
+  await anHourLater();
+  expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
+});
+
+test("lists that name its transaction show it, in each state, and no others", async () => {
+  const { pool, services, origin } = world;
+  const sql = sqlOn(pool);
+  const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
+  const { app } = await aServer({
+    history: {
+      list: (...asked) => listRequests(needs, ...asked),
+      trace: async () => undefined,
+      spelling: hexSpelling,
+    },
+  });
+  const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const deposited = {
+    chainId: origin.chain.id,
+    txHash: hash,
+    depositor,
+    currency: world.usdc,
+    amount: String(AMOUNT),
+  };
+  const about = "The deposit belongs to no known request: ";
+  for (const name of ["hash", "depositTxHash", "term"]) {
+    const { requests, unattributedDeposits } = await list(`${name}=${hash}`);
+    expect(requests).toEqual([]);
+    expect(unattributedDeposits).toEqual([
+      {
+        ...deposited,
+        state: "waiting",
+        message: expect.stringContaining(`${about}it goes back to ${depositor}`),
+      },
+    ]);
+  }
+  for (const query of [`fillTxHash=${hash}`, `hash=${someHash()}`, `user=${depositor}`])
+    expect(await list(query)).not.toHaveProperty("unattributedDeposits");
+  await anHourLater();
+  for (let block = 0; block < 3; block++) await world.round();
+  expect((await list(`hash=${hash}`)).unattributedDeposits).toEqual([
+    { ...deposited, state: "refunded", message: `${about}it was refunded to ${depositor}` },
+  ]);
+  const dust = await stray({ amount: 1n });
+  await anHourLater();
+  expect((await list(`hash=${dust}`)).unattributedDeposits).toEqual([
+    expect.objectContaining({ state: "held", message: expect.stringContaining("worth less than the gas") }),
+  ]);
+  const paid = await world.quote();
+  const paidTx = await world.pay(paid);
+  await origin.mine();
+  await world.watch(origin);
+  const known = await list(`hash=${paidTx}`);
+  expect(known.requests).toHaveLength(1);
+  expect(known).not.toHaveProperty("unattributedDeposits");
+  await app.close();
+});
+
+/** Leaves of a request what a failover to a copy without it knows: nothing, until its deposit is read again. */
+async function loseRequest({ requestId }: Agreed): Promise<void> {
+  const { pool } = world;
+  await pool.query("delete from request_events where request_id = $1", [requestId]);
+  await pool.query("delete from request_history where request_id = $1", [requestId]);
+  await pool.query(
+    `update deposits set request_id = null, disposition = 'unattributed', refund_state = 'none', seen_at_ms = $2
+     where request_id = $1`,
+    [requestId, world.clock.nowMs()],
+  );
+  await pool.query("delete from requests where request_id = $1", [requestId]);
+}
+
+test("a deposit whose request a failover lost together with its fill goes back only by the operator's release", async () => {
+  const { origin, destination, user, usdc, services } = world;
+  const filled = await world.quote({ recipient: world.anAddress() });
+  const hash = await world.pay(filled);
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await destination.balance(filled.terms.recipient, usdc)).toBeGreaterThan(0n);
+  const slot = await services.reads.slotOfLeg("fill", filled.requestId);
+  if (slot === undefined) throw new Error("the fill has a slot");
+  await loseRows(world.pool, slot);
+  await loseRequest(filled);
+  await openLane(services, destination.connected);
+  const before = await origin.balance(user.address, usdc);
+
+  await anHourLater();
+  expect(await origin.balance(user.address, usdc)).toBe(before);
+  expect(await rowOf(hash)).toMatchObject({
+    refund_fail_reason: "MANUAL_REFUND_REQUIRED",
+    refund_waits: expect.stringContaining(slot.attempts[0]?.txHash ?? "a hash"),
+  });
+  expect(await operatorRefund(world, hash, "--yes")).toMatchObject({ code: 0 });
+  await anHourLater();
+  expect(await origin.balance(user.address, usdc)).toBeGreaterThan(before);
+});
+
+test("a deposit of an unknown order does not go back while an EVM chain cannot show whether the order was paid", async () => {
+  const { origin, destination, services, usdc } = world;
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  const silent = {
+    ...destination.connected,
+    connection: {
+      ...destination.connected.connection,
+      reader: {
+        ...destination.connected.connection.reader,
+        nonce: () =>
+          Promise.reject(
+            new RpcFault({ kind: "network", method: "eth_getTransactionCount", reason: "it is away" }),
+          ),
+      },
+    },
+  };
+  const chains = createChainDirectory([origin.connected, silent]);
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round();
+  await start();
+  const { id } = await rowOf(hash);
+  expect(await refundDeposit({ ...services, chains }, String(id))).toMatchObject({
+    waitMs: expect.any(Number) as number,
+    why: expect.stringContaining("the node does not answer") as string,
+  });
+  expect(await origin.balance(depositor, usdc)).toBe(0n);
+  await anHourLater();
+  expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
+});
+
+// After this, the lane of the world plans nothing any more.
+test("a refund whose rows a failover lost is found on the chain, and not made again", async () => {
+  const depositor = world.anAddress();
+  const hash = await stray({ depositor });
+  await anHourLater();
+  const gained = await sentBack(hash, depositor, world.usdc, 0n);
+  const { id } = await rowOf(hash);
+  const slot = await world.services.reads.slotOfLeg("refund", String(id));
+  if (slot === undefined) throw new Error("the refund has a slot");
+  const restore = await loseRows(world.pool, slot);
+  await world.pool.query(
+    "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",
+    [id],
+  );
+  await openLane(world.services, world.origin.connected);
+  await anHourLater();
+  expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: hash });
+  await restore();
+});
+
+test("without a waiting time only the operator returns it", async () => {
+  const hash = await stray();
+  const off = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, unattributedRefundAfterMs: undefined },
+  };
+  world.clock.forward(HOUR_MS);
+  for (let round = 0; round < 4; round++) await world.round(off);
+  await start(off);
+  expect((await rowOf(hash)).disposition).toBe("unattributed");
+});

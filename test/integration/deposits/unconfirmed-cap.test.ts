@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deposit } from "../../support/deposits.ts";
+import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  // Two deposits of 100 USD fit under the cap, a third one does not.
+  world = await startEngineWorld({ chain: { maxUnconfirmedUsd: 250n * 10n ** 18n } });
+});
+afterAll(async () => await world.stop());
+
+test("many small deposits in young blocks are no safer than a large one: beyond the cap they wait for the strictest tier", async () => {
+  const stateOf = async (requestId: string) => (await world.request(requestId as `0x${string}`)).state.name;
+  const agreed = [];
+  for (let n = 0; n < 3; n++) {
+    const one = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
+    await deposit(world.origin, world.user, one);
+    await world.origin.mine();
+    await world.watch(world.origin);
+    agreed.push(one.requestId);
+  }
+  expect(await Promise.all(agreed.map(stateOf))).toEqual(["fillable", "fillable", "deposited"]);
+
+  const [, , last] = agreed;
+  for (let blocks = 0; blocks < 10 && last !== undefined && (await stateOf(last)) === "deposited"; blocks++) {
+    await world.origin.mine();
+    await world.watch(world.origin);
+  }
+  expect(await Promise.all(agreed.map(stateOf))).toEqual(["fillable", "fillable", "fillable"]);
+});
+
+test("a wei under a large quote takes nothing of the cap away from other deposits of its block", async () => {
+  await world.origin.mine(10);
+  await world.watch(world.origin);
+  const large = await world.quote({ amount: "240000000", refundTo: world.anAddress() });
+  await deposit(world.origin, world.user, large, { amount: 1n });
+  const others = [];
+  for (let n = 0; n < 10; n++) {
+    const other = await world.quote({ amount: "20000000", refundTo: world.anAddress() });
+    await deposit(world.origin, world.user, other);
+    others.push(other);
+  }
+  await world.origin.mine();
+  await world.watch(world.origin);
+  for (const { requestId } of others) expect((await world.request(requestId)).state.name).toBe("fillable");
+});

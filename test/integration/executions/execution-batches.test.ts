@@ -1,0 +1,256 @@
+import type { Address, RequestId } from "@causeway/domain";
+import { ONE_USD } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { groupedAcceptance, groupedSending } from "../../../apps/api/src/container-executions.ts";
+import type { ExecutionPlan, SendExecution } from "../../../apps/api/src/ports/execution-lane.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { sendExecutions } from "../../../apps/api/src/usecases/execution/send-execution.ts";
+import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
+
+/** The services with calls of one moment accepted together; `commits` counts the transactions that were begun. */
+function together(): { readonly services: WorkerServices; readonly commits: () => number } {
+  let commits = 0;
+  const { uow } = world.services;
+  const counted: WorkerServices = {
+    ...world.services,
+    uow: {
+      run: async (work) => {
+        commits++;
+        return await uow.run(work);
+      },
+    },
+  };
+  const services = { ...counted, accept: groupedAcceptance({ ...counted, random }) };
+  return { services, commits: () => commits };
+}
+
+const rowsOf = async (table: string): Promise<number> =>
+  (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
+
+test("calls of one moment are accepted in few commits, and each is written, sent and charged as if it were alone", async () => {
+  const { services, commits } = together();
+  const recipients = Array.from({ length: 12 }, () => world.anAddress());
+  const ids = await Promise.all(
+    recipients.map(async (recipient) => await world.execute(world.mintCall(recipient), world.app, services)),
+  );
+  expect(new Set(ids).size).toBe(12);
+  expect(commits()).toBeLessThan(8);
+  // What one commit of its own writes.
+  const alone = await world.execute(world.mintCall(world.anAddress()));
+  const traceOf = async (id: string) =>
+    (
+      await world.pool.query<{ event: string; detail: string }>(
+        "select event, detail from request_events where request_id = $1 order by id",
+        [id],
+      )
+    ).rows.map(({ event, detail }) => [event, Object.keys(JSON.parse(detail) as object)]);
+  const [first] = ids;
+  if (first === undefined) throw new Error("nothing was accepted");
+  expect(await traceOf(first)).toEqual(await traceOf(alone));
+  expect(Object.entries(await world.execution(first)).map(([name, value]) => [name, typeof value])).toEqual(
+    Object.entries(await world.execution(alone)).map(([name, value]) => [name, typeof value]),
+  );
+  expect(await rowsOf("fee_reservations where state = 'open'")).toBe(13);
+  expect(await rowsOf("outbox where job_name = 'execute'")).toBe(13);
+
+  for (const id of [...ids, alone]) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
+  for (const recipient of recipients) expect(await world.origin.balance(recipient, world.usdc)).toBe(5n);
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, sum: balance + fees }).toEqual({ pending: 0n, sum: 1_000_000_000n });
+});
+
+test("of calls of one moment those are accepted that the balance bears, and the others leave no trace", async () => {
+  const { services } = together();
+  const probe = await world.anApp();
+  const { costUsd } = await world.execution(
+    await world.execute(world.mintCall(world.anAddress()), probe, services),
+  );
+  // Enough for three and a half.
+  const poor = await world.anApp({}, (costUsd * 7n) / 2n / (ONE_USD / 1_000_000n));
+  const ends = await Promise.allSettled(
+    Array.from(
+      { length: 9 },
+      async () => await world.execute(world.mintCall(world.anAddress()), poor, services),
+    ),
+  );
+  expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  for (const end of ends)
+    if (end.status === "rejected") expect(end.reason).toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+  expect(await rowsOf("executions")).toBe(4);
+  expect(await rowsOf("requests")).toBe(4);
+  expect(await rowsOf("outbox where job_name = 'execute'")).toBe(4);
+});
+
+test("calls with budgets keep to them although others of their moment are accepted together", async () => {
+  const { services } = together();
+  const probe = await world.execution(await world.execute(world.mintCall(world.anAddress())));
+  const thrifty = await world.anApp({}, 1_000_000_000n, { dailyUsd: (probe.costUsd * 5n) / 2n });
+  const ends = await Promise.allSettled(
+    Array.from(
+      { length: 6 },
+      async () => await world.execute(world.mintCall(world.anAddress()), thrifty, services),
+    ),
+  );
+  expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
+});
+
+test("when a common commit fails each of its calls is accepted by itself", async () => {
+  const { services } = together();
+  const { uow } = services;
+  let failures = 0;
+  const accept = groupedAcceptance({
+    ...services,
+    random,
+    uow: {
+      run: async (work) =>
+        await uow.run(async (tx) => {
+          const addCalls: typeof tx.executions.addCalls = async (calls) => {
+            await tx.executions.addCalls(calls);
+            failures++;
+            throw new Error("the database went away");
+          };
+          return await work({ ...tx, executions: { ...tx.executions, addCalls } });
+        }),
+    },
+  });
+  const by = { ...services, accept };
+  const ids = await Promise.all(
+    Array.from(
+      { length: 4 },
+      async () => await world.execute(world.mintCall(world.anAddress()), world.app, by),
+    ),
+  );
+  expect(failures).toBeGreaterThan(0);
+  expect(await rowsOf("executions")).toBe(4);
+  expect(await rowsOf("fee_reservations")).toBe(4);
+  for (const id of ids) expect(await world.untilFinal(id)).toMatchObject({ status: "success" });
+});
+
+/** So many accepted calls, each of which mints for a recipient of its own. */
+async function accepted(count: number): Promise<Map<RequestId, Address>> {
+  const calls = new Map<RequestId, Address>();
+  for (let n = 0; n < count; n++) {
+    const recipient = world.anAddress();
+    calls.set(await world.execute(world.mintCall(recipient)), recipient);
+  }
+  return calls;
+}
+
+/** As a worker with several jobs of one moment does it. */
+async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
+  const together = { ...by, sendExecution: by.sendExecution ?? groupedSending(by) };
+  const ends = await Promise.allSettled([...ids].map(async (id) => await submitExecution(together, id)));
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
+
+async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: string): Promise<void> {
+  for (const [id, recipient] of calls) {
+    expect(await world.untilFinal(id), moment).toMatchObject({ status: "success" });
+    expect(await world.origin.balance(recipient, world.usdc), moment).toBe(5n);
+  }
+}
+
+test("calls of one moment get their nonces in few commits, one after the other, and each is sent once however often they are submitted", async () => {
+  const { origin, executor, services } = world;
+  const calls = await accepted(10);
+  let commits = 0;
+  const uow: WorkerServices["uow"] = {
+    run: async (work) => {
+      commits++;
+      return await services.uow.run(work);
+    },
+  };
+  await Promise.all([submitAll({ ...services, uow }, calls.keys()), submitAll(services, calls.keys())]);
+  expect(commits).toBeLessThan(25);
+  const slots = await services.reads.unsettledSlots(origin.chain.id, executor);
+  expect(slots.map(({ nonce }) => nonce)).toEqual(slots.map((_, n) => (slots[0]?.nonce ?? 0) + n));
+  expect(new Set(slots.map(({ leg }) => leg.requestId)).size).toBe(10);
+  for (const { attempts } of slots) {
+    expect(attempts).toHaveLength(1);
+    expect(attempts[0]?.broadcastAtMs).toBeDefined();
+  }
+  for (const id of calls.keys())
+    expect(
+      (
+        await world.pool.query(
+          "select from request_events where request_id = $1 and event = 'executionPlanned'",
+          [id],
+        )
+      ).rowCount,
+    ).toBe(1);
+  await expectEachOnce(calls);
+  await submitAll(services, calls.keys());
+  expect(await origin.sentBy(executor)).toHaveLength(10);
+});
+
+test("of calls of one moment those get a nonce that the executor's coin bears together, and the others wait for more", async () => {
+  const { origin, executor, services } = world;
+  const calls = await accepted(5);
+  const [first] = calls.keys();
+  const { gasLimit } = await world.execution(first ?? "0x");
+  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: 2n * one + one / 2n });
+  await world.watch(origin);
+  await submitAll(services, calls.keys());
+  expect(await services.reads.unsettledSlots(origin.chain.id, executor)).toHaveLength(2);
+  expect(world.events.of("execution_waits")).toHaveLength(3);
+  await origin.client.setBalance({ address: executor, value: 10n ** 19n });
+  await expectEachOnce(calls);
+  expect(await origin.sentBy(executor)).toHaveLength(5);
+});
+
+test("whenever the process dies while it sends calls together, each of them happens exactly once", async () => {
+  let calls = new Map<RequestId, Address>();
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      calls = await accepted(3);
+      const [first] = calls;
+      if (first === undefined) throw new Error("nothing was accepted");
+      const [requestId, recipient] = first;
+      return { requestId, terms: { recipient } } as unknown as Agreed;
+    },
+    live: async (by) => {
+      const plans: ExecutionPlan[] = [];
+      const sendExecution: SendExecution = async (_, plan) => {
+        plans.push(plan);
+        return "moved";
+      };
+      for (const id of calls.keys()) await submitExecution({ ...by, sendExecution }, id);
+      const connected = by.chains.get(world.origin.chain.id);
+      if (connected === undefined) throw new Error("the chain is gone");
+      for (const sent of await sendExecutions(by, connected, plans)) if (sent instanceof Error) throw sent;
+    },
+    verify: async (_, moment) => {
+      await expectEachOnce(calls, moment);
+      const { balance, pending, fees } = await world.book();
+      expect({ pending, sum: balance + fees }, moment).toEqual({ pending: 0n, sum: 1_000_000_000n });
+    },
+  });
+  for (const moment of [
+    "before requests.lockAll",
+    "before lanes.reserveTogether",
+    "after commit",
+    "before sign",
+    "before lanes.addAttempts",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcasts",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);

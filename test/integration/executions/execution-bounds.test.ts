@@ -1,0 +1,76 @@
+import { ONE_USD } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
+
+// What no block, no node and no account could bear is refused before anything is set aside.
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const GIVEN = 1_000_000_000n;
+
+/** A contract that counts down so many times, 26 gas each. */
+async function countdown(times: number): Promise<Address> {
+  const address = world.anAddress();
+  const bytecode: Hex = `0x62${times.toString(16).padStart(6, "0")}5b6001900380600457`;
+  await world.origin.client.setCode({ address, bytecode });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return address;
+}
+
+test("a gas limit fits into a block with its headroom, and what needs more is refused", async () => {
+  const { origin } = world;
+  await origin.client.setBlockGasLimit({ gasLimit: 3_000_000n });
+  const greedy = await countdown(100_000);
+  const outcome = await world.tryExecute({ to: greedy, data: "0x00" });
+  expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });
+  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  const requestId = await world.execute({ to: await countdown(80_000), data: "0x00" });
+  const { gasLimit } = await world.execution(requestId);
+  expect(gasLimit).toBeGreaterThan(2_700_000n);
+  expect(gasLimit).toBeLessThanOrEqual(3_000_000n);
+  expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
+});
+
+test("a transaction that nodes would not take for its size is refused, and the largest that they take is sent", async () => {
+  const to = world.anAddress();
+  const data = (bytes: number): Hex => `0x${"00".repeat(bytes)}`;
+  await expect(world.execute({ to, data: data(130_000) })).rejects.toThrow(
+    /would have up to 131800 bytes, and nodes take 131072/,
+  );
+  const { requestId } = await world.quote();
+  const calls = [70_000, 60_000].map((bytes) => ({ to, value: "0", data: data(bytes) }));
+  await expect(world.execute({ to, requestId, beside: { calls } })).rejects.toThrow(
+    /destinationChainExecutionData: the transaction would have up to 132100 bytes/,
+  );
+  await world.origin.client.setCode({ address: to, bytecode: "0x00" });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  const largest = await world.execute({ to, data: data(129_000) });
+  expect(await world.untilFinal(largest)).toMatchObject({ status: "success" });
+});
+
+test("an app that could not pay for what a call carries is told so; only where it could is the executor's lack an alarm", async () => {
+  const call = { to: world.anAddress(), value: 200n * 10n ** 18n };
+  const rules = { maxCallValueUsd: 10n ** 6n * ONE_USD };
+  const poor = await world.anApp({}, GIVEN, rules);
+  await expect(world.execute(call, poor)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    // $500,000, and the service fee of 6 bps.
+    message: expect.stringMatching(/has \$1000\.0+, and this execution may cost \$5003\d\d\./) as unknown,
+  });
+  expect(world.events.of("execution_waits")).toEqual([]);
+  const rich = await world.anApp({}, 1_000_000n * 10n ** 6n, rules);
+  await expect(world.execute(call, rich)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  expect(world.events.of("execution_waits")).toHaveLength(1);
+  expect(await world.book(rich)).toMatchObject({ pending: 0n });
+});

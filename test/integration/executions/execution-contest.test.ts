@@ -1,0 +1,281 @@
+import { ServiceError } from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { encodeFunctionData, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { usedContracts } from "../../../apps/api/src/adapters/postgres/used-contracts.ts";
+import { checkUsedContracts } from "../../../apps/api/src/usecases/check-used-contracts.ts";
+import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { LeaseLost } from "../../../apps/api/src/ports/idempotency.ts";
+import { aPayingKey } from "../../support/paying-key.ts";
+import {
+  approveCall,
+  startExecutionWorld,
+  transferFromCall,
+  type AskedCall,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+
+let world: ExecutionWorld;
+let secondPool: ReturnType<typeof createPool>;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+  secondPool = createPool(world.databaseUrl, {
+    max: 8,
+    statementTimeoutMs: 10_000,
+    applicationName: "other",
+  });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await secondPool.end();
+  await world.stop();
+});
+
+/** A call, and what it may cost in smallest units of USDC: every time the same, until a block is mined. */
+async function pricedCall(): Promise<{ call: AskedCall; price: bigint }> {
+  const probe = await world.anApp();
+  const call = world.mintCall(world.anAddress());
+  await world.execute(call, probe);
+  return { call, price: (await world.book(probe)).pending };
+}
+
+/** How each of many calls at the same time was answered, half of them by another process. */
+async function atOnce(
+  count: number,
+  ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
+) {
+  const other = { ...world.services, uow: postgresUnitOfWork(secondPool) };
+  return await Promise.allSettled(
+    Array.from({ length: count }, async (_, at) => await ask(at % 2 === 0 ? world.services : other, at)),
+  );
+}
+
+test("of a hundred calls at once over two processes, a balance for forty pays for exactly forty, and the rest are told what is there", async () => {
+  const { call, price } = await pricedCall();
+  const app = await world.anApp({}, 40n * price + price / 2n);
+  const answers = await atOnce(100, async (by) => await world.execute(call, app, by));
+  const refused = answers.flatMap((answer) =>
+    answer.status === "rejected" ? [answer.reason as unknown] : [],
+  );
+  expect(answers.length - refused.length).toBe(40);
+  for (const error of refused) {
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: "INSUFFICIENT_FUNDS" });
+    expect((error as Error).message).toMatch(/has \$\d+\.\d{6}, and this execution may cost \$\d+\.\d{6}/);
+  }
+  const { balance, pending } = await world.book(app);
+  expect({ balance, pending }).toEqual({ balance: price / 2n, pending: 40n * price });
+  for (let round = 0; round < 6; round++) {
+    world.clock.forward(5_000);
+    await world.round();
+  }
+  const sent = (await world.origin.sentBy(world.executor)).filter(({ succeeded }) => succeeded);
+  // Beside the probe.
+  expect(sent).toHaveLength(41);
+  expect((await world.book(app)).pending).toBe(0n);
+});
+
+test("a budget of a day holds, however many calls come at once, and what was not spent of it can be spent", async () => {
+  const { call, price } = await pricedCall();
+  const most = (10n * price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: most });
+  const answers = await atOnce(30, async (by) => await world.execute(call, app, by));
+  const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
+  expect(answers.length - refused.length).toBe(10);
+  for (const words of refused) expect(words).toMatch(/not sponsored \(dailyUsd\)/);
+  for (let round = 0; round < 6; round++) {
+    world.clock.forward(5_000);
+    await world.round();
+  }
+  // They cost less than was set aside.
+  await world.execute(call, app);
+  world.clock.forward(86_400_000);
+  const tomorrow = await atOnce(5, async (by) => await world.execute(call, app, by));
+  expect(tomorrow.every(({ status }) => status === "fulfilled")).toBe(true);
+});
+
+test("budgets of users and of targets are counted apart", async () => {
+  const { call, price } = await pricedCall();
+  const most = (price + price / 2n) * 10n ** 12n;
+  const app = await world.anApp({}, 1_000_000_000n, { perTargetDailyUsd: most });
+  await world.execute(call, app);
+  await expect(world.execute(call, app)).rejects.toThrow(/perTargetDailyUsd/);
+  await world.execute({ to: world.anAddress(), data: "0x" }, app);
+  const personal = await world.anApp({}, 1_000_000_000n, { perUserDailyUsd: most });
+  await world.execute(call, personal);
+  await expect(world.execute(call, personal)).rejects.toThrow(/perUserDailyUsd/);
+  await world.execute({ to: world.anAddress(), data: "0x" }, personal);
+});
+
+test("rules about targets and functions bind, also deep inside a call", async () => {
+  const target = world.mintCall(world.anAddress());
+  const refusing = await world.anApp({}, 1_000_000_000n, { denySelectors: [{ selector: "0x40c10f19" }] });
+  await expect(world.execute(target, refusing)).rejects.toThrow(/not sponsored \(denySelectors\)/);
+  const allowing = await world.anApp({}, 1_000_000_000n, { allowTargets: [world.usdc] });
+  await world.execute(target, allowing);
+  await expect(world.execute({ to: world.anAddress() }, allowing)).rejects.toThrow(/allowTargets/);
+  // Through Multicall3 the token is reached all the same.
+  const aggregate = {
+    to: world.origin.chain.contracts.multicall3,
+    data: encodeFunctionData({
+      abi: parseAbi([
+        "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
+      ]),
+      args: [[{ target: target.to, allowFailure: false, callData: target.data }]],
+    }),
+  };
+  await world.execute(aggregate);
+  await expect(world.execute(aggregate, refusing)).rejects.toThrow(/not sponsored \(denySelectors\)/);
+});
+
+test("a key without a wallet, or whose balance is short, has nothing sponsored", async () => {
+  const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
+  await expect(world.execute(world.mintCall(world.anAddress()), walletless)).rejects.toThrow(
+    /no funding address/,
+  );
+  const poor = await world.anApp({}, 1n);
+  await expect(world.execute(world.mintCall(world.anAddress()), poor)).rejects.toThrow(
+    /the app balance of 0x[0-9a-f]{40} has \$0\.000001/,
+  );
+  expect((await world.pool.query("select from requests")).rowCount).toBe(0);
+});
+
+test("what carries no sponsor and no quote to pay for it is refused", async () => {
+  const call = { ...world.mintCall(world.anAddress()), subsidizeFees: false };
+  await expect(world.execute(call)).rejects.toThrow(
+    /subsidizeFees must be true for a call without requestId/,
+  );
+  const { requestId } = await world.quote();
+  await expect(world.execute({ ...call, requestId })).rejects.toThrow(/given without originGasOverhead/);
+  await expect(world.execute({ ...call, chainId: 5 })).rejects.toThrow(/chainId 5 is no EVM chain/);
+});
+
+test("a call that would take the executor's own coin, or tokens of the solver, is refused", async () => {
+  const { origin, usdc, solver, executor } = world;
+  await origin.send(solver, approveCall(usdc, executor, 10n));
+  await origin.mine();
+  await expect(world.execute(transferFromCall(usdc, solver.address, world.anAddress(), 5n))).rejects.toThrow(
+    /would take tokens from/,
+  );
+});
+
+test("the answer of a call with an Idempotency-Key stands with its commit, and a run that lost its lease commits nothing", async () => {
+  const store = idempotencyStore(sqlOn(world.pool));
+  const call = {
+    scope: "app",
+    endpoint: "POST /execute",
+    key: randomBytes(8).toString("hex"),
+    bodyHash: "h",
+  };
+  const begun = await store.begin(call, world.clock.nowMs());
+  if (begun.kind !== "begun") throw new Error("nobody else runs it");
+  const asked = world.mintCall(world.anAddress());
+  const requestId = await world.execute(asked, world.app, world.services, begun.lease);
+  const again = await store.begin(call, world.clock.nowMs());
+  expect(again).toEqual({
+    kind: "answered",
+    answer: { status: 200, body: JSON.stringify({ message: "Transaction submitted", requestId }) },
+  });
+  const late = world.execute(asked, world.app, world.services, begun.lease);
+  await expect(late).rejects.toBeInstanceOf(LeaseLost);
+  expect((await world.pool.query("select from executions")).rowCount).toBe(1);
+  expect((await world.pool.query("select from fee_reservations")).rowCount).toBe(1);
+});
+
+test("nothing executes where no executor is configured", async () => {
+  const without = { ...world.services, executor: undefined };
+  await expect(world.execute(world.mintCall(world.anAddress()), world.app, without)).rejects.toThrow(
+    "gasless execution is not configured here",
+  );
+});
+
+test("a quote is executed by the key that asked for it, or by another of its funding address, and by no other", async () => {
+  const asker = await aPayingKey(world, 0);
+  const agreed = await world.quote({}, asker.key.id);
+  const { requestId } = agreed;
+  const call = { ...world.mintCall(world.anAddress()), requestId };
+  await expect(world.execute(call)).rejects.toThrow(
+    `requestId ${requestId} was quoted with another API key: execute it with that key`,
+  );
+  // What they may do is looked at next.
+  const sibling = { ...world.app, fundingAddress: asker.wallet };
+  for (const mine of [{ ...world.app, id: asker.key.id }, sibling])
+    await expect(world.execute(call, mine)).rejects.toThrow(/does not make the deposit of the quote/);
+  // Nothing that strangers tried stands in the way of the owner's own deposit.
+  expect((await world.status(requestId)).nextAction).toBe("send_deposit");
+  await world.pay(agreed);
+  expect((await world.untilFinal(requestId)).status).toBe("success");
+});
+
+test("a call whose authorization no node takes is charged for the nonce that it used up", async () => {
+  const { origin, services, usdc } = world;
+  const account = privateKeyToAccount(generatePrivateKey());
+  const signed = await account.signAuthorization({ chainId: origin.chain.id, address: usdc, nonce: 0 });
+  const { r, s, yParity } = signed;
+  const authorizationList = [
+    { chainId: origin.chain.id, address: usdc, nonce: 0, yParity: yParity === 1 ? 1 : 0, r, s } as const,
+  ];
+  const given = (await world.book()).balance;
+  const requestId = await world.execute({ ...world.mintCall(world.anAddress()), authorizationList });
+  const refusing = { ...origin.connected, connection: { ...origin.connected.connection } };
+  refusing.connection.writer = {
+    broadcast: async () =>
+      await Promise.resolve({ kind: "rejected", reason: "authority already reserved" } as const),
+  };
+  const by = { ...services, chains: { ...services.chains, get: () => refusing } };
+  await submitExecution(by, requestId);
+  for (let round = 0; round < 6; round++) {
+    world.clock.forward(20_000);
+    await world.round();
+  }
+  const slot = (await world.pool.query<{ dead_reason: string }>("select dead_reason from slots")).rows;
+  expect(slot).toEqual([{ dead_reason: "TRANSACTION_SUBMISSION_FAILED" }]);
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBeGreaterThan(0n);
+  const { balance, pending } = await world.book();
+  expect(pending).toBe(0n);
+  expect(balance).toBeLessThan(given);
+});
+
+test("a contract that was used before is not forgotten, and open requests that name a former one raise an alarm", async () => {
+  const { origin, services, events, clock } = world;
+  const store = usedContracts(sqlOn(world.pool));
+  const start = async (change: object): Promise<void> =>
+    await checkUsedContracts(services, store, [
+      { ...origin.chain, contracts: { ...origin.chain.contracts, ...change } },
+    ]);
+  await start({});
+  await start({});
+  await world.quote();
+  clock.forward(1_000);
+  const depository = world.anAddress();
+  await expect(start({ depository })).rejects.toThrow(
+    `its former depository ${origin.chain.contracts.depository} must be in contracts.formerContracts`,
+  );
+  await expect(start({ depositAddressFactory: undefined })).rejects.toThrow(
+    /its former depositAddressFactory/,
+  );
+  expect(events.of("former_depository_quoted")).toEqual([]);
+  const named = { depository, formerContracts: [origin.chain.contracts.depository] };
+  await start(named);
+  expect(events.of("former_depository_quoted").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
+  const watched = { ...named, formerDepositories: named.formerContracts };
+  await start(watched);
+  expect(events.of("former_depository_quoted"), "its deposits are read").toHaveLength(1);
+  const { router } = origin.chain.contracts;
+  expect(events.of("former_router_ordered")).toEqual([]);
+  const next = world.anAddress();
+  await start({ ...named, router: next, formerContracts: [...named.formerContracts, router] });
+  expect(events.of("former_router_ordered").map(({ facts }) => facts)).toMatchObject([{ openQuotes: 1 }]);
+  clock.forward(8 * 24 * 3_600_000);
+  const before = events.of("former_depository_quoted").length;
+  await start({ ...named, formerContracts: [...named.formerContracts, next] });
+  expect(events.of("former_depository_quoted")).toHaveLength(before);
+  expect(events.of("former_router_ordered")).toHaveLength(1);
+});

@@ -1,0 +1,144 @@
+import type { Address, RequestId } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Died, mortalServices } from "../../fakes/mortal-services.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import {
+  approveCall,
+  simpleAccount,
+  startExecutionWorld,
+  transferFromCall,
+  type AskedCall,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+/** As far as the helper asks: a call has no quote. */
+const asAgreed = (requestId: RequestId, recipient: Address): Agreed =>
+  ({ requestId, terms: { recipient } }) as unknown as Agreed;
+
+/** Everything that the app has lost is earned, and nothing is set aside any more. */
+async function expectSettled(moment: string): Promise<void> {
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, total: balance + fees }, moment).toEqual({ pending: 0n, total: 1_000_000_000n });
+  const { rows } = await world.pool.query<{ open: number }>(
+    "select count(*) as open from executions where not settled",
+  );
+  expect(rows[0]?.open, moment).toBe(0);
+}
+
+test("whenever the process dies between the acceptance of a call and its end, it happens exactly once and is charged exactly once", async () => {
+  const { origin, usdc } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const recipient = world.anAddress();
+      return asAgreed(await world.execute(world.mintCall(recipient, 7n)), recipient);
+    },
+    live: async (by) => {
+      await world.work(by);
+      await origin.mine();
+      await world.watch(origin, by);
+      await origin.mine(2);
+      await world.watch(origin, by);
+    },
+    verify: async ({ requestId, terms }, moment) => {
+      expect(await origin.balance(terms.recipient, usdc), moment).toBe(7n);
+      expect((await world.status(requestId)).status, moment).toBe("success");
+      await expectSettled(moment);
+    },
+  });
+  for (const moment of [
+    "before commit",
+    "after commit",
+    "before reader.trace",
+    "before lanes.reserve",
+    "before sign",
+    "before lanes.addAttempt",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setMined",
+    "before lanes.setFinal",
+    "before ledger.post",
+    "before executions.settle",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test("whenever the process dies while it refuses to send what reverts by now, the app has everything back", async () => {
+  const { origin, usdc, user, executor } = world;
+  await dieAtEveryMoment(world, {
+    prepare: async () => {
+      await origin.send(user, approveCall(usdc, executor, 10n));
+      await origin.mine();
+      const recipient = world.anAddress();
+      const requestId = await world.execute(transferFromCall(usdc, user.address, recipient, 10n));
+      await origin.send(user, approveCall(usdc, executor, 0n));
+      await origin.mine();
+      return asAgreed(requestId, recipient);
+    },
+    live: async (by) => await world.work(by),
+    verify: async ({ requestId, terms }, moment) => {
+      expect(await world.status(requestId), moment).toMatchObject({ failReason: "EXECUTION_REVERTED" });
+      expect(await origin.balance(terms.recipient, usdc), moment).toBe(0n);
+      expect((await world.book()).fees, moment).toBe(0n);
+      await expectSettled(moment);
+    },
+  });
+  expect(await origin.sentBy(executor)).toEqual([]);
+}, 120_000);
+
+test("whenever the process dies while it accepts the execution of a quote, asking again accepts it once, and it is filled once", async () => {
+  const { origin, destination, usdc } = world;
+  const chain = await world.withSmartAccounts(origin);
+  const deaths: string[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
+    await origin.fund(account.address, { native: 0n, tokens: 100n });
+    await origin.mine();
+    await origin.announce();
+    const agreed = await world.quote({ user: account.address, recipient: world.anAddress() });
+    const steps = transactionsOf(agreed.answer.steps);
+    const { to, data } = await account.sign(
+      steps.map((step) => ({
+        to: step.to as Address,
+        value: BigInt(step.value),
+        data: step.data as Address,
+      })),
+    );
+    const asked: AskedCall = { to, data, requestId: agreed.requestId };
+    const mortal = mortalServices(world.services, dieAt);
+    await world.execute(asked, world.app, mortal).catch((error: unknown) => {
+      if (!mortal.isDead() || !(error instanceof Died)) throw error;
+    });
+    const moment = mortal.acts.at(-1) ?? "before anything";
+    expect(await world.execute(asked), moment).toBe(agreed.requestId);
+    await world.untilFinal(agreed.requestId);
+    expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
+    expect(await destination.balance(agreed.terms.recipient, usdc), moment).toBe(
+      agreed.terms.destination.expectedAmount,
+    );
+    await world.round();
+    await expectSettled(moment);
+    if (!mortal.isDead()) break;
+    deaths.push(moment);
+  }
+  for (const moment of [
+    "before executions.add",
+    "before outbox.add",
+    "before ledger.addReservation",
+    "before commit",
+    "after commit",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);

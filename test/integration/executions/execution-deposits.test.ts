@@ -1,0 +1,276 @@
+import { depositErc20Calldata } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Tx } from "../../../apps/api/src/ports/unit-of-work.ts";
+import { batchCode, type BatchedCall } from "../../support/batch-code.ts";
+import type { Deviation } from "../../support/deposits.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import {
+  approveCall,
+  startExecutionWorld,
+  type AskedCall,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const MUCH = 10_000_000_000n;
+
+const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+
+/** What stands for an account whose owner signed: whoever calls it, it makes this deposit out of its own tokens. */
+async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
+  const account = world.anAddress();
+  await world.origin.fund(account, { native: 0n, tokens: 1_000n });
+  await pays(account, agreed, deviation);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return account;
+}
+
+async function pays(account: Address, agreed: Agreed, ...deviations: readonly Deviation[]): Promise<void> {
+  const { depository } = world.origin.chain.contracts;
+  const { origin, user, orderId } = agreed.terms;
+  const deposits = deviations.map(
+    ({
+      amount = origin.amount,
+      currency = origin.currency,
+      depositor = user,
+      id = orderId,
+    }): BatchedCall => ({
+      to: depository,
+      data: depositErc20Calldata(depositor, currency, amount, id),
+    }),
+  );
+  const bytecode = batchCode([approveCall(world.usdc, depository, MUCH), ...deposits]);
+  await world.origin.client.setCode({ address: account, bytecode });
+}
+
+const call = (to: Address, { requestId }: Agreed): AskedCall => ({ to, requestId });
+
+const refundedTo = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.origin.balance(terms.refundTo, terms.origin.currency);
+
+test("an executed quote that is to be refunded ends as a refund, and is never told as a failure before", async () => {
+  const agreed = await agree({ referrer: "debug-force-refund" });
+  await world.execute(call(await payer(agreed), agreed));
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "MANUAL_ADMIN_REFUND" });
+  expect(end.refundTxHashes).toHaveLength(1);
+  expect(end.inTxHashes).toEqual((await world.origin.sentBy(world.executor)).map(({ hash }) => hash));
+  expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
+  expect(await refundedTo(agreed)).toBeGreaterThan(0n);
+  expect(await world.paymentsOf(agreed, world.destination)).toEqual([]);
+  await world.round();
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
+});
+
+test.each<[string, Deviation, string]>([
+  ["in another's name", { depositor: `0x${"ab".repeat(20)}` }, "DEPOSIT_ADDRESS_MISMATCH"],
+  ["of a unit more", { amount: 100_000_001n }, "DEPOSITED_AMOUNT_MISMATCH"],
+  ["of a unit less", { amount: 99_999_999n }, "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+])(
+  "a call that would make a deposit %s is refused by name, and nothing is sent",
+  async (_what, deviation, reason) => {
+    const agreed = await agree();
+    const account = await payer(agreed, deviation);
+    await expect(world.tryExecute(call(account, agreed))).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      message: expect.stringContaining(`${reason}: it deposits`) as string,
+    });
+    expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+    expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+    await pays(account, agreed, {});
+    expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
+  },
+);
+
+test("a call that would make the agreed deposit and another one beside it is refused", async () => {
+  const agreed = await agree();
+  const account = await payer(agreed);
+  await pays(account, agreed, {}, { amount: 1n });
+  await expect(world.tryExecute(call(account, agreed))).rejects.toThrow(/DEPOSITED_AMOUNT_TOO_LOW_TO_FILL/);
+});
+
+test("a deposit that turns out otherwise in its block than it was foreseen goes back, and the request says so", async () => {
+  const { origin, clock } = world;
+  const agreed = await agree();
+  const account = await payer(agreed);
+  await world.execute(call(account, agreed));
+  await world.work();
+  // It is a replacement that gets into the block.
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(origin);
+  await pays(account, agreed, { amount: agreed.terms.origin.amount + 1n });
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "DEPOSITED_AMOUNT_MISMATCH" });
+  expect(end.refundTxHashes).toHaveLength(1);
+  const slot = await world.services.reads.slotOfLeg("execution", agreed.requestId);
+  expect(end.inTxHashes).toEqual([slot?.attempts[1]?.txHash]);
+  expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
+});
+
+/** The fill of a fast fill is in its block, nothing else has moved. */
+async function fill(): Promise<void> {
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+}
+
+/** The execution's deposit comes, frees what was held, and is the only one; the recipient was paid once. */
+async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
+  const end = await world.untilFinal(agreed.requestId);
+  for (let rounds = 0; rounds < 4; rounds++) await world.round();
+  const [sent, ...more] = await world.origin.sentBy(world.executor);
+  expect(more).toEqual([]);
+  expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([sent?.hash]);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect(await voucher.holdState(agreed)).toBe("released");
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  const { recipient, destination } = agreed.terms;
+  expect(await world.destination.balance(recipient, world.usdc)).toBe(destination.expectedAmount);
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true });
+  expect((await world.book()).pending).toBe(0n);
+}
+
+test.each(["before the fill is sent", "after the recipient was paid"])(
+  "a quote that was fast filled is executed %s: its deposit frees the hold, and nothing is filled twice",
+  async (when) => {
+    const agreed = await agree();
+    const account = await payer(agreed);
+    const voucher = await aSponsor(world, 1_000);
+    expect(await voucher.fastFill(agreed)).toBe("queued");
+    if (when.startsWith("after")) await fill();
+    // However long the fill took: the execution's own time begins with it.
+    world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+    const before = (await world.request(agreed.requestId)).state;
+    expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
+    expect((await world.request(agreed.requestId)).state).toEqual(before);
+    expect(await world.execute(call(account, agreed)), "the same again").toBe(agreed.requestId);
+    expect(await voucher.holdState(agreed)).toBe("active");
+    await settled(agreed, voucher);
+  },
+);
+
+test("a fast fill and an execution of one quote at the same moment both stand, or the fast fill is to be asked for again", async () => {
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const agreed = await agree();
+    const account = await payer(agreed);
+    const voucher = await aSponsor(world, 1_000);
+    const [filled, executed] = await Promise.allSettled([
+      voucher.fastFill(agreed),
+      world.execute(call(account, agreed)),
+    ]);
+    expect(executed).toEqual({ status: "fulfilled", value: agreed.requestId });
+    if (filled.status === "rejected") expect(filled.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+    await world.untilFinal(agreed.requestId);
+    await world.round();
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+    expect(await voucher.holdState(agreed)).toBe(filled.status === "rejected" ? undefined : "released");
+    expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+    expect(await world.origin.sentBy(world.executor)).toHaveLength(attempt + 1);
+  }
+});
+
+test("an execution that a fast fill overtakes while it is looked at is accepted all the same", async () => {
+  const agreed = await agree();
+  const account = await payer(agreed);
+  const voucher = await aSponsor(world, 1_000);
+  let isFirst = true;
+  const overtaken = {
+    ...world.services,
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          await voucher.fastFill(agreed);
+        }
+        return await world.services.uow.run(work);
+      },
+    },
+  };
+  expect(await world.execute(call(account, agreed), undefined, overtaken)).toBe(agreed.requestId);
+  expect((await world.request(agreed.requestId)).state).toMatchObject({ front: "held" });
+  await settled(agreed, voucher);
+});
+
+test("calls beside the fill come too late for a quote that was fast filled, and the answer says so", async () => {
+  const agreed = await agree();
+  const account = await payer(agreed);
+  const beside = {
+    calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
+  };
+  const asked = { ...call(account, agreed), beside };
+  await (await aSponsor(world, 1_000)).fastFill(agreed);
+  await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can not be/);
+  expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
+});
+
+test("a quote that is not open any more is refused for what became of it", async () => {
+  const { origin } = world;
+  const paid = await agree();
+  const unsent = call(await payer(paid), paid);
+  await world.pay(paid);
+  await origin.mine();
+  await world.watch(origin);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already$/);
+  await world.untilFinal(paid.requestId);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already, and is filled/);
+  const forced = await agree({ referrer: "debug-force-refund" });
+  const late = call(await payer(forced), forced);
+  await world.pay(forced);
+  await world.untilFinal(forced.requestId);
+  await expect(world.tryExecute(late)).rejects.toThrow(/has had its deposit, which was refunded/);
+  const fronted = await agree();
+  const tooLate = call(await payer(fronted), fronted);
+  await (await aSponsor(world, 1_000)).fastFill(fronted);
+  await fill();
+  world.clock.forward(fronted.terms.fillDeadlineMs - world.clock.nowMs() + 1);
+  await expect(world.tryExecute(tooLate)).rejects.toThrow(/filled ahead of its deposit, and the time for/);
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+});
+
+test("the execution of one request does not speak for another one whose order it names", async () => {
+  const [agreed, other] = [await agree(), await agree()];
+  const account = await payer(agreed);
+  await world.execute(call(account, agreed));
+  await world.work();
+  await pays(account, other, { amount: 1n });
+  await world.round();
+  expect(await world.depositsOf(other.requestId)).toMatchObject([{ disposition: "refund" }]);
+  expect((await world.request(other.requestId)).state.name).toBe("quoted");
+  expect(await world.status(other.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+});
+
+test("a quote that another request stands in for is not executed; the refusal names the other one", async () => {
+  const { services } = world;
+  const agreed = await agree();
+  const asked = call(await payer(agreed), agreed);
+  const other = await agree();
+  const message = expect.stringContaining(`superseded by request ${other.requestId}`) as string;
+  const supersede = async () =>
+    await services.uow.run((tx) => tx.depositAddresses.supersede(agreed.requestId, other.requestId, 1));
+  const supersededMeanwhile = {
+    ...services,
+    uow: {
+      run: async <T>(job: (tx: Tx) => Promise<T>): Promise<T> => {
+        await supersede();
+        return await services.uow.run(job);
+      },
+    },
+  };
+  await expect(world.tryExecute(asked, undefined, supersededMeanwhile)).rejects.toMatchObject({ message });
+  await expect(world.tryExecute(asked)).rejects.toMatchObject({ code: "INVALID_REQUEST", message });
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+});

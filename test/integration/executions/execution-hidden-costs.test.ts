@@ -1,0 +1,110 @@
+import type { Address, Hex } from "@causeway/domain";
+import { encodeFunctionData, pad, parseAbi } from "viem";
+import { entryPoint07Abi } from "viem/account-abstraction";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  contractOf,
+  simpleAccount,
+  startExecutionWorld,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+
+// What a call would cost its app beside its price, and in whose name.
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const GIVEN = 1_000_000_000n;
+const native: Address = "0x0000000000000000000000000000000000000000";
+const aggregateAbi = parseAbi([
+  "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
+]);
+
+test("a call whose coin comes back to the executor is refused, and one whose coin stays with the user is sent", async () => {
+  const { origin } = world;
+  const value = 10n ** 16n;
+  // Passes all that it is called with on to the account that the call's data names.
+  const payer = world.anAddress();
+  await origin.client.setCode({ address: payer, bytecode: "0x5f5f5f5f345f355af100" });
+  await origin.mine();
+  await world.watch(origin);
+  const passOn = (to: Address) => ({ to: payer, data: pad(to), value });
+  await expect(world.execute(passOn(world.executor))).rejects.toThrow(
+    /would come back to the account that sends/,
+  );
+  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  const user = world.anAddress();
+  const requestId = await world.execute(passOn(user));
+  expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
+  expect(await origin.balance(user, native)).toBe(value);
+});
+
+test("user operations with fees of their own are refused, however deep in a call they are", async () => {
+  const { origin } = world;
+  const chain = await world.withSmartAccounts(origin);
+  const owner = privateKeyToAccount(generatePrivateKey());
+  const account = await simpleAccount(chain, owner, "0.7");
+  await origin.fund(account.address, { native: 10n ** 18n, tokens: 0n });
+  await origin.mine();
+  await world.watch(origin);
+  const mint = { ...world.mintCall(world.anAddress()), value: 0n };
+  const wrapped = async (
+    change: Parameters<typeof account.sign>[1],
+    layers = 1,
+  ): Promise<{ to: Address; data: Hex }> => {
+    let call = await account.sign([mint], change);
+    for (let layer = 0; layer < layers; layer++) {
+      const calls = [{ target: call.to, allowFailure: false, callData: call.data }];
+      const data = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
+      call = { ...call, to: origin.chain.contracts.multicall3, data };
+    }
+    return { to: call.to, data: call.data };
+  };
+  for (const layers of [0, 1, 3])
+    await expect(world.execute(await wrapped({ maxFeePerGas: 2_000_000_000n }, layers))).rejects.toThrow(
+      /maxFeePerGas of user operation 0 must be 0/,
+    );
+  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  await world.execute(await wrapped({}));
+});
+
+test("only an entry point is believed whose operation it carries out: a stranger's contract cannot use up another user's budget", async () => {
+  const { origin } = world;
+  const chain = await world.withSmartAccounts(origin);
+  const [victim, stranger] = [world.anAddress(), world.anAddress()];
+  for (const address of [victim, stranger]) await origin.client.setCode({ address, bytecode: "0x00" });
+  await origin.mine();
+  await world.watch(origin);
+  const word = pad("0x");
+  const operation = {
+    sender: victim,
+    nonce: 0n,
+    initCode: "0x",
+    callData: "0x",
+    accountGasLimits: word,
+    preVerificationGas: 0n,
+    gasFees: word,
+    paymasterAndData: "0x",
+    signature: "0x",
+  } as const;
+  const data = encodeFunctionData({
+    abi: entryPoint07Abi,
+    functionName: "handleOps",
+    args: [[operation], stranger],
+  });
+  const requestId = await world.execute({ to: stranger, data });
+  expect((await world.execution(requestId)).user).toBe(stranger);
+  const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
+  const { to, data: signed } = await account.sign([]);
+  expect(to).toBe(contractOf(chain, "entryPoint08"));
+  const own = await world.execute({ to: to.toLowerCase() as Address, data: signed });
+  expect((await world.execution(own)).user).toBe(account.address.toLowerCase());
+});

@@ -1,0 +1,204 @@
+import { depositAddressFactoryAbi } from "@causeway/contracts";
+import type { Address, Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { localAccount } from "@causeway/localnet";
+import { randomBytes } from "node:crypto";
+import { encodeFunctionData, parseAbi } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { executeCalls } from "../../../apps/api/src/usecases/execute-calls.ts";
+import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { anApiKey } from "../../fakes/api-keys.ts";
+import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
+
+// What an API key with the scope `execute` can reach in the name of the executor.
+
+const aggregateAbi = parseAbi([
+  "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",
+]);
+const usd = (dollars: number): bigint => BigInt(dollars) * 1_000_000n;
+const random = { bytes32: (): Hex => `0x${randomBytes(32).toString("hex")}` };
+
+let world: AddressWorld;
+let factory: Address;
+
+beforeAll(async () => {
+  world = await startAddressWorld({ chain: { finalityBlocks: 3 } });
+  factory = world.origin.chain.contracts.depositAddressFactory as Address;
+});
+beforeEach(async () => await operateBy(localAccount("depositAddressOperator").address));
+afterAll(async () => await world.stop());
+
+async function operateBy(operator: Address): Promise<void> {
+  const data = encodeFunctionData({
+    abi: depositAddressFactoryAbi,
+    functionName: "setOperator",
+    args: [operator],
+  });
+  const owner = localAccount("owner");
+  await world.origin.fund(owner.address, { tokens: 0n });
+  await world.origin.send(owner, { to: factory, data });
+  await world.origin.mine();
+  await world.origin.announce();
+}
+
+/** Of a victim's payment to an address of its own, and of an attacker's quote of the same sum. */
+interface Prey {
+  readonly at: Address;
+  readonly recipient: Address;
+  readonly sweep: Hex;
+  readonly sweepMany: Hex;
+}
+
+async function prey(strict: boolean): Promise<Prey> {
+  const { origin, usdc } = world;
+  const amount = usd(2_500);
+  const ask = { amount: amount.toString() };
+  const { at, terms } = await world.address({
+    ...ask,
+    ...(strict && { strict, refundTo: world.anAddress() }),
+  });
+  await world.sendTo(at, amount);
+  await origin.mine();
+  await world.watch(origin);
+  const attacker = world.anAddress();
+  const stolen = await world.quote({ user: terms.user, recipient: attacker, refundTo: attacker, ...ask });
+  const key = { id: terms.orderId, depositor: terms.user, recovery: NATIVE_CURRENCY, strict };
+  const { orderId } = stolen.terms;
+  const abi = depositAddressFactoryAbi;
+  return {
+    at,
+    recipient: terms.recipient,
+    sweep: encodeFunctionData({ abi, functionName: "sweep", args: [key, usdc, amount, orderId] }),
+    sweepMany: encodeFunctionData({
+      abi,
+      functionName: "sweepMany",
+      args: [[{ key, currency: usdc, amount, orderId }]],
+    }),
+  };
+}
+
+async function execute(to: Address, data: Hex, by: WorkerServices = world.services) {
+  const wallet = world.anAddress();
+  await world.services.uow.run(
+    async (tx) =>
+      await creditTopUp(world.services, tx, {
+        wallet,
+        asset: { chainId: world.origin.chain.id, currency: world.usdc },
+        amount: usd(5),
+        movementKey: `given:${random.bytes32()}`,
+      }),
+  );
+  const app = anApiKey({ id: randomBytes(8).toString("hex"), fundingAddress: wallet });
+  return await executeCalls(
+    { ...by, random },
+    app,
+    {
+      executionKind: "rawCalls",
+      data: { chainId: world.origin.chain.id, to, data, value: "0" },
+      executionOptions: { referrer: "", subsidizeFees: true },
+    },
+    undefined,
+  );
+}
+
+/** The same process, with another description of the first chain's contracts. */
+function describing(change: object): WorkerServices {
+  const { services, origin } = world;
+  const { depositAddressFactory: _, ...contracts } = origin.chain.contracts;
+  const connected = {
+    ...origin.connected,
+    chain: { ...origin.connected.chain, contracts: { ...contracts, ...change } },
+  };
+  const get: WorkerServices["chains"]["get"] = (id) =>
+    id === origin.chain.id ? connected : services.chains.get(id);
+  return { ...services, chains: { ...services.chains, get } };
+}
+
+const refusals = (): number => world.events.of("execution_target_refused").length;
+
+test.each([
+  ["open", false],
+  ["strict", true],
+])(
+  "what is at an %s deposit address is not swept by /execute, even if the executor could",
+  async (_, strict) => {
+    const { at, sweep, sweepMany, recipient } = await prey(strict);
+    const executor = localAccount("executor");
+    // The worst case: the role went to the executor after the start, when nothing asks for it any more.
+    await operateBy(executor.address);
+    for (const data of [sweep, sweepMany]) {
+      const before = refusals();
+      await expect(execute(factory, data)).rejects.toMatchObject({
+        code: "INVALID_REQUEST",
+        message: expect.stringContaining(`data.to: ${factory} is a contract of this service`) as string,
+      });
+      expect(refusals()).toBe(before + 1);
+    }
+    expect(world.events.of("execution_target_refused").at(-1)?.facts).toMatchObject({ target: factory });
+    const former = describing({ formerContracts: [factory] });
+    await expect(execute(factory, sweep, former)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+
+    await operateBy(localAccount("depositAddressOperator").address);
+    const before = refusals();
+    const calls = [{ target: factory, allowFailure: false, callData: sweep }];
+    const batch = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
+    const batched = await execute(world.origin.chain.contracts.multicall3, batch);
+    // Another contract calls the factory then, and it has no role there.
+    expect(batched).toMatchObject({ kind: "reverts" });
+    expect(refusals()).toBe(before);
+    await world.untilSettled(at, 1);
+    expect(await world.destination.balance(recipient, world.usdc)).toBeGreaterThan(usd(2_490));
+  },
+);
+
+test("the service's other contracts are no targets either; a token is", async () => {
+  const { depository, router, approvalProxy, serviceReceiver } = world.origin.chain.contracts;
+  for (const target of [depository, router, approvalProxy, serviceReceiver])
+    await expect(execute(target, "0x")).rejects.toThrow(/is a contract of this service/);
+  const mint = encodeFunctionData({
+    abi: parseAbi(["function mint(address to, uint256 amount)"]),
+    args: [world.anAddress(), 5n],
+  });
+  expect(await execute(world.usdc, mint)).toMatchObject({ kind: "accepted" });
+});
+
+test("a call that was accepted before its target was known to be ours is not signed", async () => {
+  const { origin, services } = world;
+  const { at, sweep } = await prey(false);
+  const executor = localAccount("executor");
+  await operateBy(executor.address);
+  const ignorant = describing({});
+  const sent = async (): Promise<number> =>
+    (await origin.sentBy(executor.address.toLowerCase() as Address)).filter(({ input }) => input !== "0x")
+      .length;
+  const before = await sent();
+  const accepted = async (): Promise<Hex> => {
+    const outcome = await execute(factory, sweep, ignorant);
+    if (outcome.kind !== "accepted") throw new Error("nothing guards it");
+    return outcome.answer.requestId as Hex;
+  };
+
+  const first = await accepted();
+  await submitExecution(services, first);
+  expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
+  expect((await world.status(first)).status).toBe("failure");
+
+  // A process gives it a nonce, and dies before it signs.
+  const second = await accepted();
+  const dying: WorkerServices = {
+    ...ignorant,
+    executor: services.executor && {
+      ...services.executor,
+      signDigest: async () => await Promise.reject(new Error("the process died")),
+    },
+  };
+  await expect(submitExecution(dying, second)).rejects.toThrow("the process died");
+  expect(await services.reads.slotOfLeg("execution", second)).toMatchObject({ attempts: [] });
+  await submitExecution(services, second);
+  expect((await services.reads.slotOfLeg("execution", second))?.attempts).toMatchObject([{ kind: "noop" }]);
+  await origin.mine();
+  expect(await sent()).toBe(before);
+  expect(await origin.balance(at, world.usdc)).toBe(usd(2_500));
+});

@@ -1,0 +1,507 @@
+import { ONE_USD } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Tx } from "../../../apps/api/src/ports/unit-of-work.ts";
+import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { executeCalls, type ExecuteServices } from "../../../apps/api/src/usecases/execute-calls.ts";
+import { acceptExecution } from "../../../apps/api/src/usecases/execution/accept-execution.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import {
+  approveCall,
+  startExecutionWorld,
+  transferFromCall,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+import { aSponsor } from "../../support/sponsors.ts";
+import { someHash } from "../../support/terms.ts";
+
+let world: ExecutionWorld;
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const GIVEN = 1_000_000_000n;
+
+test("a call that an app pays for is sent by the executor, ends in success and costs what it did cost", async () => {
+  const { origin, usdc, executor } = world;
+  const recipient = world.anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  expect((await world.status(requestId)).status).toBe("waiting");
+  const reserved = await world.book();
+  expect(reserved.balance + reserved.pending).toBe(GIVEN);
+  expect(reserved.pending).toBeGreaterThan(0n);
+
+  const before = await origin.balance(executor, "0x0000000000000000000000000000000000000000");
+  const end = await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  const [sent] = await origin.sentBy(executor);
+  expect(end).toMatchObject({ status: "success", fundsAt: "user", txHashes: [], inTxHashes: [sent?.hash] });
+  expect(await world.statusesOf(requestId)).toEqual(["waiting", "success"]);
+
+  const spentWei = before - (await origin.balance(executor, "0x0000000000000000000000000000000000000000"));
+  const { costUsd, settled } = await world.execution(requestId);
+  expect(settled).toBe(true);
+  expect(costUsd).toBe(spentWei * 2_500n + origin.chain.fees.flatUsd);
+  // Paid at the rate of the reservation, each of the two rounded up.
+  const charged = GIVEN - (await world.book()).balance;
+  expect(charged * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
+  expect(charged * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+  expect(await world.book()).toEqual({ balance: GIVEN - charged, pending: 0n, fees: charged });
+});
+
+test("on a rollup what the bytes may cost is set aside as well, and refused to whoever cannot bear it", async () => {
+  const { origin, anAddress } = world;
+  // The predeploy that tells what bytes cost: 0.001 coins, whatever they are. That is $2.50, and twice that is set aside.
+  const fee = (10n ** 15n).toString(16).padStart(16, "0");
+  await origin.client.setCode({
+    address: "0x420000000000000000000000000000000000000F",
+    bytecode: `0x67${fee}5f5260205ff3`,
+  });
+  await origin.mine();
+  await world.watch(origin);
+  const poor = await world.anApp({}, 4_900_000n);
+  await expect(world.execute(world.mintCall(anAddress()), poor)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+  });
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  const { pending } = await world.book();
+  expect(pending).toBeGreaterThan(5_000_000n);
+  expect(pending).toBeLessThan(7_000_000n);
+  await world.untilFinal(requestId);
+  // This chain took nothing for them in the end.
+  expect((await world.book()).fees).toBeLessThan(1_000_000n);
+});
+
+test("a call that the newest state refuses is not accepted, and nothing is remembered or set aside", async () => {
+  const { usdc, user, anAddress } = world;
+  const outcome = await world.tryExecute(transferFromCall(usdc, user.address, anAddress(), 1n));
+  expect(outcome).toMatchObject({
+    kind: "reverts",
+    failure: { label: "ERC20_INSUFFICIENT_ALLOWANCE", details: { revert: { type: "customError" } } },
+  });
+  expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
+  expect((await world.pool.query("select from executions")).rowCount).toBe(0);
+  expect((await world.pool.query("select from requests")).rowCount).toBe(0);
+});
+
+test("a call that reverts after it was accepted and before it is sent is not sent, and the app has everything back", async () => {
+  const { origin, usdc, user, executor, anAddress } = world;
+  await origin.send(user, approveCall(usdc, executor, 10n));
+  await origin.mine();
+  const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
+  await origin.send(user, approveCall(usdc, executor, 0n));
+  await origin.mine();
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "failure", failReason: "EXECUTION_REVERTED", inTxHashes: [] });
+  expect(await origin.sentBy(executor)).toEqual([]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+  expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: 0n });
+  const { rows } = await world.pool.query<{ detail: string }>(
+    "select detail from request_events where request_id = $1 and event = 'executionImpossible'",
+    [requestId],
+  );
+  expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({
+    label: "ERC20_INSUFFICIENT_ALLOWANCE",
+    details: { revert: { name: "ERC20InsufficientAllowance" } },
+  });
+});
+
+test("a call that reverts in its block fails, and the app pays the gas and nothing else", async () => {
+  const { origin, usdc, user, executor, anAddress } = world;
+  await origin.send(user, approveCall(usdc, executor, 10n));
+  await origin.mine();
+  const requestId = await world.execute(transferFromCall(usdc, user.address, anAddress(), 10n));
+  await world.work();
+  // The user is first in the block, by a higher fee.
+  await origin.send(user, approveCall(usdc, executor, 0n));
+  await origin.mine();
+  const [sent] = await origin.sentBy(executor);
+  expect(sent?.succeeded).toBe(false);
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_REVERTED",
+  });
+  expect((await world.book()).fees).toBe(0n);
+  await world.untilFinal(requestId);
+  const receipt = await origin.client.getTransactionReceipt({ hash: sent?.hash ?? "0x" });
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBe(receipt.gasUsed * receipt.effectiveGasPrice * 2_500n);
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+  expect(fees * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
+});
+
+test("a reorg takes the end and the charge back, and the very same bytes are mined again", async () => {
+  const { origin, usdc, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  await world.work();
+  await origin.mine();
+  await world.watch(origin);
+  const first = await world.status(requestId);
+  expect(first).toMatchObject({ status: "success", final: false });
+  expect((await world.book()).fees).toBe(0n);
+  await origin.reorg(1);
+  await world.watch(origin);
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "success", inTxHashes: first.inTxHashes });
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect((await world.book()).pending).toBe(0n);
+});
+
+test("a call whose commit a failover lost is neither sent again nor given up, however late it is", async () => {
+  const { services, pool, origin, usdc, executor, clock, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  await world.work();
+  await origin.mine();
+  // What a database knows that failed over to a copy without the commit that planned the call.
+  const slot = await services.reads.slotOfLeg("execution", requestId);
+  if (slot === undefined) throw new Error("the call has a nonce");
+  await pool.query("delete from attempts where slot_id = $1", [slot.id]);
+  await pool.query("delete from slots where id = $1", [slot.id]);
+  await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [
+    slot.chainId,
+    executor,
+    slot.nonce,
+  ]);
+  for (let round = 0; round < 3; round++) {
+    await openLane(services, origin.connected);
+    expect(await submitExecution(services, requestId)).toMatchObject({
+      why: "a used nonce of the sending key is unexplained",
+    });
+    clock.forward(601_000);
+    await world.round();
+  }
+  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId, sender: executor });
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting" });
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect((await world.book()).pending).toBeGreaterThan(0n);
+});
+
+test("a stuck call is replaced at the same nonce, happens once and is charged once, within what was set aside", async () => {
+  const { origin, usdc, executor, clock, anAddress } = world;
+  const recipient = anAddress();
+  const requestId = await world.execute(world.mintCall(recipient, 7n));
+  const { pending } = await world.book();
+  await world.work();
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(origin);
+  const slot = await world.services.reads.slotOfLeg("execution", requestId);
+  expect(slot?.attempts).toHaveLength(2);
+  const end = await world.untilFinal(requestId, 5_000);
+  expect(end).toMatchObject({ status: "success", inTxHashes: [slot?.attempts[1]?.txHash] });
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect((await world.book()).fees).toBeLessThanOrEqual(pending);
+  expect(world.events.of("execution_overrun")).toEqual([]);
+});
+
+test("a call that never gets into a block gives its nonce up, and the app has everything back", async () => {
+  const { origin, clock, executor, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  await world.work();
+  clock.forward(601_000);
+  await world.care(origin);
+  const end = await world.untilFinal(requestId);
+  expect(end).toMatchObject({ status: "failure", failReason: "TRANSACTION_NOT_INCLUDED", inTxHashes: [] });
+  expect(await origin.sentBy(executor)).toMatchObject([{ to: executor, input: "0x" }]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("while the executor is short of coin accepted calls wait, an alarm is raised, and in the end they are given up", async () => {
+  const { origin, executor, clock, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  await origin.client.setBalance({ address: executor, value: 0n });
+  await world.watch(origin);
+  await world.work();
+  expect(await world.status(requestId)).toMatchObject({ status: "waiting" });
+  expect(world.events.of("execution_waits")).not.toEqual([]);
+  clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await world.status(requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("what one process has given up is not sent by another one that had looked at it before", async () => {
+  const { services, clock, origin, executor } = world;
+  const requestId = await world.execute(world.mintCall(world.anAddress()));
+  let isFirst = true;
+  const slow = {
+    ...services,
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          clock.forward(601_000);
+          await submitExecution(services, requestId);
+        }
+        return await services.uow.run(work);
+      },
+    },
+  };
+  await submitExecution(slow, requestId);
+  expect(await world.status(requestId)).toMatchObject({ status: "failure" });
+  expect(await services.reads.slotOfLeg("execution", requestId)).toBeUndefined();
+  await origin.mine();
+  expect(await origin.sentBy(executor)).toEqual([]);
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test("what one process has sent is not given up by another one whose time for it is over", async () => {
+  const { services, clock, origin, executor, anAddress } = world;
+  const requestId = await world.execute(world.mintCall(anAddress()));
+  let isFirst = true;
+  const late = {
+    ...services,
+    clock: { nowMs: () => clock.nowMs() + 601_000 },
+    uow: {
+      run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+        if (isFirst) {
+          isFirst = false;
+          await submitExecution(services, requestId);
+        }
+        return await services.uow.run(work);
+      },
+    },
+  };
+  await submitExecution(late, requestId);
+  expect((await world.book()).pending).toBeGreaterThan(0n);
+  expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+  expect((await world.book()).fees).toBeGreaterThan(0n);
+});
+
+test("however many processes send the same call, it is sent once", async () => {
+  const { services, origin, executor } = world;
+  const requestId = await world.execute(world.mintCall(world.anAddress()));
+  await Promise.all(Array.from({ length: 8 }, async () => await submitExecution(services, requestId)));
+  await world.untilFinal(requestId);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+});
+
+test("calls are sent only as far as the executor's coin bears all of them together, and the others wait for more", async () => {
+  const { origin, executor, anAddress } = world;
+  const requestIds = [
+    await world.execute(world.mintCall(anAddress())),
+    await world.execute(world.mintCall(anAddress())),
+  ];
+  const { gasLimit } = await world.execution(requestIds[0] ?? "0x");
+  const one = gasLimit * origin.connected.pulse.gasPrices().maxFeePerGas;
+  await origin.client.setBalance({ address: executor, value: one + one / 2n });
+  await world.watch(origin);
+  await world.work();
+  const slots = await world.services.reads.unsettledSlots(origin.chain.id, executor);
+  expect(slots).toHaveLength(1);
+  expect(world.events.of("execution_waits")).toMatchObject([
+    { facts: { why: "the executor lacks the coin" } },
+  ]);
+  await origin.client.setBalance({ address: executor, value: 10n ** 19n });
+  for (const requestId of requestIds)
+    expect(await world.untilFinal(requestId, 5_000)).toMatchObject({ status: "success" });
+  expect(await origin.sentBy(executor)).toHaveLength(2);
+});
+
+test("value that a call carries is charged to the sponsor, and only as far as the rules allow", async () => {
+  const { origin, anAddress } = world;
+  const recipient = anAddress();
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: recipient, value });
+  await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(value);
+  const { costUsd } = await world.execution(requestId);
+  expect(costUsd).toBeGreaterThan(value * 2_500n);
+  const poorer = { ...world.app, rules: { maxCallValueUsd: 2n * ONE_USD } };
+  await expect(world.tryExecute({ to: recipient, value }, poorer)).rejects.toThrow(/maxCallValueUsd/);
+});
+
+test.each([
+  ["accepted with others", {}],
+  ["counted against a budget", { dailyUsd: 1_000n * ONE_USD }],
+])("a call %s carries no value out of what is held for a fast fill", async (_, rules) => {
+  const { origin, anAddress } = world;
+  const sponsor = await aSponsor(world, 1_000, {
+    rules: { maxCallValueUsd: 100n * ONE_USD, ...rules },
+  });
+  const agreed = await world.quote({ recipient: anAddress(), amount: "980000000" });
+  await sponsor.fastFill(agreed);
+  // The coin is worth $2,500: $25 of the $1,000, of which 980 are held.
+  const recipient = anAddress();
+  const call = { to: recipient, value: 10n ** 16n };
+  await expect(world.tryExecute(call, sponsor.key)).rejects.toMatchObject({
+    code: "INSUFFICIENT_FUNDS",
+    message: expect.stringContaining("not held for fast fills") as string,
+  });
+  expect(await world.book(sponsor.key)).toMatchObject({ balance: GIVEN, pending: 0n });
+  const requestId = await world.execute({ to: recipient, value: 10n ** 15n }, sponsor.key);
+  await world.untilFinal(requestId);
+  expect(await origin.balance(recipient, "0x0000000000000000000000000000000000000000")).toBe(10n ** 15n);
+});
+
+test("refuses a call that carries value while the native token's price is disputed", async () => {
+  const sponsor = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 100n * ONE_USD } });
+  const to = world.anAddress();
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+  });
+  // Gas alone is charged at a disputed price, too.
+  await world.untilFinal(await world.execute({ to, value: 0n }, sponsor.key));
+  world.prices.trust("ethereum", undefined);
+  await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
+});
+
+test("native token that a call carries is sold with the service fee and the spread of its pair; gas costs its bare price", async () => {
+  const { origin, anAddress } = world;
+  // A spread of 20 bps for the age of the price, and the service fee of 6 bps.
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: anAddress(), value });
+  const reservedUsd = (await world.execution(requestId)).costUsd;
+  await world.untilFinal(requestId);
+  const { costUsd } = await world.execution(requestId);
+  const slot = await world.services.reads.slotOfLeg("execution", requestId);
+  const gasWei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  expect(costUsd).toBe((value * 25_065n) / 10n + gasWei * 2_500n + origin.chain.fees.flatUsd);
+  expect(reservedUsd).toBeGreaterThan(costUsd);
+  expect((GIVEN - (await world.book()).balance) * 10n ** 12n).toBeGreaterThanOrEqual(costUsd);
+});
+
+test("a balance in native token pays for the value of a call without a fee", async () => {
+  const { origin, services, anAddress } = world;
+  const caller = await world.anApp({}, 0n);
+  const wallet = caller.fundingAddress ?? anAddress();
+  const asset = { chainId: origin.chain.id, currency: origin.chain.native.address };
+  const given = 10n ** 17n;
+  await services.uow.run((tx) =>
+    creditTopUp(services, tx, { wallet, asset, amount: given, movementKey: "given" }),
+  );
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
+  const value = 10n ** 15n;
+  const requestId = await world.execute({ to: anAddress(), value }, caller);
+  // The price cancels out: nothing is looked at again.
+  world.prices.set("ethereum", "2600");
+  await world.untilFinal(requestId);
+  const slot = await services.reads.slotOfLeg("execution", requestId);
+  const gasWei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  expect((await world.execution(requestId)).costUsd).toBe(
+    (value + gasWei) * 2_500n + origin.chain.fees.flatUsd,
+  );
+});
+
+test("refuses a call whose native token was priced differently than the native or wrapped balance that pays", async () => {
+  const { origin, services, anAddress } = world;
+  const { native } = origin.chain;
+  const wrapped = { ...native, id: "weth", symbol: "WETH", address: anAddress() };
+  const value = 10n ** 15n;
+  for (const currency of [native, wrapped]) {
+    const caller = await world.anApp({}, 0n);
+    const wallet = caller.fundingAddress ?? anAddress();
+    const asset = { chainId: origin.chain.id, currency: currency.address };
+    await services.uow.run((tx) =>
+      creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: currency.symbol }),
+    );
+    const paid = { ...services, appBalance: { ...services.appBalance, currencies: [currency] } };
+    // The price changes after the call was priced.
+    const acceptAt = (usd: string) => {
+      const by: ExecuteServices = {
+        ...paid,
+        random: { bytes32: someHash },
+        accept: async (acceptable) => {
+          world.prices.set("ethereum", usd);
+          return await acceptExecution(by, acceptable);
+        },
+      };
+      world.prices.set("ethereum", "2500");
+      return executeCalls(by, caller, world.body({ to: anAddress(), value }), undefined);
+    };
+    for (const usd of ["2600", "2400"])
+      await expect(acceptAt(usd)).rejects.toMatchObject({
+        code: "SERVICE_UNAVAILABLE",
+        message: "The price of ETH changed during the request; try again",
+      });
+    const { rows } = await world.pool.query<{ account: string; total: bigint }>(
+      "select account, sum(amount) as total from ledger_entries where wallet = $1 and account <> 'funding' group by 1",
+      [wallet],
+    );
+    expect(rows).toEqual([{ account: "balance", total: 10n ** 17n }]);
+    expect((await world.pool.query("select from price_exposure")).rowCount).toBe(0);
+    expect(await acceptAt("2500")).toMatchObject({ kind: "accepted" });
+    const reserved = await world.pool.query<{ total: bigint }>(
+      "select sum(amount) as total from ledger_entries where wallet = $1 and account = 'pending'",
+      [wallet],
+    );
+    expect(reserved.rows[0]?.total).toBeGreaterThan(value);
+  }
+});
+
+test("calls that carry value share the exposure limit of a minute, and a refused call counts nothing", async () => {
+  const { enginePolicy } = world.services;
+  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
+  const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
+  const before = await world.book();
+  // The start of a minute, so that all calls are in the same one.
+  world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
+  // $2.50, then $5.00.
+  expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
+  const once = await world.book();
+  expect(once.balance).toBeLessThan(before.balance);
+  await expect(call(2n * 10n ** 15n)).rejects.toMatchObject({
+    code: "PRICE_FETCH_FAILED",
+    message: expect.stringMatching(
+      /^PRICE_EXPOSURE_USD_PER_MINUTE is used up for \S+; try again in the next minute$/,
+    ) as string,
+  });
+  expect(await world.book()).toEqual(once);
+  expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
+  await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  // Gas alone is no trade.
+  expect(await call(0n)).toMatchObject({ kind: "accepted" });
+  world.clock.forward(60_000);
+  expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });
+});
+
+test("an accepted call that carries value is not sent while native token costs more than was charged, or its price is disputed", async () => {
+  const { clock, origin, executor } = world;
+  const call = { to: world.anAddress(), value: 10n ** 15n };
+  const kept = await world.execute(call);
+  const whys = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
+  // 14 bps: beyond the fee of the pair, which is charged, and as much again.
+  world.prices.set("ethereum", "2503.5");
+  await world.work();
+  expect(whys()).toEqual(["ETH costs more than was reserved for what the calls carry"]);
+  world.prices.set("ethereum", "2500");
+  world.prices.trust("ethereum", unbelievable.disputed);
+  clock.forward(2_000);
+  await world.work();
+  expect(whys().at(-1)).toMatch(/contradicted/);
+  expect(await origin.sentBy(executor)).toEqual([]);
+  world.prices.trust("ethereum", undefined);
+  world.prices.set("ethereum", "2501");
+  expect(await world.untilFinal(kept)).toMatchObject({ status: "success" });
+
+  const book = await world.book();
+  const lost = await world.execute(call);
+  world.prices.set("ethereum", "2600");
+  await world.work();
+  clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await world.status(lost)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await world.book()).toEqual(book);
+  expect(await origin.sentBy(executor)).toHaveLength(1);
+});

@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { LeaseLost, type IdempotencyLease } from "../../../apps/api/src/ports/idempotency.ts";
+import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { Died, type MortalServices } from "../../fakes/mortal-services.ts";
+import { deposit } from "../../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { brokenLaws } from "../../support/ledger-world.ts";
+import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
+
+let world: EngineWorld;
+let sponsor: Sponsor;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+  sponsor = await aSponsor(world, 1_000_000);
+});
+afterEach(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+const agree = async (): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() });
+
+/** The recipient was paid once, and nothing is at risk any more. */
+async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
+  const { recipient, destination } = agreed.terms;
+  expect(await world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
+  expect(await world.destination.balance(recipient, destination.currency), moment).toBe(
+    destination.expectedAmount,
+  );
+  expect(await world.paymentsOf(agreed, world.origin), moment).toEqual([]);
+}
+
+test("whenever the process that accepts a fast fill dies, there is a hold with its fill or neither; asked again, it is filled once", async () => {
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: agree,
+    live: async (by, agreed) => {
+      try {
+        await sponsor.fastFill(agreed, {}, by);
+      } catch (error) {
+        const hold = await sponsor.holdOf(agreed);
+        const promised = await world.services.reads.fastFill(agreed.requestId);
+        const { name, front } = (await world.request(agreed.requestId)).state;
+        const { rows } = await world.pool.query(
+          "select 1 from outbox where job_name = 'fill' and payload like '%' || $1 || '%'",
+          [agreed.requestId],
+        );
+        const begun = hold !== undefined;
+        expect({ promised: promised !== undefined, name, front, jobs: rows.length }).toEqual(
+          begun
+            ? { promised: true, name: "fillable", front: "held", jobs: 1 }
+            : { promised: false, name: "quoted", front: "none", jobs: 0 },
+        );
+        // Whoever asked has no answer and asks again, elsewhere.
+        if (begun)
+          await expect(sponsor.fastFill(agreed)).rejects.toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+        else expect(await sponsor.fastFill(agreed)).toBe("queued");
+        throw error;
+      }
+    },
+    verify: async (agreed, moment) => {
+      await paidOnce(agreed, moment);
+      expect(await sponsor.holdState(agreed), moment).toBe("active");
+    },
+  });
+  for (const moment of [
+    "before ledger.addHold",
+    "before fastFills.add",
+    "before outbox.add",
+    "before commit",
+    "after commit",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test("whenever the worker dies between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await agree();
+      await sponsor.fastFill(agreed);
+      return agreed;
+    },
+    live: async (by, agreed) => {
+      await world.work(by);
+      await world.destination.mine();
+      await world.watch(world.destination, by);
+      await deposit(world.origin, world.user, agreed);
+      await world.origin.mine();
+      await world.watch(world.origin, by);
+      await world.destination.mine(2);
+      await world.watch(world.destination, by);
+    },
+    verify: async (agreed, moment) => {
+      await paidOnce(agreed, moment);
+      const [found] = await world.depositsOf(agreed.requestId);
+      // Who died early never made the deposit: the app still vouches.
+      expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
+    },
+  });
+  for (const moment of [
+    "before lanes.reserve",
+    "before sign",
+    "before lanes.addAttempt",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcast",
+    "before lanes.setMined",
+    "before ledger.setHold",
+    "before lanes.setFinal",
+  ])
+    expect(deaths).toContain(moment);
+}, 240_000);
+
+test("many fast fills of one request at once, by two apps in two processes, make one hold and one fill", async () => {
+  const other = await aSponsor(world, 1_000_000);
+  for (let round = 0; round < 5; round++) {
+    const agreed = await agree();
+    const answers = await Promise.allSettled(
+      [sponsor, other, sponsor, other, other, sponsor].map(async (one) => await one.fastFill(agreed)),
+    );
+    const queued = answers.filter((answer) => answer.status === "fulfilled");
+    expect(queued.map(({ value }) => value)).toEqual(["queued"]);
+    for (const answer of answers)
+      if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+    const holds = await world.pool.query("select wallet from holds where request_id = $1", [
+      agreed.requestId,
+    ]);
+    expect(holds.rows).toHaveLength(1);
+    await Promise.all([world.work(), world.work(), world.work()]);
+    await world.untilFinal(agreed.requestId);
+    await paidOnce(agreed, `round ${round}`);
+  }
+}, 60_000);
+
+test("a fast fill that races the watcher which finds the deposit ends in one fill, with a hold that is free or none", async () => {
+  const outcomes = new Set<string>();
+  for (let round = 0; round < 12; round++) {
+    const agreed = await agree();
+    await deposit(world.origin, world.user, agreed);
+    await world.origin.mine();
+    const [asked] = await Promise.allSettled([
+      new Promise((resolve) => setTimeout(resolve, round * 2)).then(
+        async () => await sponsor.fastFill(agreed),
+      ),
+      world.watch(world.origin),
+    ]);
+    outcomes.add(asked.status);
+    if (asked.status === "rejected") expect(asked.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+    await Promise.all([world.work(), world.work()]);
+    await world.untilFinal(agreed.requestId);
+    await paidOnce(agreed, `round ${round}`);
+    expect(await sponsor.holdState(agreed)).toBe(asked.status === "fulfilled" ? "released" : undefined);
+  }
+  expect(outcomes.size, "both ways were seen").toBe(2);
+}, 60_000);
+
+test("the answer of a call with an Idempotency-Key is in the commit that accepts; whoever has lost the call commits nothing", async () => {
+  const idempotency = idempotencyStore(sqlOn(world.pool));
+  const answer = { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) };
+  const begin = async (key: string) =>
+    await idempotency.begin(
+      { scope: sponsor.key.id, endpoint: "POST /fast-fill", key, bodyHash: "00" },
+      world.clock.nowMs(),
+    );
+  const leaseOf = async (key: string): Promise<IdempotencyLease> => {
+    const begun = await begin(key);
+    if (begun.kind !== "begun") throw new Error(`the call is ${begun.kind}`);
+    return begun.lease;
+  };
+  const [kept, lost] = [await agree(), await agree()];
+  await sponsor.fastFill(kept, { finish: { lease: await leaseOf("kept"), answer } });
+  expect(await begin("kept")).toEqual({ kind: "answered", answer });
+
+  const lease = { ...(await leaseOf("lost")), token: "somebody else's" };
+  await expect(sponsor.fastFill(lost, { finish: { lease, answer } })).rejects.toThrow(LeaseLost);
+  expect(await sponsor.holdOf(lost)).toBeUndefined();
+  expect((await world.request(lost.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
+});
+
+test("holds placed at once by one app never exceed its balance", async () => {
+  const tight = await aSponsor(world, 350);
+  const requests = [];
+  for (let n = 0; n < 6; n++) requests.push(await agree());
+  const answers = await Promise.allSettled(requests.map(async (agreed) => await tight.fastFill(agreed)));
+  expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  for (const answer of answers)
+    if (answer.status === "rejected")
+      expect(answer.reason).toMatchObject({ code: "INSUFFICIENT_APP_BALANCE" });
+});
+
+test("whenever the process that debits a deposit which never came dies, the app pays once", async () => {
+  const ttl = 600;
+  const { quotePolicy, enginePolicy } = world.services;
+  const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({ recipient: world.anAddress(), ttl });
+      await sponsor.fastFill(agreed);
+      await world.work();
+      await world.untilFinal(agreed.requestId);
+      world.clock.forward(overdueMs);
+      await world.origin.client.setNextBlockTimestamp({
+        timestamp: BigInt(Math.ceil(world.clock.nowMs() / 1_000)),
+      });
+      await world.origin.mine();
+      await world.watch(world.origin);
+      return agreed;
+    },
+    live: async (by) => {
+      await reconcileRequests(by);
+      // What a caller of the reconciler never learns: a fault of one debit does not end the round.
+      if ("isDead" in by && (by as MortalServices).isDead()) throw new Died("in the debit");
+    },
+    verify: async (agreed, moment) => {
+      await reconcileRequests(world.services);
+      await reconcileRequests(world.services);
+      expect(await sponsor.holdState(agreed), moment).toBe("permanent");
+      const { rows } = await world.pool.query("select 1 from ledger_movements where request_id = $1", [
+        agreed.requestId,
+      ]);
+      expect(rows, moment).toHaveLength(1);
+    },
+  });
+  expect(deaths).toEqual(
+    expect.arrayContaining(["before ledger.post", "before ledger.setHold", "after commit"]),
+  );
+}, 240_000);

@@ -1,0 +1,468 @@
+import { approveCalldata, depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
+import type { TxHash } from "@causeway/domain";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { deposit } from "../../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
+
+let world: EngineWorld;
+let rich: Sponsor;
+
+const ONE_USD = 10n ** 18n;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+  rich = await aSponsor(world, 1_000_000);
+});
+afterAll(async () => await world.stop());
+// What a test left in the pool is nobody else's business.
+afterEach(async () => {
+  await world.origin.client.request({ method: "anvil_dropAllTransactions" as never, params: [] as never });
+});
+
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
+
+/** A refusal as the caller sees it. */
+const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
+
+/** Nothing was held, promised or begun by a refused fast fill. */
+async function untouched(agreed: Agreed, name: string): Promise<void> {
+  expect(await rich.holdOf(agreed)).toBeUndefined();
+  expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
+  expect((await world.request(agreed.requestId)).state).toMatchObject({ name, front: "none" });
+}
+
+async function mineOrigin(): Promise<void> {
+  await world.origin.mine();
+  await world.watch(world.origin);
+}
+
+async function mineDestination(): Promise<void> {
+  await world.destination.mine();
+  await world.watch(world.destination);
+}
+
+test("a request that nobody quoted is unknown", async () => {
+  const agreed = await agree();
+  await expect(
+    rich.fastFill({ ...agreed, requestId: `0x${"99".repeat(32)}` as const }),
+  ).rejects.toMatchObject(refused("REQUEST_NOT_FOUND", "unknownRequest"));
+});
+
+test("a key without a wallet vouches for nothing, nor does a wallet without balance", async () => {
+  const agreed = await agree();
+  const walletless = await aSponsor(world, 0, { fundingAddress: undefined });
+  await expect(walletless.fastFill(agreed)).rejects.toMatchObject(refused("FORBIDDEN", "noSponsoringWallet"));
+  const poor = await aSponsor(world, 0);
+  await expect(poor.fastFill(agreed)).rejects.toMatchObject(
+    refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
+  );
+  await untouched(agreed, "quoted");
+});
+
+test("the balance must cover the fill to the last unit, beside what is held already", async () => {
+  const [first, second] = [await agree(), await agree()];
+  const sponsor = await aSponsor(world, 150);
+  expect(await sponsor.fastFill(first)).toBe("queued");
+  await expect(sponsor.fastFill(second)).rejects.toMatchObject(
+    refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
+  );
+  await untouched(second, "quoted");
+  const { usd = 0n } = (await sponsor.holdOf(first)) ?? {};
+  const missing = (2n * usd - 150n * ONE_USD + 10n ** 12n - 1n) / 10n ** 12n;
+  await sponsor.topUp(missing - 1n);
+  await expect(sponsor.fastFill(second)).rejects.toMatchObject(
+    refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
+  );
+  await sponsor.topUp(1n);
+  expect(await sponsor.fastFill(second)).toBe("queued");
+  expect(await sponsor.availableUsd()).toBeLessThan(10n ** 12n);
+});
+
+test("a fill that is worth more than the caller's cap, or than the key's, is refused; one that is worth as much is not", async () => {
+  const agreed = await agree();
+  const worth = agreed.terms.destination.expectedAmount * 10n ** 12n;
+  await expect(rich.fastFill(agreed, { maxUsd: worth - 1n })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "maxFillAmountUsd"),
+  );
+  const capped = await aSponsor(world, 1_000, {
+    rules: { maxCallValueUsd: 0n, maxFastFillUsd: worth - 1n },
+  });
+  await expect(capped.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxFastFillUsd"));
+  await untouched(agreed, "quoted");
+  expect(await rich.fastFill(agreed, { maxUsd: worth })).toBe("queued");
+});
+
+test("all that a key has at risk at once stays below its exposure", async () => {
+  const [first, second] = [await agree(), await agree()];
+  const worth = first.terms.destination.expectedAmount * 10n ** 12n;
+  const sponsor = await aSponsor(world, 1_000, {
+    rules: { maxCallValueUsd: 0n, maxHoldsUsd: 2n * worth - 1n },
+  });
+  expect(await sponsor.fastFill(first)).toBe("queued");
+  await expect(sponsor.fastFill(second)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "maxHoldsUsd"));
+  await untouched(second, "quoted");
+  await deposit(world.origin, world.user, first);
+  await world.work();
+  await world.untilFinal(first.requestId);
+  expect(await sponsor.holdState(first)).toBe("released");
+  expect(await sponsor.fastFill(second)).toBe("queued");
+});
+
+test("an input above what was quoted, or of nothing, is refused", async () => {
+  const agreed = await agree({}, rich);
+  for (const inputAmount of [agreed.terms.origin.amount + 1n, 0n])
+    await expect(rich.fastFill(agreed, { inputAmount })).rejects.toMatchObject(
+      refused("FAST_FILL_REFUSED", "inputAboveQuote"),
+    );
+  await untouched(agreed, "quoted");
+});
+
+test("an input that would not buy the promised minimum is refused, and so is every lower one of an exact output", async () => {
+  const agreed = await agree({ slippageTolerance: "100" }, rich);
+  await expect(
+    rich.fastFill(agreed, { inputAmount: (agreed.terms.origin.amount * 98n) / 100n }),
+  ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
+  const exact = await agree({ tradeType: "EXACT_OUTPUT" }, rich);
+  await expect(
+    rich.fastFill(exact, { inputAmount: exact.terms.origin.amount - 10_000n }),
+  ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
+  await untouched(agreed, "quoted");
+});
+
+test("a lower input is only for the key that asked for the quote: what it leaves over would be taken from the recipient", async () => {
+  const other = await aSponsor(world, 1_000);
+  for (const agreed of [
+    await agree({ slippageTolerance: "5000" }),
+    await agree({ slippageTolerance: "5000" }, rich),
+  ]) {
+    await expect(
+      other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 1n }),
+    ).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "inputOfOthersQuote"));
+    await untouched(agreed, "quoted");
+    // What was quoted, anybody may vouch for.
+    expect(await other.fastFill(agreed, { inputAmount: agreed.terms.origin.amount })).toBe("queued");
+  }
+});
+
+test("a price that fell below the minimum since the quote is refused, as the fill of a deposit would be", async () => {
+  const agreed = await agree({
+    originCurrency: NATIVE_CURRENCY,
+    amount: (10n ** 16n).toString(),
+    slippageTolerance: "50",
+  });
+  world.prices.set("ethereum", "2000");
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "belowMinimum"));
+  world.prices.set("ethereum", "2500");
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("without a price nothing is decided: the caller may ask again", async () => {
+  const agreed = await agree();
+  world.prices.set("usd-coin", undefined);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  world.prices.set("usd-coin", "1");
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("a same-chain transfer is no bridge, and what was quoted to be refunded is never filled", async () => {
+  const send = await agree({ destinationChainId: world.origin.chain.id });
+  expect(send.terms.kind).toBe("send");
+  await expect(rich.fastFill(send)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "notABridge"));
+  const forced = await agree({ referrer: "debug-force-refund" });
+  await expect(rich.fastFill(forced)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "markedForRefund"));
+  await untouched(forced, "quoted");
+});
+
+test("a request past its deadline is refused before and after it is closed", async () => {
+  const agreed = await agree({ ttl: 60 });
+  world.clock.forward(61_000);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "expired"));
+  world.clock.forward(world.services.enginePolicy.expiryGraceMs);
+  await world.origin.client.increaseTime({ seconds: 100_000 });
+  await mineOrigin();
+  await world.round();
+  expect((await world.request(agreed.requestId)).state.name).toBe("expired");
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "expired"));
+});
+
+test("while an ordinary fill is under way a fast fill is refused as such; once the recipient has the money there is nothing to do", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed);
+  await mineOrigin();
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
+  await world.work();
+  expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
+  await mineDestination();
+  expect(await rich.fastFill(agreed)).toBe("filled");
+  await untouched(agreed, "filled");
+});
+
+test("a fast fill repeated is under way until it is filled, and then it is answered as done; it is held once", async () => {
+  const agreed = await agree();
+  expect(await rich.fastFill(agreed)).toBe("queued");
+  const { heldUsd } = await rich.book();
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
+  await world.work();
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("REQUEST_IN_PROGRESS", "underWay"));
+  await mineDestination();
+  expect(await rich.fastFill(agreed)).toBe("filled");
+  expect((await rich.book()).heldUsd).toBe(heldUsd);
+});
+
+test("a request that is refunded, or that was, is refused", async () => {
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed, { amount: 50_000_000n });
+  await mineOrigin();
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "refunded"));
+  await world.untilFinal(agreed.requestId);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "refunded"));
+});
+
+test("a request whose transaction the service sends itself is filled fast once that has its nonce, not before", async () => {
+  const { services, origin } = world;
+  const agreed = await agree();
+  const { requestId } = agreed;
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record) await transition(services, tx, record, { kind: "executionAccepted" });
+  });
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(
+    refused("REQUEST_IN_PROGRESS", "executionNotSent"),
+  );
+  await untouched(agreed, "accepted");
+
+  const sender = services.executor?.address;
+  if (sender === undefined) throw new Error("this instance sends calls");
+  await services.uow.run(async (tx) => {
+    await tx.lanes.reserve(
+      {
+        chainId: origin.chain.id,
+        sender,
+        leg: { kind: "execution", requestId },
+        call: { to: world.user.address, data: "0x", value: 0n },
+        gasLimit: 100_000n,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 0n,
+        outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+        cancelAfterMs: services.clock.nowMs() + 600_000,
+      },
+      services.clock.nowMs(),
+    );
+  });
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("every refusal is told with its rule, and every acceptance with what it is worth", async () => {
+  const agreed = await agree();
+  await expect(rich.fastFill(agreed, { maxUsd: 1n })).rejects.toThrow();
+  expect(world.events.of("fast_fill_refused").at(-1)?.facts).toMatchObject({
+    requestId: agreed.requestId,
+    keyId: rich.key.id,
+    rule: "maxFillAmountUsd",
+  });
+  await rich.fastFill(agreed);
+  expect(world.events.of("fast_fill_accepted").at(-1)?.facts).toMatchObject({
+    requestId: agreed.requestId,
+    keyId: rich.key.id,
+    wallet: rich.wallet,
+    amount: agreed.terms.destination.expectedAmount,
+  });
+  const { rows } = await world.pool.query<{ detail: string }>(
+    "select detail from request_events where request_id = $1 and event = 'fastFillAccepted'",
+    [agreed.requestId],
+  );
+  expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
+  await world.work();
+  const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
+  expect({ requestId, isTime: typeof tookMs === "number" && tookMs >= 0 }).toEqual({
+    requestId: agreed.requestId,
+    isTime: true,
+  });
+});
+
+// --- The origin transaction, before it is mined ---
+
+/** The approval is mined, the deposit alone waits in the pool. */
+async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
+  const { depository } = world.origin.chain.contracts;
+  await world.origin.send(world.user, {
+    to: terms.origin.currency,
+    data: approveCalldata(depository, amount),
+  });
+  await mineOrigin();
+}
+
+const sendDeposit = async (
+  { terms }: Agreed,
+  change: { amount?: bigint; from?: typeof world.user; orderId?: TxHash; nonce?: number } = {},
+): Promise<TxHash> =>
+  await world.origin.send(change.from ?? world.user, {
+    to: world.origin.chain.contracts.depository,
+    data: depositErc20Calldata(
+      terms.user,
+      terms.origin.currency,
+      change.amount ?? terms.origin.amount,
+      change.orderId ?? terms.orderId,
+    ),
+    ...(change.nonce !== undefined && { nonce: change.nonce }),
+  });
+
+const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<unknown> =>
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash, requestId });
+
+test("without a known origin transaction only a key whose rules allow it fast fills", async () => {
+  const strict = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 0n, allowUnsubmitted: false } });
+  const agreed = await agree();
+  await expect(strict.fastFill(agreed)).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originTransactionMissing"),
+  );
+  await untouched(agreed, "quoted");
+  expect(await rich.fastFill(agreed)).toBe("queued");
+
+  const reported = await agree();
+  await approved(reported);
+  const txHash = await sendDeposit(reported);
+  await report(reported, txHash);
+  expect(await strict.fastFill(reported)).toBe("queued");
+  const seen = await agree({ amount: "20000000000" });
+  await deposit(world.origin, world.user, seen);
+  await mineOrigin();
+  const rule = await strict.fastFill(seen).catch((error: unknown) => error);
+  expect(rule, "its deposit is in a block: only the balance is too small").toMatchObject(
+    refused("INSUFFICIENT_APP_BALANCE", "appBalance"),
+  );
+});
+
+test.each(["reported", "named"] as const)(
+  "a pending deposit as agreed that was %s stands against nothing",
+  async (how) => {
+    const agreed = await agree();
+    await approved(agreed);
+    const txHash = await sendDeposit(agreed);
+    if (how === "reported") {
+      expect(await report(agreed, txHash)).toEqual({ message: "Transaction seen, waiting to be mined" });
+      expect(await world.services.reads.originTransactions(agreed.requestId)).toEqual([txHash]);
+    }
+    expect(await rich.fastFill(agreed, how === "named" ? { txHash } : {})).toBe("queued");
+  },
+);
+
+test("approval and deposit that wait in the pool together stand against nothing", async () => {
+  const agreed = await agree();
+  const txHash = await deposit(world.origin, world.user, agreed);
+  await report(agreed, txHash);
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("a pending deposit of native coin stands against nothing", async () => {
+  const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: (10n ** 16n).toString() });
+  const txHash = await deposit(world.origin, world.user, agreed);
+  await report(agreed, txHash);
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("a reported deposit of another amount refuses the fast fill and is named", async () => {
+  const agreed = await agree();
+  await approved(agreed);
+  const txHash = await sendDeposit(agreed, { amount: agreed.terms.origin.amount - 1n });
+  await report(agreed, txHash);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject({
+    ...refused("FAST_FILL_REFUSED", "originOtherCall"),
+    message: `the origin transaction ${txHash} does not deposit the agreed amount of the agreed currency`,
+    facts: { data: { txHash } },
+  });
+  await untouched(agreed, "quoted");
+});
+
+test("of several reported transactions one that can become the deposit suffices", async () => {
+  const agreed = await agree();
+  await approved(agreed);
+  const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
+  const wrong = await sendDeposit(agreed, { amount: 1n, nonce });
+  await report(agreed, wrong);
+  await world.origin.client.request({ method: "anvil_dropTransaction" as never, params: [wrong] as never });
+  const right = await sendDeposit(agreed, { nonce });
+  await report(agreed, right);
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("what somebody else sends and reports is not remembered, and so refuses nothing; named by the app it does", async () => {
+  const agreed = await agree();
+  const txHash = await sendDeposit(agreed, { from: world.stranger });
+  await report(agreed, txHash);
+  expect(await world.services.reads.originTransactions(agreed.requestId)).toEqual([]);
+  await expect(rich.fastFill(agreed, { txHash })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originOtherSender"),
+  );
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});
+
+test("what the user sends for another order is not remembered; named by the app it refuses", async () => {
+  const [agreed, other] = [await agree(), await agree()];
+  await approved(agreed);
+  const txHash = await sendDeposit(other);
+  await report(agreed, txHash);
+  expect(await world.services.reads.originTransactions(agreed.requestId)).toEqual([]);
+  await expect(rich.fastFill(agreed, { txHash })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originOtherCall"),
+  );
+});
+
+test("a transaction that no node knows refuses when the app names it, and when it was reported and is gone", async () => {
+  const agreed = await agree();
+  await expect(rich.fastFill(agreed, { txHash: `0x${"77".repeat(32)}` })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originTransactionUnknown"),
+  );
+  await approved(agreed);
+  const txHash = await sendDeposit(agreed);
+  await report(agreed, txHash);
+  await world.origin.client.request({ method: "anvil_dropTransaction" as never, params: [txHash] as never });
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originTransactionUnknown"),
+  );
+});
+
+test("a nonce behind one that nobody has sent refuses", async () => {
+  const agreed = await agree();
+  await approved(agreed);
+  const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
+  const txHash = await sendDeposit(agreed, { nonce: nonce + 5 });
+  await report(agreed, txHash);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "originNonceGap"));
+});
+
+test("a deposit that its sender cannot pay, or that would revert, refuses", async () => {
+  const agreed = await agree();
+  await approved(agreed, 1n);
+  const unapproved = await sendDeposit(agreed);
+  await report(agreed, unapproved);
+  await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "originReverts"));
+
+  const large = await agree({ amount: "900000000000000" }).catch(() => undefined);
+  expect(large, "the quote itself refuses what nobody can fill").toBeUndefined();
+});
+
+test("a mined transaction that reverted, or that deposited something else, refuses; one that made the deposit does not", async () => {
+  const agreed = await agree();
+  await approved(agreed, agreed.terms.origin.amount);
+  const reverted = await sendDeposit(await agree(), { amount: agreed.terms.origin.amount * 2n });
+  await world.origin.mine();
+  await expect(rich.fastFill(agreed, { txHash: reverted })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originReverts"),
+  );
+  const made = await sendDeposit(agreed);
+  await world.origin.mine();
+  const other = await agree();
+  await expect(rich.fastFill(other, { txHash: made })).rejects.toMatchObject(
+    refused("FAST_FILL_REFUSED", "originOtherCall"),
+  );
+  // Mined, and the watcher has not come there yet.
+  expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
+});

@@ -1,0 +1,1268 @@
+import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
+import type { TxHash } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { debitOverdueFronts } from "../../../apps/api/src/usecases/debit-overdue-fronts.ts";
+import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { deposit } from "../../support/deposits.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { brokenLaws } from "../../support/ledger-world.ts";
+import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
+import { someHash } from "../../support/terms.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+});
+afterAll(async () => {
+  expect(await brokenLaws(world.pool)).toEqual([]);
+  await world.stop();
+});
+
+const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor): Promise<Agreed> =>
+  await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask }, by?.key.id);
+
+const received = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, terms.destination.currency);
+
+/** The fill is in a block of its chain, nothing else has moved. */
+async function fill(): Promise<void> {
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+}
+
+async function mineOrigin(blocks = 1): Promise<void> {
+  for (let block = 0; block < blocks; block++) {
+    await world.origin.mine();
+    await world.watch(world.origin);
+  }
+}
+
+test("the recipient has the money while the deposit is unmined; the hold is there until deposit and fill are final", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await deposit(world.origin, world.user, agreed);
+  const before = await sponsor.availableUsd();
+
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
+  const hold = await sponsor.holdOf(agreed);
+  expect(hold).toMatchObject({
+    state: "active",
+    wallet: sponsor.wallet,
+    keyId: sponsor.key.id,
+    chainId: world.destination.chain.id,
+    currency: agreed.terms.destination.currency,
+    amount: agreed.terms.destination.expectedAmount,
+  });
+  // One dollar a USDC, and the most that the fill's gas may cost.
+  expect(hold?.usd).toBeGreaterThan(agreed.terms.destination.expectedAmount * 10n ** 12n);
+  expect(await sponsor.availableUsd()).toBe(before - (hold?.usd ?? 0n));
+
+  await fill();
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
+  expect(await world.depositsOf(agreed.requestId)).toEqual([]);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+
+  await mineOrigin();
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed), "the fill is not final").toBe("active");
+  await finalFill();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await sponsor.availableUsd()).toBe(before);
+  const [found] = await world.depositsOf(agreed.requestId);
+  expect(found).toMatchObject({ disposition: "accepted" });
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([found?.txHash]);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+const rawOf = async (hash: TxHash): Promise<TxHash> =>
+  (await world.origin.client.request({
+    method: "eth_getRawTransactionByHash" as never,
+    params: [hash] as never,
+  })) as TxHash;
+
+/** Approval and deposit in one watched block; returns the bytes that put them into another one. */
+async function deposited(agreed: Agreed): Promise<readonly TxHash[]> {
+  await deposit(world.origin, world.user, agreed);
+  await mineOrigin();
+  const { transactions } = await world.origin.client.getBlock();
+  return await Promise.all(transactions.map(rawOf));
+}
+
+async function minedAgain(raws: readonly TxHash[]): Promise<void> {
+  for (const serializedTransaction of raws)
+    await world.origin.client.sendRawTransaction({ serializedTransaction });
+  await mineOrigin();
+}
+
+/** The fill lies deeper than any reorg. */
+async function finalFill(): Promise<void> {
+  await world.destination.mine(3);
+  await world.watch(world.destination);
+}
+
+/** Other tests have put only our clock forward. */
+async function originClockIsOurs(): Promise<void> {
+  const { timestamp: newest } = await world.origin.client.getBlock();
+  const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+  await world.origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+}
+
+/** So much later, on our clock and on the origin chain, whose newest block is read. */
+async function later(seconds: number): Promise<void> {
+  world.clock.forward(seconds * 1_000);
+  await originClockIsOurs();
+  await mineOrigin();
+  await reconcileRequests(world.services);
+}
+
+/** Until the app pays for a deposit that has not come, after the deadline of a request that lives so long. */
+const overdueAfter = (ttl: number): number =>
+  ttl + world.services.quotePolicy.fillGraceSeconds + world.services.enginePolicy.fastFillGraceMs / 1_000 + 2;
+
+/** A contract that takes whatever it is sent. */
+async function aContract(): Promise<`0x${string}`> {
+  const address = world.anAddress();
+  await world.destination.client.setCode({ address, bytecode: "0x00" });
+  return address;
+}
+
+const movementsOf = async ({ requestId }: Agreed): Promise<readonly { context: string; wallet: string }[]> =>
+  (
+    await world.pool.query<{ context: string; wallet: string }>(
+      "select context, wallet from ledger_movements where request_id = $1 order by id",
+      [requestId],
+    )
+  ).rows;
+
+/** What the fill's gas cost, smallest units of USDC, rounded up. */
+async function gasUsdcOf(agreed: Agreed): Promise<bigint> {
+  const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
+  const wei = (slot?.gasUsed ?? 0n) * (slot?.effectiveGasPrice ?? 0n);
+  return (wei * 2_500n + 10n ** 12n - 1n) / 10n ** 12n;
+}
+
+/** What a reverted fast fill burnt, smallest units of USDC, rounded up. */
+async function burntUsdcOf({ requestId }: Agreed): Promise<bigint> {
+  const { burnt } = (await world.services.reads.fastFill(requestId)) ?? {};
+  expect(burnt?.usd).toBeGreaterThan(0n);
+  return ((burnt?.usd ?? 0n) + 10n ** 12n - 1n) / 10n ** 12n;
+}
+
+const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state;
+
+test("what a rollup may take for the fill's data is in the hold, twice over, and refused to a balance that does not cover it", async () => {
+  const plain = await aSponsor(world, 1_000);
+  const sponsor = await aSponsor(world, 1_000);
+  const [cheap, agreed] = [await agree(), await agree()];
+  await plain.fastFill(cheap);
+  // 0.001 of a coin at $2,500.
+  const onRollup = withDataFee(10n ** 15n);
+  await sponsor.fastFill(agreed, {}, onRollup);
+  const usd = async (of: Sponsor, one: Agreed): Promise<bigint> => (await of.holdOf(one))?.usd ?? 0n;
+  expect((await usd(sponsor, agreed)) - (await usd(plain, cheap))).toBe(5n * 10n ** 18n);
+
+  const poor = await aSponsor(world, 104);
+  const another = await agree();
+  await expect(poor.fastFill(another, {}, onRollup)).rejects.toMatchObject({
+    code: "INSUFFICIENT_APP_BALANCE",
+  });
+  expect(await poor.fastFill(another)).toBe("queued");
+});
+
+/** WorkerServices for which the destination chain takes so much for the data of any transaction. */
+function withDataFee(wei: bigint): typeof world.services {
+  const { services, destination } = world;
+  const { connected } = destination;
+  const { connection } = connected;
+  const costly = {
+    ...connected,
+    connection: { ...connection, reader: { ...connection.reader, dataFee: async () => wei } },
+  };
+  const get = (id: number) => (id === connected.chain.id ? costly : services.chains.get(id));
+  return { ...services, chains: { ...services.chains, get } };
+}
+
+test("a deposit that never comes is paid by the app, to the cent, once its time is over and no earlier", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  const hold = await sponsor.holdOf(agreed);
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600) - 10);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+
+  await later(10);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  expect((await stateOf(agreed)).front).toBe("debited");
+  expect(await movementsOf(agreed)).toEqual([
+    { context: "fast-fill-reduce-balance", wallet: sponsor.wallet },
+  ]);
+  const { heldUsd, lines } = await sponsor.book();
+  expect(heldUsd).toBe(0n);
+  // A USDC a dollar: what was paid out, and the gas that it took, which is less than was held for it.
+  const paid = 1_000_000_000n - (lines[0]?.balance ?? 0n);
+  expect(paid).toBe((hold?.amount ?? 0n) + (await gasUsdcOf(agreed)));
+  expect(paid).toBeLessThan((hold?.usd ?? 0n) / 10n ** 12n);
+  await reconcileRequests(world.services);
+  expect(await movementsOf(agreed), "once").toHaveLength(1);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
+});
+
+test("while the origin chain is not read beyond the deadline, nothing is paid for a deposit that may be in a block unread", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.clock.forward(overdueAfter(600) * 1_000);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await originClockIsOurs();
+  await deposit(world.origin, world.user, agreed);
+  await mineOrigin();
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed), "it was in that block").toBe("released");
+});
+
+test("a clock put back keeps a hold and takes nothing twice", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
+  for (const one of [agreed, covered]) {
+    await sponsor.fastFill(one);
+    await fill();
+  }
+  await finalFill();
+  const held = (await sponsor.holdOf(agreed))?.usd;
+  const backMs = (overdueAfter(600) + 3_600) * 1_000;
+  const atClockPutBack: WorkerServices = {
+    ...world.services,
+    clock: { nowMs: () => world.clock.nowMs() - backMs },
+  };
+  // The origin chain is past the deadline, the service's clock is not: the app waits, and its hold stays reserved.
+  world.clock.forward(overdueAfter(600) * 1_000);
+  await deposit(world.origin, world.user, covered);
+  await mineOrigin();
+  await originClockIsOurs();
+  await mineOrigin();
+  await reconcileRequests(atClockPutBack);
+  expect(await sponsor.holdState(covered)).toBe("released");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect((await sponsor.book()).heldUsd).toBe(held);
+
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const { lines } = await sponsor.book();
+  await reconcileRequests(atClockPutBack);
+  await reconcileRequests(world.services);
+  expect((await sponsor.book()).lines).toEqual(lines);
+  expect(await movementsOf(agreed)).toHaveLength(1);
+  expect(await movementsOf(covered)).toEqual([]);
+});
+
+test("nothing is paid while the fill itself may still vanish", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await finalFill();
+  await later(1);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+});
+
+test("a deposit that comes after the app has paid gives back exactly what was taken, and is not refunded", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  expect(await movementsOf(agreed)).toEqual([
+    { context: "fast-fill-reduce-balance", wallet: sponsor.wallet },
+    { context: "fast-fill-increase-balance", wallet: sponsor.wallet },
+  ]);
+  await mineOrigin(2);
+  await world.work();
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "accepted", refundState: "none" },
+  ]);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+test("what the balance no longer covers when the app has to pay is owed, and the next top-up repays it first", async () => {
+  const sponsor = await aSponsor(world, 200);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  // Fees of sponsored executions are not blocked by holds.
+  await sponsor.spend(150_000_000n);
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const owed = agreed.terms.destination.expectedAmount + (await gasUsdcOf(agreed)) - 50_000_000n;
+  expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 0n, owed });
+  await sponsor.topUp(100_000_000n);
+  expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
+});
+
+test("a reorg that takes the deposit back holds the balance again; mined again it is free again, and nothing is filled twice", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  const raws = await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const free = await sponsor.availableUsd();
+
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await sponsor.availableUsd()).toBeLessThan(free);
+  expect(await stateOf(agreed)).toMatchObject({ front: "held", depositId: undefined, name: "filled" });
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", inTxHashes: [] });
+
+  await minedAgain(raws);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await sponsor.availableUsd()).toBe(free);
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a deposit under another hash takes the place of one that a reorg took from a fast fill, and frees the balance", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await deposited(agreed);
+  await world.origin.reorg(1);
+  await world.origin.send(world.user, { to: world.anAddress(), value: 1n });
+  await deposited(agreed);
+  const [, second] = await world.depositsOf(agreed.requestId);
+  expect(second).toMatchObject({ canonical: true, disposition: "accepted" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
+});
+
+test("a deposit that a reorg took for good is paid by the app in the end", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await deposited(agreed);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+});
+
+test.each([
+  ["too little", { amount: 60_000_000n }],
+  ["more", { amount: 140_000_000n }],
+])(
+  "a deposit of %s than agreed goes back, and the hold stays: that is the app's risk",
+  async (_, deviation) => {
+    const sponsor = await aSponsor(world, 1_000);
+    const agreed = await agree({ ttl: 600 });
+    await sponsor.fastFill(agreed);
+    await fill();
+    await deposit(world.origin, world.user, agreed, deviation);
+    await mineOrigin();
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
+    for (let round = 0; round < 12; round++) await world.round();
+    expect(await world.origin.balance(agreed.terms.refundTo, agreed.terms.origin.currency)).toBeGreaterThan(
+      0n,
+    );
+    expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
+    await finalFill();
+    await later(overdueAfter(600));
+    expect(await sponsor.holdState(agreed)).toBe("permanent");
+  },
+);
+
+test("a second deposit that waits for its refund takes the place of a fast fill's first one when a reorg takes that away", async () => {
+  const { origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await origin.reorg(1);
+  await origin.send(world.user, { to: world.anAddress(), value: 1n });
+  // Reported before the watcher hears of the reorg.
+  const txHash = await deposit(origin, world.user, agreed);
+  await origin.mine();
+  await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "refund" });
+  await world.watch(origin);
+  expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("after a deposit that was not as agreed the agreed one still frees the hold; a second one goes back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
+  await mineOrigin();
+  await fill();
+  await finalFill();
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await deposited(agreed);
+  expect(
+    (await world.depositsOf(agreed.requestId)).map(({ disposition, reason }) => [disposition, reason]),
+  ).toEqual([
+    ["refund", "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL"],
+    ["accepted", undefined],
+    ["refund", "DOUBLE_SPEND"],
+  ]);
+});
+
+test("a large deposit that waits for its confirmations is filled at once, and frees the hold when it has them", async () => {
+  const sponsor = await aSponsor(world, 30_000);
+  const agreed = await agree({ amount: "20000000000" });
+  await deposited(agreed);
+  expect((await stateOf(agreed)).name).toBe("deposited");
+  await sponsor.fastFill(agreed);
+  await fill();
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  await finalFill();
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await mineOrigin(3);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await world.work();
+  await world.untilFinal(agreed.requestId);
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a deposit that is confirmed before the fill has its nonce releases the hold with the final fill, which is what was promised", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
+  await fill();
+  expect(await received(agreed)).toBe((await sponsor.holdOf(agreed))?.amount);
+  await world.untilFinal(agreed.requestId);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+test("a lower input buys less; what the deposit is worth more is credited with it, and goes with it", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  const promised = (await sponsor.holdOf(agreed))?.amount ?? 0n;
+  expect(promised).toBeLessThan(expectedAmount);
+  expect(promised).toBeGreaterThanOrEqual(minimumAmount);
+  await fill();
+  expect(await received(agreed)).toBe(promised);
+
+  await finalFill();
+  const raws = await deposited(agreed);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  await world.origin.reorg(1);
+  await world.watch(world.origin);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  await minedAgain(raws);
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  expect((await movementsOf(agreed)).map(({ context }) => context)).toEqual([
+    "fast-fill-increase-balance",
+    "fast-fill-reduce-balance",
+    "fast-fill-increase-balance",
+  ]);
+});
+
+test("an input that is lower by next to nothing buys less too: the firm promise is for what was quoted", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 20_000n });
+  const { expectedAmount } = agreed.terms.destination;
+  const { amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  expect(amount).toBeLessThan(expectedAmount);
+  expect(amount).toBeGreaterThan(expectedAmount - 25_000n);
+});
+
+test("a fill planned for what an app vouched for is not made when the app does not vouch any more", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  // While this worker simulates its payment, another gives the fast fill up, and the deposit comes.
+  const overtaken = whileSimulating(async () => {
+    await world.services.uow.run(async (tx) => {
+      const record = await tx.requests.lock(agreed.requestId);
+      if (record)
+        await transition(world.services, tx, record, {
+          kind: "fillImpossible",
+          reason: "SOLVER_BALANCE_TOO_LOW",
+        });
+    });
+    await deposited(agreed);
+  });
+  await fillDestination(overtaken, agreed.requestId);
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  await fill();
+  expect(await received(agreed), "by the deposit, whole").toBe(agreed.terms.destination.expectedAmount);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+/** The services of a worker that is held up for so long in its first simulation on the destination. */
+function whileSimulating(happens: () => Promise<void>): WorkerServices {
+  const { services } = world;
+  let isFirst = true;
+  return {
+    ...services,
+    chains: {
+      ...services.chains,
+      get: (chainId) => {
+        const connected = services.chains.get(chainId);
+        if (connected === undefined || chainId !== world.destination.chain.id) return connected;
+        const { reader } = connected.connection;
+        const simulate: typeof reader.simulate = async (...asked) => {
+          const outcome = await reader.simulate(...asked);
+          if (isFirst) {
+            isFirst = false;
+            await happens();
+          }
+          return outcome;
+        };
+        return {
+          ...connected,
+          connection: { ...connected.connection, reader: { ...reader, simulate } },
+        };
+      },
+    },
+  };
+}
+
+test("a deposit credits nothing while its fast fill may fail, so nothing has to come back when the deposit is refunded", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  await deposited(agreed);
+  expect(await stateOf(agreed)).toMatchObject({ name: "fillable", front: "covered" });
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_000_000_000n);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.work();
+  expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test.each([
+  ["with a price", "2500"],
+  ["without a price until later", undefined],
+] as const)(
+  "a deposit that is confirmed before its fast fill reverts is refunded, and the app can claim no surplus and no held gas: %s",
+  async (_, price) => {
+    const sponsor = await aSponsor(world, 10);
+    const agreed = await agree(
+      {
+        recipient: await aContract(),
+        slippageTolerance: "10000",
+        destinationCurrency: NATIVE_CURRENCY,
+        amount: "1000000000",
+      },
+      sponsor,
+    );
+    await sponsor.fastFill(agreed, { inputAmount: 3_000_000n });
+    await world.work();
+    await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0xfe" });
+    await world.destination.mine();
+    await world.watch(world.destination);
+    await deposited(agreed);
+    await mineOrigin(3);
+    expect((await stateOf(agreed)).front).toBe("covered");
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect((await sponsor.book()).lines).toMatchObject([{ balance: 10n * USDC }]);
+
+    const usdc = world.services.appBalance.currencies[0]?.priceId ?? "";
+    if (price === undefined) world.prices.set(usdc, undefined);
+    await finalFill();
+    expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+    if (price === undefined) {
+      expect(await sponsor.holdState(agreed), "its gas is not charged yet").toBe("active");
+      world.prices.set(usdc, "1");
+      await reconcileRequests(world.services);
+    }
+    expect(await sponsor.holdState(agreed)).toBe("released");
+    expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
+    const [line] = (await sponsor.book()).lines;
+    expect(line?.owed).toBe(0n);
+    expect(line?.balance).toBe(10n * USDC - (await burntUsdcOf(agreed)));
+  },
+);
+
+test("a deposit that is confirmed while its fast fill waits for funds goes back, and nothing was credited meanwhile", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  const { address } = world.solver;
+  const whole = await world.destination.client.getBalance({ address });
+  await world.destination.client.setBalance({ address, value: 1n });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await world.work();
+  await deposited(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  await world.destination.client.setBalance({ address, value: whole });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await stateOf(agreed)).toMatchObject({ name: "refunding", front: "none" });
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test("a deposit is booked when its fill is final, and a fill that a reorg orphans before changes nothing", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ slippageTolerance: "300" }, sponsor);
+  await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
+  await fill();
+  await deposited(agreed);
+  expect(await stateOf(agreed)).toMatchObject({ name: "filled", front: "covered" });
+  await world.destination.reorg(1);
+  await world.watch(world.destination);
+  expect(await stateOf(agreed)).toMatchObject({ name: "submitted", front: "covered" });
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+  for (let round = 0; round < 6; round++) await world.round();
+  await finalFill();
+  await world.untilFinal(agreed.requestId);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_002_000_000n);
+  expect(await movementsOf(agreed)).toHaveLength(1);
+});
+
+test("a hold keeps the worth that it was placed with; what is debited in the end is worth the fill at the greater price", async () => {
+  const sponsor = await aSponsor(world, 10_000);
+  const agreed = await agree({
+    ttl: 600,
+    originCurrency: NATIVE_CURRENCY,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: (10n ** 17n).toString(),
+  });
+  await sponsor.fastFill(agreed);
+  const { usd = 0n, amount = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  expect(usd).toBeGreaterThan(amount * 2_500n);
+  world.prices.set("ethereum", "5000");
+  await fill();
+  await finalFill();
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect((await sponsor.holdOf(agreed))?.usd).toBe(usd);
+  const taken = 10_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  const fillUsdc = (amount * 5_000n) / 10n ** 12n;
+  expect(taken).toBeGreaterThanOrEqual(fillUsdc);
+  expect(taken).toBeLessThan(fillUsdc + 5_000_000n);
+});
+
+test("a fast fill for which the solver lacks the funds gives the balance back, and the request waits for its deposit as before", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  const { address } = world.solver;
+  const whole = await world.destination.client.getBalance({ address });
+  await world.destination.client.setBalance({ address, value: 1n });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  await expect(sponsor.fastFill(agreed), "once for ever").rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "vouchedBefore" } },
+  });
+
+  await world.destination.client.setBalance({ address, value: whole });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  await deposited(agreed);
+  await world.work();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toEqual([]);
+});
+
+test("a fast fill that the chain refuses gives the balance back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
+  await sponsor.fastFill(agreed);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("deposits that name the order of a fast fill that waits for funds prolong neither the wait nor the hold", async () => {
+  const { services, destination, origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree();
+  await sponsor.fastFill(agreed);
+  const { address } = world.solver;
+  const whole = await destination.client.getBalance({ address });
+  await destination.client.setBalance({ address, value: 1n });
+  await destination.mine();
+  await world.watch(destination);
+  await world.work();
+  const { inventoryWaitMs } = services.enginePolicy;
+  for (const depositor of [world.stranger, world.user]) {
+    world.clock.forward(inventoryWaitMs / 2 + 1);
+    await deposit(origin, depositor, agreed, { amount: 1n });
+    await mineOrigin();
+  }
+  const { nowMs } = services.clock;
+  expect(
+    await services.reads.overdueFills({ sinceBeforeMs: nowMs() - inventoryWaitMs, nowMs: nowMs() }, 500),
+  ).toContain(agreed.requestId);
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  await destination.client.setBalance({ address, value: whole });
+  await destination.mine();
+  await world.watch(destination);
+});
+
+test("when nothing is filled in the end, a wrong deposit of the user's own that came meanwhile is told as the request's, and goes back", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
+  await sponsor.fastFill(agreed);
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await deposit(world.origin, world.user, agreed, { amount: 1_000_000n });
+  await mineOrigin();
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  await world.work();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    fundsAt: "depository",
+    nextAction: "wait_for_refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund", fundsAt: "refunded" });
+  expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+});
+
+test("a fast fill that dies on its chain gives the balance back only when its nonce is used up for good", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
+  await sponsor.fastFill(agreed);
+  await world.work();
+  expect((await stateOf(agreed)).name).toBe("submitted");
+  // It reverts in its block: the recipient takes nothing any more.
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await finalFill();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
+});
+
+test("the gas of a fast fill that reverts in its block is charged to the app, once, and too much of it in a day refuses further ones", async () => {
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
+  await sponsor.fastFill(agreed);
+  const { usd = 0n } = (await sponsor.holdOf(agreed)) ?? {};
+  await world.work();
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0xfe" });
+  const solver = async () => await world.destination.balance(world.solver.address, NATIVE_CURRENCY);
+  const before = await solver();
+  await world.destination.mine();
+  await world.watch(world.destination);
+  const burntUsd = async () => await world.services.uow.run((tx) => tx.fastFills.burntUsd(sponsor.wallet, 0));
+  const mined = await burntUsd();
+  expect(mined, "it counts before its block is final").toBeGreaterThan(0n);
+  await finalFill();
+  expect(await burntUsd()).toBe(mined);
+  const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
+  expect(lost).toBeGreaterThan(0n);
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(1n);
+  expect(charged * 10n ** 12n, "no more than was held").toBeLessThan(usd);
+  expect(await movementsOf(agreed)).toEqual([{ context: "pay-fees", wallet: sponsor.wallet }]);
+  await reconcileRequests(world.services);
+  expect(await movementsOf(agreed)).toHaveLength(1);
+
+  const strict = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, maxBurntFastFillUsd: 0 },
+  };
+  await expect(sponsor.fastFill(await agree(), {}, strict)).rejects.toMatchObject({
+    code: "FAST_FILL_REFUSED",
+    facts: { data: { rule: "dailyBurntUsd" } },
+  });
+});
+
+test("a deposit that may vary is fast filled for its least by the key that quoted alone, and what it brings more is the app's", async () => {
+  const [sponsor, stranger] = [await aSponsor(world, 1_000), await aSponsor(world, 1_000)];
+  const quoted = await agree({ slippageTolerance: "500" }, sponsor);
+  const { origin } = quoted.terms;
+  // As after a swap that promises at least 97 of 100.
+  const terms = {
+    ...quoted.terms,
+    requestId: someHash(),
+    orderId: someHash(),
+    origin: { ...origin, minimumAmount: 97_000_000n },
+  };
+  await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+  const agreed = { ...quoted, terms, requestId: terms.requestId };
+  await expect(stranger.fastFill(agreed)).rejects.toMatchObject({
+    facts: { data: { rule: "variableDeposit" } },
+  });
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
+  await fill();
+  expect(await received(agreed)).toBeLessThan(97_000_000n);
+  await finalFill();
+  await deposit(world.origin, world.user, agreed, { amount: 101_000_000n });
+  await mineOrigin();
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await sponsor.book()).lines[0]?.balance).toBe(1_004_000_000n);
+});
+
+// --- Prices that move between the acceptance and the deposit ---
+
+const ETHER = 10n ** 18n;
+const USDC = 10n ** 6n;
+
+/** 10 ETH on one chain for USDC on the chain of app balances. */
+const agreeOnEther = async (by: Sponsor, ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
+  await agree(
+    {
+      originChainId: world.destination.chain.id,
+      destinationChainId: world.origin.chain.id,
+      originCurrency: NATIVE_CURRENCY,
+      destinationCurrency: world.usdc,
+      amount: (10n * ETHER).toString(),
+      ttl: 600,
+      ...ask,
+    },
+    by,
+  );
+
+/** Of a request whose deposit is made on the second chain. */
+const away = {
+  async fill(): Promise<void> {
+    await world.work();
+    for (let block = 0; block < 4; block++) {
+      await world.origin.mine();
+      await world.watch(world.origin);
+    }
+  },
+  async later(seconds: number): Promise<void> {
+    world.clock.forward(seconds * 1_000);
+    const { timestamp: newest } = await world.destination.client.getBlock();
+    const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+    await world.destination.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+    await world.destination.mine();
+    await world.watch(world.destination);
+    await reconcileRequests(world.services);
+  },
+  async deposit(agreed: Agreed, amount?: bigint): Promise<void> {
+    await deposit(world.destination, world.user, agreed, amount === undefined ? {} : { amount });
+    for (let block = 0; block < 4; block++) {
+      await world.destination.mine();
+      await world.watch(world.destination);
+    }
+  },
+};
+
+const balanceOf = async (sponsor: Sponsor): Promise<bigint> => {
+  const { lines } = await sponsor.book();
+  const line = lines.find(({ asset }) => asset.currency === world.usdc);
+  return (line?.balance ?? 0n) - (line?.owed ?? 0n);
+};
+
+test("a deposit that comes after the app has paid gives back no more than it is worth by then", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const debited = 40_000n * USDC - (await balanceOf(sponsor));
+  expect(debited).toBeGreaterThan(24_900n * USDC);
+
+  world.prices.set("ethereum", "1250");
+  await away.deposit(agreed);
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const kept = 40_000n * USDC - (await balanceOf(sponsor));
+  // 10 ETH came back as 12,500 USDC: the rest of the debit stays.
+  expect(debited - kept).toBeLessThanOrEqual(12_500n * USDC);
+  expect(debited - kept).toBeGreaterThan(12_499n * USDC);
+});
+
+test("a deposit that comes after the firm time is priced anew: the app pays what it is worth less, and a reorg undoes that", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(120);
+  world.prices.set("ethereum", "2000");
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const paid = 40_000n * USDC - (await balanceOf(sponsor));
+  // A fifth of the fill.
+  const fifth = agreed.terms.destination.expectedAmount / 5n;
+  expect(paid).toBeGreaterThanOrEqual(fifth);
+  expect(paid).toBeLessThan(fifth + 10n);
+
+  await world.destination.reorg(4);
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+  world.prices.set("ethereum", "2500");
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+  expect(await movementsOf(agreed)).toHaveLength(2);
+});
+
+test("a deposit that comes while the quote is firm costs nothing, within what quotes bear", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  world.prices.set("ethereum", "2499");
+  await away.deposit(agreed);
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await balanceOf(sponsor)).toBe(40_000n * USDC);
+});
+
+test.each([
+  ["fallen", "2000", 2_000n],
+  ["risen", "3000", 2_500n],
+])(
+  "what a deposit brings beyond the fill is credited at the lesser price of then and now: it has %s",
+  async (_, price, credited) => {
+    const sponsor = await aSponsor(world, 10_000);
+    const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+    await sponsor.fastFill(agreed, { inputAmount: ETHER });
+    await away.fill();
+    world.prices.set("ethereum", price);
+    await away.deposit(agreed);
+    world.prices.set("ethereum", "2500");
+    const gain = (await balanceOf(sponsor)) - 10_000n * USDC;
+    // Less the fee of 6 bps.
+    const most = (9n * credited * USDC * 9_994n) / 10_000n;
+    expect(gain).toBeLessThanOrEqual(most);
+    // A deposit of an ether that has fallen by a fifth is a fifth less of the fill, too.
+    expect(gain).toBeGreaterThan(most - 501n * USDC);
+  },
+);
+
+test("without a price a deposit is not booked and the hold stays; with one it is, once", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor);
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(120);
+  world.prices.set("ethereum", undefined);
+  await away.deposit(agreed);
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.prices.set("ethereum", "2000");
+  for (let n = 0; n < 2; n++) await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect(await movementsOf(agreed)).toHaveLength(1);
+  expect(await balanceOf(sponsor)).toBeLessThan(36_000n * USDC);
+  world.prices.set("ethereum", "2500");
+});
+
+test.each(["disputed", "too old"] as const)(
+  "a %s price books no deposit: its shortfall and surplus wait for one that can be believed",
+  async (doubt) => {
+    const sponsor = await aSponsor(world, 40_000);
+    const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+    await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
+    await away.fill();
+    await away.later(120);
+    world.prices.trust("ethereum", unbelievable[doubt]);
+    await away.deposit(agreed);
+    await reconcileRequests(world.services);
+    expect((await stateOf(agreed)).front).toBe("covered");
+    expect(await sponsor.holdState(agreed)).toBe("active");
+    expect(await movementsOf(agreed)).toEqual([]);
+
+    // What it was worth while nobody could tell does not matter.
+    world.prices.set("ethereum", "2000");
+    world.prices.trust("ethereum", undefined);
+    await reconcileRequests(world.services);
+    world.prices.set("ethereum", "2500");
+    expect(await sponsor.holdState(agreed)).toBe("released");
+    expect(await movementsOf(agreed)).toHaveLength(2);
+    const fifth = agreed.terms.destination.expectedAmount / 10n;
+    const gain = (await balanceOf(sponsor)) - 40_000n * USDC;
+    // The fee of 6 bps is taken.
+    expect(gain).toBeGreaterThan(9_994n * USDC - fifth - USDC);
+    expect(gain).toBeLessThan(9_994n * USDC - fifth + 10n * USDC);
+  },
+);
+
+test("a deposit far above its quote credits a tenth more than quoted, and the operator hears of the rest", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const quoted = await agreeOnEther(sponsor, { slippageTolerance: "2000" });
+  const { origin } = quoted.terms;
+  // As after a swap that promises at least 9 of 10.
+  const terms = {
+    ...quoted.terms,
+    requestId: someHash(),
+    orderId: someHash(),
+    origin: { ...origin, minimumAmount: 9n * ETHER },
+  };
+  await world.services.uow.run((tx) => tx.requests.insert(terms, quotedState("bridge")));
+  const agreed = { ...quoted, terms, requestId: terms.requestId };
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.deposit(agreed, 500n * ETHER);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  // 2 ETH at 2,500 less the fee of 6 bps: 11 are credited of which 9 were filled.
+  expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe(4_997n * USDC);
+  const kept = world.events.of("fast_fill_surplus_kept").map(({ facts }) => facts);
+  expect(kept).toMatchObject([{ requestId: agreed.requestId, units: 489n * ETHER }]);
+});
+
+test("surplus in another asset pays the spread, and waits while its asset's exposure of a minute is used up", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
+  await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
+  await away.fill();
+  const { maxPriceExposureUsd } = world.services.enginePolicy;
+  const use = async (): Promise<boolean> =>
+    await world.services.uow.run(
+      async (tx) =>
+        await tx.priceExposure.add(
+          "ethereum",
+          BigInt(maxPriceExposureUsd) * ETHER - ETHER,
+          BigInt(maxPriceExposureUsd) * ETHER,
+          world.clock.nowMs(),
+        ),
+    );
+  world.clock.forward(5 * 60_000);
+  expect(await use()).toBe(true);
+  await away.deposit(agreed);
+  expect((await stateOf(agreed)).front).toBe("covered");
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  expect(await movementsOf(agreed)).toEqual([]);
+
+  world.clock.forward(5 * 60_000);
+  // 2 x 25 bps x sqrt(1 minute): a spread of 50 bps.
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 25 });
+  await reconcileRequests(world.services);
+  world.prices.trust("ethereum", undefined);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  expect((await balanceOf(sponsor)) - 40_000n * USDC).toBe((12_500n * USDC * (10_000n - 56n)) / 10_000n);
+});
+
+test("surplus and late deposits wait while a price moves too fast to trade at, and charge nothing", async () => {
+  const sponsor = await aSponsor(world, 80_000);
+  const [early, late] = [
+    await agreeOnEther(sponsor, { slippageTolerance: "10000" }),
+    await agreeOnEther(sponsor, { slippageTolerance: "10000" }),
+  ];
+  await sponsor.fastFill(early, { inputAmount: 5n * ETHER });
+  await sponsor.fastFill(late);
+  await away.fill();
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 6_000 });
+  await away.deposit(early);
+  expect(await sponsor.holdState(early)).toBe("active");
+  expect(await balanceOf(sponsor)).toBe(80_000n * USDC);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(early)).toBe("released");
+  const booked = await balanceOf(sponsor);
+
+  await away.later(overdueAfter(600));
+  expect(await sponsor.holdState(late)).toBe("permanent");
+  const debited = await balanceOf(sponsor);
+  world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 7_500 });
+  await away.deposit(late);
+  expect(await balanceOf(sponsor)).toBe(debited);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await balanceOf(sponsor)).toBeGreaterThan(debited);
+  expect(await balanceOf(sponsor)).toBeLessThanOrEqual(booked);
+});
+
+test("a disputed price neither debits a hold nor sizes one", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const ether = { originCurrency: NATIVE_CURRENCY, destinationCurrency: NATIVE_CURRENCY };
+  const agreed = await agree({ ...ether, amount: (10n ** 17n).toString(), ttl: 600 });
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  const other = await agree({ ...ether, amount: (10n ** 17n).toString() });
+  world.prices.trust("ethereum", unbelievable.disputed);
+  await expect(sponsor.fastFill(other)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  await later(overdueAfter(600));
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+});
+
+test("an ether that rises by half before the app pays is backed by the margin of its hold", async () => {
+  const ask = {
+    originCurrency: world.usdc,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: "1000000000",
+    ttl: 600,
+  };
+  const poor = await aSponsor(world, 1_400);
+  await expect(poor.fastFill(await agree(ask, poor))).rejects.toMatchObject({
+    code: "INSUFFICIENT_APP_BALANCE",
+    message: expect.stringContaining("margin"),
+  });
+  const sponsor = await aSponsor(world, 1_520);
+  const agreed = await agree(ask, sponsor);
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.prices.set("ethereum", "3750");
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const left = await balanceOf(sponsor);
+  expect(left).toBeGreaterThanOrEqual(0n);
+  expect(left).toBeLessThan(60n * USDC);
+});
+
+test("deposits that wait for a price take turns: the oldest does not keep the others from being booked", async () => {
+  const sponsor = await aSponsor(world, 80_000);
+  const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
+  for (const one of agreed) await sponsor.fastFill(one);
+  await away.fill();
+  world.prices.trust("ethereum", unbelievable.disputed);
+  for (const one of agreed) await away.deposit(one);
+  const tried: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    tried.push(...(await world.services.reads.fastFillsDue(1)));
+    await debitOverdueFronts(world.services, 1);
+    world.clock.forward(1_000);
+  }
+  const [first = "", second = ""] = tried;
+  expect(new Set([first, second])).toEqual(new Set(agreed.map(({ requestId }) => requestId)));
+  expect(tried).toEqual([first, second, first]);
+  world.prices.trust("ethereum", undefined);
+  await reconcileRequests(world.services);
+  for (const one of agreed) expect(await sponsor.holdState(one)).toBe("released");
+});
+
+test("caps count what the deposit brings beyond the fill", async () => {
+  const capped = await aSponsor(world, 40_000, {
+    rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },
+  });
+  const agreed = await agreeOnEther(capped, { slippageTolerance: "10000" });
+  const rule = async (wish: Parameters<Sponsor["fastFill"]>[1], by = capped, of = agreed) =>
+    await by
+      .fastFill(of, wish)
+      .catch((error: { facts: { data: { rule: string } } }) => error.facts.data.rule);
+  const little = { inputAmount: ETHER / 1_000n };
+  expect(await rule(little)).toBe("maxFastFillUsd");
+  expect(await rule({ ...little, maxUsd: 20_000n * ETHER })).toBe("maxFillAmountUsd");
+  const exposed = await aSponsor(world, 40_000, {
+    rules: { maxCallValueUsd: 0n, maxHoldsUsd: 20_000n * ETHER },
+  });
+  const other = await agreeOnEther(exposed, { slippageTolerance: "10000" });
+  expect(await rule(little, exposed, other)).toBe("maxHoldsUsd");
+});
+
+test("between different assets a deposit that comes more than a day later goes back, and the app has paid", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.later(24 * 3_600 + 60);
+  await away.deposit(agreed);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { disposition: "refund", reason: "TTL_EXPIRED" },
+  ]);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+});
+
+test("a deposit that never comes costs the app the fill and its gas, at the greater price of then and now", async () => {
+  const sponsor = await aSponsor(world, 200_000);
+  const agreed = await agree(
+    { originCurrency: world.usdc, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000", ttl: 600 },
+    sponsor,
+  );
+  await sponsor.fastFill(agreed);
+  await fill();
+  await finalFill();
+  world.prices.set("ethereum", "5000");
+  await later(overdueAfter(600));
+  world.prices.set("ethereum", "2500");
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const paid = 200_000n * USDC - (await balanceOf(sponsor));
+  const [slot] = await world.paymentsOf(agreed, world.destination);
+  expect(slot).toBeDefined();
+  const fillNow = (agreed.terms.destination.expectedAmount * 5_000n * USDC) / ETHER;
+  expect(paid).toBeGreaterThan(fillNow);
+  expect(paid).toBeLessThan(fillNow + 5n * USDC);
+});
+
+test("a booked deposit that a reorg takes is the fast fill's own when it is mined again, however late", async () => {
+  const sponsor = await aSponsor(world, 40_000);
+  const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
+  await sponsor.fastFill(agreed);
+  await away.fill();
+  await away.deposit(agreed);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+  const [booked] = await world.depositsOf(agreed.requestId);
+
+  await world.destination.reorg(4);
+  await world.watch(world.destination);
+  expect(await sponsor.holdState(agreed)).toBe("active");
+  await away.later(24 * 3_600 + 60);
+  await away.deposit(agreed);
+  // Signed alike, so it is the same transaction.
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([
+    { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },
+  ]);
+  expect(await sponsor.holdState(agreed)).toBe("released");
+});

@@ -1,0 +1,475 @@
+import { approvalProxyAbi } from "@causeway/contracts";
+import { NodeRefusal } from "@causeway/chains";
+import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
+import { decodeFunctionData } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { judgeOrigin, NOTHING_OF_SENDER } from "../../../apps/api/src/usecases/judge-origin.ts";
+import { recordSingleTransaction } from "../../../apps/api/src/usecases/record-single-transaction.ts";
+import { deposit } from "../../support/deposits.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { approveCall } from "../../support/execution-world.ts";
+import { startSwapWorld, type SwapAsk, type SwapWorld } from "../../support/swap-world.ts";
+
+let world: SwapWorld;
+
+beforeAll(async () => {
+  world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
+}, 60_000);
+afterAll(async () => await world.stop());
+
+/** Deposits what was agreed, or another amount, and lets the watcher see it. */
+async function deposited(ask: SwapAsk, amount?: bigint): Promise<Agreed> {
+  const agreed = await world.agree(ask);
+  await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return agreed;
+}
+
+/** What a fill brought its recipient and took from the solver, once it is beyond reorgs. */
+async function ended(agreed: Agreed) {
+  const { recipient, destination } = agreed.terms;
+  const paidFrom = destination.paidFrom ?? destination.currency;
+  const { solver } = world;
+  const { client } = world.destination;
+  const before = await world.destination.balance(solver.address, paidFrom);
+  const { status, failReason } = await world.untilFinal(agreed.requestId, 1_000);
+  const fills = await world.paymentsOf(agreed, world.destination);
+  const receipts = await Promise.all(fills.map(({ hash }) => client.getTransactionReceipt({ hash })));
+  const gasWei = receipts.reduce(
+    (sum, { gasUsed, effectiveGasPrice }) => sum + gasUsed * effectiveGasPrice,
+    0n,
+  );
+  const { router } = world.destination.chain.contracts;
+  const leftInRouter = await Promise.all(
+    [paidFrom, destination.currency, world.weth].map((one) => world.destination.balance(router, one)),
+  );
+  return {
+    status,
+    failReason,
+    fills,
+    received: await world.destination.balance(recipient, destination.currency),
+    spent:
+      before -
+      (await world.destination.balance(solver.address, paidFrom)) -
+      (paidFrom === NATIVE_CURRENCY ? gasWei : 0n),
+    leftInRouter,
+  };
+}
+
+const NOTHING_LEFT = [0n, 0n, 0n];
+
+const toOdd = (): SwapAsk => ({ currency: world.odd, paidFrom: world.usdc });
+/** Somebody else buys the odd token, or sells it: it is traded in one shallow pool. */
+async function movePool(bought: "bought" | "sold", amount: bigint) {
+  const { destination, tst, odd, trade } = world;
+  return await (bought === "bought"
+    ? trade(destination, tst, odd, amount)
+    : trade(destination, odd, tst, amount));
+}
+/** The same, in a block that the services know. */
+async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<void> {
+  const { destination } = world;
+  const hash = await movePool(bought, amount);
+  do await destination.mine();
+  while ((await destination.connected.connection.reader.receipt(hash)) === undefined);
+  await world.watch(destination);
+}
+
+test.each<[string, () => SwapAsk]>([
+  ["a token through a pool", () => ({ currency: world.tst, paidFrom: world.usdc })],
+  ["a token through several pools", () => ({ currency: world.odd, paidFrom: world.usdc })],
+  ["the wrapped coin", () => ({ currency: world.weth, paidFrom: world.usdc })],
+  ["native coin", () => ({ currency: NATIVE_CURRENCY, paidFrom: world.usdc })],
+  ["a token for native coin", () => ({ currency: world.odd, paidFrom: NATIVE_CURRENCY })],
+  ["the wrapped coin for native coin", () => ({ currency: world.weth, paidFrom: NATIVE_CURRENCY })],
+])(
+  "%s arrives to the unit, paid from what the solver holds at no more than its part of the deposit, and oracles see it",
+  async (_what, ask) => {
+    const agreed = await deposited(ask());
+    const { status, received, spent, fills, leftInRouter } = await ended(agreed);
+    const { expectedAmount } = agreed.terms.destination;
+    expect({ status, received, leftInRouter }).toEqual({
+      status: "success",
+      received: expectedAmount,
+      leftInRouter: NOTHING_LEFT,
+    });
+    expect(fills).toHaveLength(1);
+    const worth = await world.worthOf(agreed);
+    // The price of gas may have moved since.
+    expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
+    expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
+    const [fill] = fills;
+    expect(await world.judged(agreed, fill?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+  },
+);
+
+test("pools that moved a little do not change what is paid while the quote is firm, and what that costs is bounded", async () => {
+  const agreed = await deposited(toOdd());
+  await poolMoved("bought", 15n * 10n ** 18n);
+  const worth = await world.worthOf(agreed);
+  const { expectedAmount } = agreed.terms.destination;
+  const now = await world.best(world.destination, world.usdc, world.odd, worth);
+  expect(now.amountOut).toBeLessThan(expectedAmount);
+  const { status, received, spent, fills } = await ended(agreed);
+  expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
+  expect(spent).toBeGreaterThan(worth);
+  expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
+  // Nor could others have made it cost more in its block: that would be theirs.
+  const { input } = await world.destination.client.getTransaction({ hash: fills[0]!.hash });
+  const [, limit] = decodeFunctionData({ abi: approvalProxyAbi, data: input }).args as readonly bigint[];
+  expect(limit).toBeGreaterThan(spent);
+  expect(limit).toBeLessThan((worth * 10_020n) / 10_000n);
+});
+
+test("pools that moved more than is borne have the recipient get what his deposit buys there now, as long as that keeps the promise", async () => {
+  const agreed = await deposited({ ...toOdd(), slippageBps: 500 });
+  await poolMoved("bought", 400n * 10n ** 18n);
+  const worth = await world.worthOf(agreed);
+  const { amountOut } = await world.best(world.destination, world.usdc, world.odd, worth);
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
+  const { status, received, spent } = await ended(agreed);
+  expect(status).toBe("success");
+  // What others pay for gas in between is priced in as well.
+  expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
+  expect(received).toBeLessThan(expectedAmount);
+  expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
+});
+
+test("pools that moved beyond the promise send the deposit back", async () => {
+  const agreed = await deposited(toOdd());
+  await poolMoved("bought", 5_000n * 10n ** 18n);
+  expect(await ended(agreed)).toMatchObject({
+    status: "refund",
+    failReason: "SLIPPAGE",
+    fills: [],
+    received: 0n,
+    spent: 0n,
+  });
+  await poolMoved("sold", 500n * 10n ** 18n);
+});
+
+test("others who move the pools in the fill's own block make it fail, at the cost of its gas; it is planned anew and paid once", async () => {
+  const { destination, solver, usdc } = world;
+  const agreed = await deposited(toOdd());
+  const before = await destination.balance(solver.address, usdc);
+  await movePool("bought", 20_000n * 10n ** 18n);
+  await world.work();
+  await destination.mine();
+  await world.watch(destination);
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect(await destination.balance(solver.address, usdc)).toBe(before);
+  await movePool("sold", 2_400n * 10n ** 18n);
+  const { status, received, fills } = await ended(agreed);
+  expect({ status, fills: fills.length }).toEqual({ status: "success", fills: 1 });
+  expect(received).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("a fill that has reverted in three blocks is not tried a fourth time, and its gas is kept of the refund", async () => {
+  const { destination, origin } = world;
+  const agreed = await deposited(toOdd());
+  const { refundTo } = agreed.terms;
+  const { amount, currency } = agreed.terms.origin;
+  const before = await origin.balance(refundTo, currency);
+  const stateOf = async () => (await world.request(agreed.requestId)).state.name;
+  for (const after of ["fillable", "fillable", "refunding"]) {
+    await movePool("bought", 20_000n * 10n ** 18n);
+    await world.work();
+    await destination.mine();
+    await world.watch(destination);
+    await movePool("sold", 2_400n * 10n ** 18n);
+    for (let blocks = 0; blocks < 100 && (await stateOf()) === "submitted"; blocks++) {
+      await destination.mine();
+      await world.watch(destination);
+    }
+    expect(await stateOf()).toBe(after);
+  }
+  const { status, fills } = await ended(agreed);
+  expect({ status, fills }).toEqual({ status: "refund", fills: [] });
+  const burnt = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(burnt).toHaveLength(3);
+  const { rows } = await world.pool.query("select unpaid_wei from fill_burns where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(rows).toEqual(burnt.map(() => ({ unpaid_wei: 0n })));
+  const wei = burnt.reduce(
+    (sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice,
+    0n,
+  );
+  const returned = (await origin.balance(refundTo, currency)) - before;
+  expect(returned).toBeGreaterThan(0n);
+  // At $2500, in millionths of a dollar.
+  expect(amount - returned).toBeGreaterThan((wei * 2_500n) / 10n ** 12n);
+});
+
+test.each([
+  ["less than was expected, within the range", 98_000_000n, 98n],
+  ["more than was expected", 105_000_000n, 105n],
+])(
+  "a swap before the deposit that brings %s has the recipient get his part, which oracles attest",
+  async (_what, brought, percent) => {
+    const agreed = await deposited({ ...toOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 }, brought);
+    const { status, received, fills } = await ended(agreed);
+    const { expectedAmount } = agreed.terms.destination;
+    const part = (expectedAmount * percent) / 100n;
+    expect(status).toBe("success");
+    // What it buys in a shallow pool is not quite in proportion.
+    expect(received).toBeGreaterThan((part * 99n) / 100n);
+    expect(received).toBeLessThanOrEqual(part + 1n);
+    expect(await world.judged(agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
+    const [found] = await world.depositsOf(agreed.requestId);
+    expect(found).toMatchObject({ amount: brought, disposition: "accepted" });
+    // Whoever attests fills attests none for less than the order asks for.
+    expect(brought).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.payment.amount ?? 0n);
+  },
+);
+
+test("coin for gas beside the output is what was quoted, however much is deposited: of more it would be as much at prices of long ago", async () => {
+  const gasTopup = { amount: 10n ** 15n };
+  const ask = { currency: world.tst, minimumDeposit: 97_000_000n, slippageBps: 500, terms: { gasTopup } };
+  const agreed = await deposited(ask, 500_000_000n);
+  const { status, received } = await ended(agreed);
+  expect(status).toBe("success");
+  expect(received).toBeGreaterThan(4n * agreed.terms.destination.expectedAmount);
+  expect(await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY)).toBe(gasTopup.amount);
+});
+
+test("a swap that brings less than is filled sends its deposit back in the deposit's currency", async () => {
+  const { usdc, user, origin } = world;
+  const agreed = await world.agree({ ...toOdd(), minimumDeposit: 97_000_000n });
+  const before = await origin.balance(user.address, usdc);
+  await deposit(origin, user, agreed, { amount: 96_999_999n });
+  await origin.mine();
+  await world.watch(origin);
+  const { status, failReason, fills } = await ended(agreed);
+  expect({ status, failReason, fills }).toEqual({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+    fills: [],
+  });
+  expect(before - (await origin.balance(user.address, usdc))).toBeLessThan(2_000_000n);
+});
+
+test("a refund of a swapped deposit gives back at least the order's minimum, scaled with what came", async () => {
+  const { usdc, user, origin } = world;
+  const agreed = await world.agree({
+    ...toOdd(),
+    minimumDeposit: 97_000_000n,
+    terms: { forceRefund: true },
+  });
+  const before = await origin.balance(user.address, usdc);
+  await deposit(origin, user, agreed, { amount: 120_000_000n });
+  await origin.mine();
+  await world.watch(origin);
+  expect((await ended(agreed)).status).toBe("refund");
+  const lost = before - (await origin.balance(user.address, usdc));
+  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(120_000_000n - lost).toBeGreaterThanOrEqual((promised * 120n) / 97n);
+});
+
+test("the user's own exchange and deposit through the router is one deposit of all that it brought, in his name", async () => {
+  const { origin, user, tst, usdc } = world;
+  const pools = await world.best(origin, tst, usdc, 200n * 10n ** 18n);
+  const agreed = await world.agree({
+    ...toOdd(),
+    deposit: pools.amountOut,
+    minimumDeposit: (pools.amountOut * 99n) / 100n,
+    terms: { input: { currency: tst, amount: 200n * 10n ** 18n } },
+  });
+  const { router, approvalProxy, depository } = origin.chain.contracts;
+  const least = agreed.terms.origin.minimumAmount ?? 0n;
+  const deposits = routerCalls.depositBalance(depository, user.address, usdc, least, agreed.terms.orderId);
+  const calls = [
+    ...pools.calls({ kind: "exactIn", limit: least, recipient: router }),
+    { to: router, data: deposits, value: 0n },
+  ];
+  await origin.send(user, approveCall(tst, approvalProxy, 200n * 10n ** 18n));
+  const hash = await origin.send(user, {
+    to: approvalProxy,
+    data: pullAndRouteCalldata(tst, 200n * 10n ** 18n, {
+      calls,
+      refundTo: user.address,
+      refundTokens: [],
+    }),
+    gas: 1_000_000n,
+  });
+  // Before it is mined nothing speaks against it.
+  const state = await origin.connected.connection.reader.transaction(hash);
+  expect(
+    judgeOrigin(agreed.terms, origin.chain, state, { ...NOTHING_OF_SENDER, deposits: [] }),
+  ).toBeUndefined();
+  await origin.mine();
+  await world.watch(origin);
+  const { status, received } = await ended(agreed);
+  const [found] = await world.depositsOf(agreed.requestId);
+  expect(found).toMatchObject({ depositor: user.address, sender: user.address, amount: pools.amountOut });
+  expect({ status, received }).toEqual({
+    status: "success",
+    received: agreed.terms.destination.expectedAmount,
+  });
+});
+
+test("a user's own swap counts when it is mined and its recipient has what was promised, and follows the chain", async () => {
+  const { origin, user, tst, usdc } = world;
+  const pools = await world.best(origin, usdc, tst, 10_000_000n);
+  const recipient = world.anAddress();
+  const { approvalProxy } = origin.chain.contracts;
+  const ask: SwapAsk = {
+    currency: usdc,
+    recipient,
+    terms: {
+      kind: "swap",
+      destination: {
+        chainId: origin.chain.id,
+        currency: tst,
+        expectedAmount: pools.amountOut,
+        minimumAmount: pools.amountOut,
+      },
+    },
+  };
+  const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
+  await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
+  /** Exchanges so much for a request; what comes out goes to `to`. */
+  const exchange = async ({ requestId }: Agreed, to: Address) => {
+    const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
+    const job = { calls, refundTo: user.address, refundTokens: [] };
+    const data = `${pullAndRouteCalldata(usdc, 10_000_000n, job)}${requestId.slice(2)}` as const;
+    return await origin.send(user, { to: approvalProxy, data, gas: 1_000_000n });
+  };
+  const report = async ({ requestId }: Agreed, txHash: TxHash) =>
+    await recordSingleTransaction(world.services, { chainId: origin.chain.id, txHash, requestId });
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "waiting",
+    nextAction: "send_payment",
+  });
+
+  const hash = await exchange(agreed, recipient);
+  await expect(report(other, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await report(agreed, hash);
+  await origin.mine();
+  await world.watch(origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    fundsAt: "recipient",
+    inTxHashes: [hash],
+    txHashes: [hash],
+  });
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.status(agreed.requestId)).final).toBe(true);
+
+  // The same, but what comes out goes elsewhere: told before it is mined it is dropped then, told afterwards it is refused.
+  await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
+  const astray = await exchange(other, world.anAddress());
+  await report(other, astray);
+  await origin.mine();
+  await world.watch(origin);
+  expect((await world.status(other.requestId)).status).toBe("waiting");
+  await expect(report(other, astray)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+});
+
+test("whenever the process dies while it plans, signs or sends a fill that is exchanged, the recipient is paid exactly once", async () => {
+  const { origin, destination } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.agree(toOdd());
+      await deposit(origin, world.user, agreed);
+      await origin.mine();
+      await world.watch(origin);
+      return agreed;
+    },
+    live: async (by) => await world.work(by),
+    verify: async (agreed, moment) => {
+      const { recipient, destination: promised } = agreed.terms;
+      expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
+      const received = await destination.balance(recipient, promised.currency);
+      expect(received, moment).toBeGreaterThanOrEqual(promised.minimumAmount);
+      expect(received, moment).toBeLessThanOrEqual(promised.expectedAmount);
+    },
+  });
+  for (const moment of ["before lanes.reserve", "before sign", "before broadcast", "after broadcast"])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+/** The services, with another reader of the destination. */
+function tracingBy(reader: typeof world.destination.connected.connection.reader): typeof world.services {
+  const { services, destination } = world;
+  const connection = { ...destination.connected.connection, reader };
+  const get = (id: number): ReturnType<typeof services.chains.get> => {
+    const known = services.chains.get(id);
+    return known && id === destination.chain.id ? { ...known, connection } : known;
+  };
+  return { ...services, chains: { ...services.chains, get } };
+}
+
+test("refunds a fill with a swap when the node stops tracing, without blaming the solver's balance", async () => {
+  const agreed = await deposited(toOdd());
+  const { reader } = world.destination.connected.connection;
+  const blind = tracingBy({
+    ...reader,
+    trace: async (...question: Parameters<typeof reader.trace>) => {
+      const outcome = await reader.trace(...question);
+      return outcome.kind === "ok" ? { ...outcome, effects: { kind: "unseen" } } : outcome;
+    },
+  });
+  const tryFill = async () => await fillDestination(blind, agreed.requestId);
+  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node does not tell what the fill does" });
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
+  expect(await tryFill()).toEqual({ waitMs: 0 });
+  const { status, failReason, fills, received } = await ended(agreed);
+  expect({ status, failReason, fills, received }).toEqual({
+    status: "refund",
+    failReason: "SOLVER_CAPACITY_EXCEEDED",
+    fills: [],
+    received: 0n,
+  });
+});
+
+test("a fill whose plan fails for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
+  const agreed = await deposited(toOdd());
+  const { services, events } = world;
+  const { reader } = world.destination.connected.connection;
+  let attempt = 0;
+  let nodeText = (): string =>
+    `transaction gas limit (${30_000_000 + attempt}) is greater than the cap (16777216)`;
+  const trace = async (): Promise<never> => {
+    attempt += 1;
+    throw new NodeRefusal({
+      method: "debug_traceCall",
+      nodeCode: -32_000,
+      nodeText: nodeText(),
+      nodeData: undefined,
+    });
+  };
+  const failing = tracingBy({ ...reader, trace });
+  const tryFill = async (): Promise<unknown> =>
+    await fillDestination(failing, agreed.requestId).catch((error: unknown) => error);
+  const { inventoryWaitMs } = services.enginePolicy;
+  const tryFor = async (ms: number): Promise<void> => {
+    for (let at = 0; at < 4; at++) {
+      expect(await tryFill()).toBeInstanceOf(NodeRefusal);
+      world.clock.forward(ms / 4);
+    }
+  };
+  await tryFor(inventoryWaitMs - 1_000);
+  // Another reason begins anew.
+  const before = nodeText;
+  nodeText = () => "header not found";
+  expect(await tryFill()).toBeInstanceOf(NodeRefusal);
+  nodeText = before;
+  await tryFor(inventoryWaitMs);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  expect(await tryFill()).toEqual({ waitMs: 0 });
+  expect(events.of("fill_impossible").at(-1)?.facts).toMatchObject({ reason: "UNKNOWN" });
+  const { status, failReason, fills, received } = await ended(agreed);
+  expect({ status, failReason, fills, received }).toEqual({
+    status: "refund",
+    failReason: "UNKNOWN",
+    fills: [],
+    received: 0n,
+  });
+});

@@ -1,0 +1,356 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Secret } from "@causeway/config";
+import type { RequestId, RequestState } from "@causeway/domain";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listen } from "../../../apps/api/src/adapters/postgres/listen.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { STATUS_CHANNEL, saveRequests } from "../../../apps/api/src/adapters/postgres/request-save.ts";
+import { pushRouteServices } from "../../../apps/api/src/container-push.ts";
+import type { CurrencyAt } from "../../../apps/api/src/ports/deposit-addresses.ts";
+import type { MaybePromise } from "../../../apps/api/src/ports/liquidity.ts";
+import type { StatusView } from "../../../apps/api/src/ports/status-view.ts";
+import type { RequestChange, Tx } from "../../../apps/api/src/ports/unit-of-work.ts";
+import { keptStatuses } from "../../../apps/api/src/usecases/kept-statuses.ts";
+import { followStatus } from "../../../apps/api/src/usecases/push/follow-status.ts";
+import { requestStatus } from "../../../apps/api/src/usecases/request-status.ts";
+import { noChains } from "../../fakes/no-chains.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
+import { someAddress, someHash } from "../../support/terms.ts";
+
+// Requests change in one process and are asked for in another, which keeps what it read. Its clock stands still: nothing is forgotten but what it hears of.
+
+interface Asked {
+  ask(requestId: RequestId): MaybePromise<StatusView | undefined>;
+  /** What somebody who follows the request from now on is told, as it comes. */
+  follow(requestId: RequestId): Promise<readonly StatusView[]>;
+  /** All that was announced so far, in order. */
+  readonly announced: readonly string[];
+  /** Up to when the other process's feed has heard everything; its clock stands at {@link OTHER_NOW_MS}. */
+  heardUpToMs(): number | undefined;
+  /** Requests of which the other process's feed heard. */
+  readonly heard: readonly (RequestId | undefined)[];
+  close(): Promise<void>;
+}
+
+const OTHER_NOW_MS = 1_000_000;
+
+let world: PushWorld;
+let other: Asked;
+beforeAll(async () => {
+  world = await pushWorld();
+  other = await anotherProcess(world.database.url);
+});
+afterAll(async () => {
+  await other.close();
+  await world.close();
+});
+
+async function anotherProcess(url: string): Promise<Asked> {
+  const pool = createPool(url, { max: 4, statementTimeoutMs: 10_000, applicationName: "other" });
+  const sql = sqlOn(pool);
+  const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
+  const clock = { nowMs: () => OTHER_NOW_MS };
+  const connections = { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 20_000 };
+  const { feed } = pushRouteServices(
+    { clock, events: recordedEvents(), chains: noChains },
+    {
+      config: {
+        database: { url: new Secret(url), poolSize: 1, statementTimeoutMs: 1 },
+        push: { connections, webhooks: { allowPrivate: true, timeoutMs: 1_000 } },
+        http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: true },
+      },
+      sql,
+      lifecycle,
+      registry: createMetrics("other").registry,
+    },
+  );
+  const reads = postgresReads(sql);
+  const announced: string[] = [];
+  const heard: (RequestId | undefined)[] = [];
+  feed.onChange((requestId) => heard.push(requestId));
+  const ready = Promise.withResolvers<void>();
+  const listener = listen(url, STATUS_CHANNEL, {
+    onNotice: (payload) => void (payload === undefined ? ready.resolve() : announced.push(payload)),
+    onFault: ready.reject,
+  });
+  await ready.promise;
+  // With the first heartbeat that comes back it hears everything.
+  await vi.waitFor(() => expect(feed.heardUpToMs()).toBe(clock.nowMs()), { timeout: 10_000 });
+  return {
+    ask: keptStatuses(
+      feed,
+      clock,
+      (requestId) => requestStatus({ reads, chains: noChains, clock }, requestId),
+      {
+        limit: 100,
+        heardWithinMs: 2_500,
+      },
+    ),
+    async follow(requestId) {
+      const told: StatusView[] = [];
+      await followStatus(feed, clock).follow(requestId, {
+        updated: ({ view }) => void told.push(view),
+        lost: () => undefined,
+      });
+      return told;
+    },
+    announced,
+    heard,
+    heardUpToMs: () => feed.heardUpToMs(),
+    async close() {
+      await listener.close();
+      await lifecycle.close();
+      await pool.end();
+    },
+  };
+}
+
+/** Reads the status, and sees that it is kept. */
+async function keeps(requestId: RequestId): Promise<StatusView> {
+  const read = await other.ask(requestId);
+  const kept = other.ask(requestId);
+  if (read === undefined) throw new Error("the request is stored");
+  expect(kept).toBe(read);
+  return read;
+}
+
+async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
+  await world.uow.run(act);
+}
+
+/** Saves the request with some of its state changed, as of a time that changes nothing by itself. */
+async function saves(
+  requestId: RequestId,
+  change: Partial<RequestState>,
+  hashes: Omit<RequestChange, "state"> = {},
+  atMs = 0,
+): Promise<void> {
+  await inOneCommit(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    await tx.requests.save(requestId, { ...hashes, state: { ...record.state, ...change } }, atMs);
+  });
+}
+
+/** A request whose deposit waits for blocks; one event was announced. */
+async function aDeposited(): Promise<RequestId> {
+  const { requestId } = await world.aRequest();
+  const event = deposited();
+  await world.happens(requestId, { ...event, confirmed: false } as typeof event);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  return requestId;
+}
+
+/** Announcements of a request until now: they are heard, by the feed too, when a later one is. */
+async function announcements(requestId: RequestId): Promise<readonly string[]> {
+  // What was committed is sent after the commit.
+  await expect
+    .poll(async () => (await world.pool.query("select from announcements")).rowCount, { timeout: 5_000 })
+    .toBe(0);
+  const later = someHash();
+  await world.pool.query("select pg_notify($1, $2)", [STATUS_CHANNEL, later]);
+  await expect.poll(() => other.announced).toContain(later);
+  await expect.poll(() => other.heard).toContain(later);
+  return other.announced.filter((payload) => payload.startsWith(requestId));
+}
+
+test.for<[what: string, change: Partial<RequestState>, told: Partial<StatusView>]>([
+  [
+    "another state that clients call by the same word",
+    { name: "fillable" },
+    { nextAction: "wait_for_fill", status: "pending" },
+  ],
+  ["another deposit", { depositId: undefined }, {}],
+  ["another word for how far an app vouches", { front: "held" }, {}],
+])("%s is no event, and a status that another process keeps is forgotten", async ([, change, told]) => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, change);
+  await expect.poll(() => other.ask(requestId)).not.toBe(before);
+  expect(await other.ask(requestId)).toMatchObject(told);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+});
+
+test("a later time alone is no event, and makes a kept status forgotten: the answer tells it", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, {}, {}, before.updatedAtMs + 5);
+  await expect.poll(async () => (await other.ask(requestId))?.updatedAtMs).toBe(before.updatedAtMs + 5);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+});
+
+test("a save that changes nothing is announced to nobody", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, {});
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  expect(other.ask(requestId)).toBe(before);
+});
+
+test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
+  ["another word", { name: "submitted" }, {}],
+  ["another hash", {}, { txHashes: [someHash()] }],
+  ["that nothing will change any more", { final: true }, {}],
+])("%s is announced once, as the event that it is, and a kept status is forgotten", async ([, ...change]) => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  await saves(requestId, ...change);
+  await expect.poll(async () => await other.ask(requestId)).not.toEqual(before);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
+});
+
+/** A deposit address that was given out for the request, with money on it. */
+async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
+  const place = { address: someAddress(), chainId: 1, currency: someAddress() };
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.insert({
+      address: place.address,
+      requestId,
+      key: { id: someHash(), depositor: someAddress(), recovery: someAddress(), strict: false },
+      strict: false,
+      refundTo: "nobody",
+      quoted: undefined,
+      question: { originCurrency: "" } as never,
+      keyId: undefined,
+      createdAtMs: 0,
+      activeAtMs: 0,
+    });
+    await depositAddresses.observe(place, [{ amount: 5n, sinceBlock: 1n, seenAtMs: 0 }], 1n, true);
+  });
+  return place;
+}
+
+async function holds(place: CurrencyAt): Promise<void> {
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.hold(place, "NO_REFUND_ADDRESS");
+    await depositAddresses.noteFunds(place.address, 0);
+  });
+}
+
+test("whoever follows a request is told what lies at its deposit address, and a kept status is forgotten, whenever that changes", async () => {
+  const { requestId } = await world.aRequest();
+  const before = await keeps(requestId);
+  const told = await other.follow(requestId);
+  const place = await anAddressOf(requestId);
+  const says = async (expected: Partial<StatusView>): Promise<void> => {
+    await expect.poll(async () => await other.ask(requestId)).toMatchObject(expected);
+    await expect.poll(() => told.at(-1)).toMatchObject(expected);
+    expect((await other.follow(requestId)).at(-1)).toMatchObject(expected);
+  };
+  await inOneCommit(async ({ depositAddresses }) => depositAddresses.noteFunds(place.address, 0));
+  const seen = {
+    status: "depositing",
+    fundsAt: "depositAddress",
+    nextAction: "wait_for_confirmations",
+  } as const;
+  await says(seen);
+  await holds(place);
+  await says({ status: "waiting", fundsAt: "depositAddress", nextAction: "contact_operator" });
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.noteFunds(place.address, 0);
+    await depositAddresses.release(place.chainId, place.address);
+    await depositAddresses.noteFunds(place.address, 0);
+  });
+  await says(seen);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.observe(place, [], 2n, true);
+    await depositAddresses.noteFunds(place.address, 0);
+  });
+  await says({ status: "waiting", fundsAt: "user", nextAction: "send_deposit" });
+  expect(await other.ask(requestId)).toEqual(before);
+  expect(told).toHaveLength(5);
+  expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
+});
+
+/** A sweep of the place's money for a request. */
+const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) => ({
+  ...place,
+  observation,
+  amount: 5n,
+  excess: 0n,
+  orderId: someHash(),
+  requestId,
+  arrivedAtMs: 7,
+  createdAtMs: 8,
+  layers: [{ amount: 5n, sinceBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }],
+});
+
+test("a request whose successor is superseded in turn shows the last successor", async () => {
+  const [{ requestId: first }, { requestId: second }] = [await world.aRequest(), await world.aRequest()];
+  const last = await aDeposited();
+  const place = await anAddressOf(first);
+  await inOneCommit(async ({ depositAddresses }) => {
+    for (const requestId of [first, second]) await depositAddresses.setAddress(requestId, place.address);
+    await depositAddresses.supersede(first, second, 0);
+    await depositAddresses.setSweep(await depositAddresses.addSweep(sweepFor(place, second, 1)), "void");
+    await depositAddresses.supersedeVoided(place.address, last, 0);
+  });
+  for (const requestId of [first, second])
+    expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
+});
+
+test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations count anew", async () => {
+  const { requestId } = await world.aRequest();
+  const place = await anAddressOf(requestId);
+  await inOneCommit(async ({ depositAddresses }) => {
+    await depositAddresses.observe(place, [], 2n, true);
+    const id = await depositAddresses.addSweep(sweepFor(place, requestId, 2));
+    const sweep = await depositAddresses.lockSweep(id);
+    if (sweep === undefined) throw new Error("the sweep was added");
+    await depositAddresses.voidSweep(sweep, 9);
+    expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
+      { layers: [{ amount: 5n, sinceBlock: 1n, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
+    ]);
+  });
+});
+
+test("what lies at an address says nothing about a request that has its deposit or a successor", async () => {
+  const [requestId, standIn] = [await aDeposited(), await aDeposited()];
+  const place = await anAddressOf(requestId);
+  const before = await keeps(requestId);
+  await holds(place);
+  expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
+  expect(await other.ask(requestId)).toEqual(before);
+  await inOneCommit(async ({ depositAddresses }) => depositAddresses.supersede(requestId, standIn, 0));
+  const told = await other.follow(requestId);
+  expect(told.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
+});
+
+test("a commit announces nothing itself, and what a dead process did not send another one sends", async () => {
+  const requestId = await aDeposited();
+  const before = await keeps(requestId);
+  const sessions = await Promise.all([world.pool.connect(), world.pool.connect(), world.pool.connect()]);
+  const [dying, table, row] = sessions;
+  try {
+    await dying.query("begin");
+    const state = { name: "fillable", front: "none", final: false } as RequestState;
+    await saveRequests(sqlOn(dying), [requestId], { state }, 0);
+    // Nobody sends before the lock is released: it is granted as soon as the change is committed.
+    await table.query("begin");
+    const locked = table.query("lock table announcements in share mode");
+    await expect
+      .poll(async () => (await world.pool.query("select from pg_locks where not granted")).rowCount)
+      .toBeGreaterThan(0);
+    await dying.query("commit");
+    await locked;
+    await sleep(100);
+    expect(other.announced.filter((payload) => payload.startsWith(requestId))).toEqual([`${requestId} 1 `]);
+
+    await row.query("begin");
+    await row.query("select from announcements for update");
+    await table.query("commit");
+    // Heartbeats come back, and do not claim that this change was heard.
+    await expect.poll(() => other.heardUpToMs(), { timeout: 5_000 }).toBeLessThan(OTHER_NOW_MS);
+    expect(other.announced.filter((payload) => payload.startsWith(requestId))).toEqual([`${requestId} 1 `]);
+
+    await row.query("commit");
+    await expect.poll(() => other.heardUpToMs(), { timeout: 5_000 }).toBe(OTHER_NOW_MS);
+    expect(await announcements(requestId)).toEqual([`${requestId} 1 `, requestId]);
+    expect(other.ask(requestId)).not.toBe(before);
+  } finally {
+    for (const session of sessions) session.release(true);
+  }
+});

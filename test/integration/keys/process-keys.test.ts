@@ -1,0 +1,92 @@
+import { createRail, type ChainRail, type PayingRail } from "@causeway/chains";
+import { Secret } from "@causeway/config";
+import { expect, expectTypeOf, test } from "vitest";
+import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config.ts";
+import type { Services } from "../../../apps/api/src/ports/services.ts";
+import type { LaneKeys } from "../../../apps/api/src/usecases/lane-signers.ts";
+import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";
+import { familyKey } from "../../../packages/localnet/src/families/family-plan.ts";
+import { solanaKey } from "../../../packages/localnet/src/solana/wallet.ts";
+import { appEnvironment, workerKeys, type Ground } from "../../../packages/localnet/src/system-processes.ts";
+import { planSystem } from "../../../packages/localnet/src/system-plan.ts";
+
+const seed = Buffer.from(familyKey("solver").slice(2), "hex");
+const plan = planSystem({ env: {}, families: true, oracles: 0 });
+const ground: Ground = {
+  databaseUrl: "postgres://user:database@127.0.0.1/causeway",
+  redisUrl: "redis://:redis@127.0.0.1",
+  families: {
+    urls: {
+      solana: "http://127.0.0.1:1",
+      bitcoin: "http://127.0.0.1:2",
+      esplora: "http://127.0.0.1:3",
+      exchange: "http://127.0.0.1:4",
+    },
+    solver: { solana: (await solanaKey(seed)).address, bitcoin: bitcoinAddress(seed) },
+  },
+};
+const apiEnv = appEnvironment(plan, ground);
+const keys = workerKeys(plan, ground);
+
+function secretsIn(value: unknown): string[] {
+  if (value instanceof Secret) return [value.reveal()];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+test("the API of the local system gets no key but the solver's, and has every account that the worker pays from", () => {
+  const api = readApiConfig(apiEnv);
+  const worker = readWorkerConfig({ ...apiEnv, ...keys });
+  expect(api.accounts).toEqual(worker.accounts);
+  const { formerSolvers: _, ...accounts } = api.accounts;
+  expect(Object.values(accounts)).not.toContain(undefined);
+
+  expect(secretsIn(api)).toEqual([
+    ground.databaseUrl,
+    ground.redisUrl,
+    apiEnv["OPERATOR_TOKEN"],
+    plan.solver.privateKey,
+  ]);
+  expect(Object.keys(apiEnv).filter((name) => name in keys)).toEqual([]);
+  expect([...api.warnings, ...worker.warnings].join()).not.toMatch(
+    /is ignored|(KEYS?|ADDRESS(ES)?) is not set/,
+  );
+});
+
+test.each(Object.entries(keys))("an API that is handed %s says so", (name, key) => {
+  const { warnings } = readApiConfig({ ...apiEnv, [name]: key });
+  expect(warnings.filter((warning) => warning.includes("is ignored"))).toEqual([
+    expect.stringContaining(`${name} is ignored`),
+  ]);
+});
+
+test.each(readApiConfig(apiEnv).rails)(
+  "the rail to $chain.name opens by the solver's address, and pays only with its key",
+  async ({ chain, attestation }) => {
+    const { solver, solana = "0x", bitcoin = "0x" } = readApiConfig(apiEnv).accounts;
+    const rail = await createRail({
+      chain,
+      attestation,
+      solver: { svm: solana, bvm: bitcoin, hypevm: solver }[chain.vmType],
+      now: () => 0,
+      onFault: () => undefined,
+    });
+    try {
+      expect(rail).not.toHaveProperty("prepare");
+      expect(rail).not.toHaveProperty("speak");
+      await expect((async () => await rail.withKey(familyKey("user")))()).rejects.toThrow(
+        `chain ${chain.name}: the key is not the solver's`,
+      );
+      const paying = await rail.withKey(familyKey("solver"));
+      expect(paying.prepare).toBeTypeOf("function");
+      expect(paying.solver).toBe(rail.solver);
+    } finally {
+      await rail.close();
+    }
+  },
+);
+
+test("what use cases of the API are given cannot sign for lanes or rails", () => {
+  expectTypeOf<Services>().not.toExtend<LaneKeys>();
+  expectTypeOf<ChainRail>().not.toExtend<PayingRail>();
+  expectTypeOf<Services["chains"]["rails"][number]["rail"]>().not.toExtend<PayingRail>();
+});

@@ -1,0 +1,351 @@
+import { localPrivateKey } from "@causeway/config";
+import type { Address, Hex, RequestTerms } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import {
+  createLocalClient,
+  deployLocal,
+  fundLocal,
+  localAccount,
+  localDeployment,
+  startAnvil,
+  type RunningAnvil,
+} from "@causeway/localnet";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { encodeAbiParameters, padHex, toHex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { readTokenTraffic } from "../../../apps/api/src/adapters/postgres/token-traffic.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { readApiConfig } from "../../../apps/api/src/config.ts";
+import { createContainer } from "../../../apps/api/src/container.ts";
+import { buildServer } from "../../../apps/api/src/server.ts";
+import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { noAppBalances } from "../../fakes/no-app-balances.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { answeringCode, endlessCode, longWindedCode } from "../../support/answering-code.ts";
+import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
+import { someAddress, someHash, someTerms } from "../../support/terms.ts";
+
+/** Local Alder has a node; that of Local Birch is away. */
+const [ALDER, BIRCH] = [72_100_117, 72_100_228];
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW_MS = Date.now();
+
+const word = (value: bigint): Hex => encodeAbiParameters([{ type: "uint256" }], [value]);
+const text = (value: string): Hex => encodeAbiParameters([{ type: "string" }], [value]);
+const bytes32 = (value: string): Hex => padHex(toHex(value), { dir: "right", size: 32 });
+const erc20 = (decimals: Hex, symbol: Hex, name: Hex): Hex =>
+  answeringCode({
+    "0x313ce567": decimals,
+    "0x70a08231": word(0n),
+    "0x95d89b41": symbol,
+    "0x06fdde03": name,
+  });
+
+/** What is put on the chain beside the tokens that are configured. */
+const unlisted = {
+  usual: { at: someAddress(), code: erc20(word(9n), text("UNL"), text("Unlisted Token")) },
+  old: { at: someAddress(), code: erc20(word(18n), bytes32("MKR"), bytes32("Maker")) },
+  disguised: { at: someAddress(), code: erc20(word(6n), text("US\u202EDC\n"), text("USD\u0000Coin")) },
+  uncountable: { at: someAddress(), code: erc20(word(77n), text("BIG"), text("Too many decimals")) },
+  priceFeed: {
+    at: someAddress(),
+    code: answeringCode({ "0x313ce567": word(8n), "0x95d89b41": text("ETH / USD") }),
+  },
+  endless: { at: someAddress(), code: endlessCode },
+  longWinded: { at: someAddress(), code: longWindedCode },
+};
+const LISTED = someAddress();
+
+let database: TestDatabase;
+let node: RunningAnvil;
+let app: FastifyInstance;
+let folder: string;
+let closeAll: () => Promise<unknown>;
+const pools: { end(): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  [database, node, folder] = await Promise.all([
+    createTestDatabase(),
+    startAnvil({ chainId: ALDER }),
+    mkdtemp(join(tmpdir(), "token-list-")),
+  ]);
+  await deployLocal(node);
+  const client = createLocalClient(node);
+  const usdc = localDeployment.tokens[0]?.address ?? NATIVE_CURRENCY;
+  await Promise.all(
+    Object.values(unlisted).map(({ at, code }) => client.setCode({ address: at, bytecode: code })),
+  );
+  await fundLocal(node, [
+    {
+      address: localAccount("solver").address,
+      nativeWei: 10n ** 19n,
+      tokens: [{ token: usdc, amount: 5_000_000n }],
+    },
+    { address: localAccount("user").address, tokens: [{ token: usdc, amount: 1_500_000n }] },
+  ]);
+  const list = join(folder, "list.json");
+  const listed = { chainId: ALDER, address: LISTED, decimals: 8, symbol: "LIST", name: "A listed token" };
+  writeFileSync(
+    list,
+    JSON.stringify({
+      name: "Test",
+      timestamp: "2026-01-01T00:00:00+00:00",
+      version: { major: 1, minor: 0, patch: 0 },
+      tokens: [listed],
+    }),
+  );
+  await seeTraffic();
+  const config = readApiConfig({
+    ENVIRONMENT: "local",
+    CONFIGS_DIR: join(resolve(import.meta.dirname, "../../.."), "configs"),
+    VAULT_SECRETS_DIR: "/nonexistent",
+    DATABASE_URL: database.url,
+    REDIS_URL: testRedis().url,
+    QUEUE_PREFIX: testRedis().prefix,
+    SOLVER_PRIVATE_KEY: localPrivateKey("solver", 0),
+    PRICE_SOURCE: "fixed",
+    LOCAL_A_RPC_URL: node.url,
+    LOCAL_B_RPC_URL: "http://127.0.0.1:1",
+    RATE_LIMITS: "off",
+    TOKEN_LISTS: `${list},/no/such/list.json`,
+  });
+  const log = createLogger({ name: "test", level: "silent" });
+  const services = { log, metrics: createMetrics("test") };
+  const lifecycle = createLifecycle(log, 10_000);
+  const container = await createContainer(config, services, lifecycle);
+  app = await buildServer(
+    { ...services, ...(await container.routes()) },
+    { interactiveDocumentation: false, checkResponses: true },
+  );
+  closeAll = async () => {
+    await app.close();
+    return await lifecycle.close();
+  };
+}, 60_000);
+afterAll(async () => {
+  await closeAll();
+  await Promise.all(pools.map((pool) => pool.end()));
+  await Promise.all([database.drop(), node.stop(), rm(folder, { recursive: true })]);
+});
+
+const get = async (url: string) => {
+  const answer = await app.inject({ url });
+  return { status: answer.statusCode, body: answer.json() };
+};
+const find = async (payload: object) => {
+  const answer = await app.inject({ method: "POST", url: "/currencies/v2", payload });
+  return { status: answer.statusCode, body: answer.json() };
+};
+const told = async (address: Address) => await find({ address, chainIds: [ALDER], useExternalSearch: true });
+
+/** Requests whose money came, hours ago; each paid 100 USD from the first currency into the second. Returns a way to read them back. */
+async function seeTraffic(): Promise<void> {
+  const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
+  pools.push(pool);
+  const insert = groupedQuoteInserts(sqlOn(pool));
+  const uow = postgresUnitOfWork(pool);
+  const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => NOW_MS } };
+  const quoted = async (currency: Address, hoursAgo: number): Promise<RequestTerms> => {
+    const terms = someTerms({
+      origin: { chainId: ALDER, currency, amount: 100n },
+      destination: {
+        chainId: BIRCH,
+        currency: NATIVE_CURRENCY,
+        expectedAmount: 99n,
+        minimumAmount: 98n,
+      },
+      createdAtMs: NOW_MS - hoursAgo * HOUR_MS,
+      fillDeadlineMs: NOW_MS + DAY_MS,
+    });
+    await insert(terms);
+    return terms;
+  };
+  const paid = async (currency: Address, hoursAgo: number): Promise<string> => {
+    const { requestId, orderId } = await quoted(currency, hoursAgo);
+    await uow.run(async (tx) => {
+      const [stored] = await tx.deposits.record(ALDER, [
+        {
+          txHash: someHash(),
+          ordinal: 0,
+          blockNumber: 10n,
+          blockHash: someHash(),
+          confirmAtBlock: 12n,
+          depositor: someAddress(),
+          sender: someAddress(),
+          currency,
+          amount: 100n,
+          orderId,
+          requestId,
+          seenAtMs: NOW_MS,
+          valueUsd: 0n,
+        },
+      ]);
+      if (stored === undefined) throw new Error("the deposit is new");
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      const seen = {
+        kind: "depositSeen",
+        depositId: stored.id,
+        verdict: { kind: "match" },
+        confirmed: true,
+        late: false,
+      };
+      await transition(services, tx, record, seen as never);
+    });
+    return requestId;
+  };
+  const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
+  if (usdc === undefined || tst === undefined) throw new Error("the local chains have two tokens");
+  // One whose transaction was reported, and is in no block.
+  const reported = await paid(usdc, 1);
+  await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
+  await paid(LISTED, 1);
+  await paid(LISTED, 2);
+  await paid(usdc, 3);
+  for (const hours of [30, 50, 70]) await paid(tst, hours);
+  // Neither older ones nor quotes that nobody paid count.
+  for (let n = 0; n < 5; n++) await paid(someAddress(), 8 * 24);
+  for (let n = 0; n < 5; n++) await quoted(usdc, 1);
+}
+
+test("a token that nobody lists is what it says of itself on its chain", async () => {
+  const { at } = unlisted.usual;
+  expect(await find({ address: at, chainIds: [ALDER] })).toEqual({ status: 200, body: [] });
+  expect(await told(at)).toEqual({
+    status: 200,
+    body: [
+      {
+        id: `${ALDER}:${at}`,
+        chainId: ALDER,
+        address: at,
+        symbol: "UNL",
+        name: "Unlisted Token",
+        decimals: 9,
+        vmType: "evm",
+        metadata: { logoURI: "", verified: false, isNative: false },
+      },
+    ],
+  });
+  expect((await told(unlisted.old.at)).body).toMatchObject([{ symbol: "MKR", name: "Maker", decimals: 18 }]);
+});
+
+test("a token cannot disguise itself as another", async () => {
+  const { body } = await told(unlisted.disguised.at);
+  expect(body).toMatchObject([{ symbol: "US DC", name: "USD Coin", metadata: { verified: false } }]);
+  expect(body[0].id).not.toBe("usdc");
+});
+
+test("what does not answer like a token is none, and does not stand in the way of others", async () => {
+  const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
+  const wanted = [...none, someAddress(), unlisted.usual.at];
+  const answers = await Promise.all(wanted.map(told));
+  expect(answers.map(({ status, body }) => [status, body.length])).toEqual([
+    ...none.map(() => [200, 0]),
+    [200, 0],
+    [200, 1],
+  ]);
+});
+
+test("a token that answers with a quarter of a megabyte is called by its address", async () => {
+  const { at } = unlisted.longWinded;
+  expect((await told(at)).body).toMatchObject([{ symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 }]);
+});
+
+test("a chain that is away has not said that there is no token", async () => {
+  const { at } = unlisted.usual;
+  expect(await find({ address: at, chainIds: [BIRCH], useExternalSearch: true })).toMatchObject({
+    status: 503,
+    body: { errorCode: "RPC_HTTP_ERROR", errorData: { chainId: BIRCH, address: at } },
+  });
+  // On all chains: found where there is an answer.
+  expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
+});
+
+test("a list that can be read names verified tokens although another cannot", async () => {
+  expect((await find({ term: "list" })).body).toMatchObject([
+    { symbol: "LIST", address: LISTED, decimals: 8, metadata: { verified: true } },
+  ]);
+});
+
+test("prices are those of the configured source; a token without one is refused with the reason", async () => {
+  const price = async (address: Address) =>
+    await get(`/currencies/token/price?chainId=${ALDER}&address=${address}`);
+  const native = await price(NATIVE_CURRENCY);
+  expect(native.status).toBe(200);
+  expect(native.body.price).toBeGreaterThan(0);
+  expect(await price(unlisted.endless.at)).toMatchObject({
+    status: 400,
+    body: { error: "No token answers at this address", errorCode: "UNSUPPORTED_CURRENCY" },
+  });
+  expect(await price(unlisted.usual.at)).toMatchObject({
+    status: 400,
+    body: { error: "There is no price of UNL", errorCode: "UNSUPPORTED_CURRENCY" },
+  });
+});
+
+test("a chain's liquidity is what the solver has there, and its health what the node says", async () => {
+  const { body } = await get(`/chains/liquidity?chainId=${ALDER}`);
+  expect(body.liquidity).toContainEqual(
+    expect.objectContaining({ currencyId: "usdc", balance: "5000000", amountUsd: "5.000000" }),
+  );
+  expect(body.liquidity).toContainEqual(expect.objectContaining({ symbol: "ETH", balance: `${10n ** 19n}` }));
+  expect((await get(`/chains/health?chainId=${ALDER}`)).body).toMatchObject({
+    healthy: true,
+    pricesGas: true,
+  });
+  expect((await get(`/chains/health?chainId=${BIRCH}`)).body).toMatchObject({
+    healthy: false,
+    blockNumber: null,
+  });
+  expect(await get(`/chains/liquidity?chainId=${BIRCH}`)).toMatchObject({
+    status: 503,
+    body: { errorCode: "RPC_HTTP_ERROR" },
+  });
+});
+
+test("a user's share of a route is read from the chain", async () => {
+  const { status, body } = await get(
+    `/config/v2?originChainId=${ALDER}&destinationChainId=${ALDER}&currency=usdc&user=${localAccount("user").address}`,
+  );
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ enabled: false, user: { balance: "1500000", maxBridgeAmount: "0" } });
+});
+
+test("what trends is what this instance's paid requests were about", async () => {
+  const trending = async (query = "") =>
+    (await get(`/currencies/trending?limit=5${query}`)).body.map(
+      ({ symbol, chainId }: { symbol: string; chainId: number }) =>
+        `${symbol}@${chainId === ALDER ? "Alder" : "Birch"}`,
+    );
+  await expect.poll(() => trending()).toContain("LIST@Alder");
+  expect(await trending()).toEqual(["ETH@Birch", "LIST@Alder", "USDC@Alder", "TST@Alder", "ETH@Alder"]);
+  expect(await trending(`&chainId=${BIRCH}`)).toContain("ETH@Birch");
+  const [pool] = pools as [ReturnType<typeof createPool>];
+  const rows = await readTokenTraffic(sqlOn(pool), NOW_MS - 7 * DAY_MS, NOW_MS - DAY_MS);
+  const usd = (whole: number) => BigInt(whole) * 1_000_000n;
+  expect(rows).toHaveLength(4);
+  expect(rows[0]).toEqual({
+    chainId: BIRCH,
+    address: NATIVE_CURRENCY,
+    day: { requests: 3, microUsd: usd(300) },
+    week: { requests: 6, microUsd: usd(600) },
+  });
+  expect(rows.map(({ day, week }) => [day.requests, week.requests])).toEqual([
+    [3, 6],
+    [2, 2],
+    [1, 1],
+    [0, 3],
+  ]);
+  expect(rows[3]).toMatchObject({
+    day: { requests: 0, microUsd: 0n },
+    week: { requests: 3, microUsd: usd(300) },
+  });
+});

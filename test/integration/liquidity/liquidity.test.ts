@@ -1,0 +1,527 @@
+import type { Address, Hex, Hop } from "@causeway/domain";
+import { NATIVE_CURRENCY, pathInput, pathOutput } from "@causeway/domain";
+import { loadFixedPrices } from "@causeway/config";
+import { fundLocal, localAccount, localExchanges, repositoryRoot } from "@causeway/localnet";
+import { decodeAbiParameters, encodeFunctionData, erc20Abi, parseAbi } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Leg } from "../../../apps/api/src/adapters/liquidity/best-path.ts";
+import type { PoolSnapshot } from "../../../apps/api/src/adapters/liquidity/chain-pools.ts";
+import { createPoolUsd, type PricedChain } from "../../../apps/api/src/adapters/liquidity/pool-usd.ts";
+import { concentratedPath, reversedPath } from "../../../apps/api/src/adapters/liquidity/swap-calls.ts";
+import { tokenPair } from "../../../apps/api/src/adapters/liquidity/token-pair.ts";
+import type { SwapAnswer, SwapQuestion } from "../../../apps/api/src/ports/liquidity.ts";
+import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
+import { giveGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
+
+// One chain with the real contracts; the tests below follow each other on it.
+
+const quoterAbi = parseAbi([
+  "function quoteExactInput(bytes path, uint256 amountIn) returns (uint256 amountOut, uint160[], uint32[], uint256)",
+  "function quoteExactOutput(bytes path, uint256 amountOut) returns (uint256 amountIn, uint160[], uint32[], uint256)",
+]);
+const pairRouterAbi = parseAbi([
+  "function getAmountsOut(uint256 amountIn, address[] path) view returns (uint256[] amounts)",
+  "function getAmountsIn(uint256 amountOut, address[] path) view returns (uint256[] amounts)",
+]);
+
+let world: PoolWorld;
+beforeAll(async () => {
+  world = await startPoolWorld();
+  await world.announce();
+  await openMorePools();
+});
+afterAll(async () => await world.stop());
+
+/** Numbers that are the same at each run. */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Liquidity in many ranges about the price, so that exchanges cross many ticks. */
+async function openMorePools(): Promise<void> {
+  const random = numbersFrom(7);
+  const snapshot = await world.pools.at(world.pairs);
+  const spacings = new Map([
+    [500, 10],
+    [3_000, 60],
+    [10_000, 200],
+  ]);
+  for (const live of snapshot.live.values())
+    for (const { known, down } of live) {
+      if (known.kind !== "uniswap-v3" || down.kind !== "concentrated") continue;
+      const spacing = spacings.get(known.fee) as number;
+      const center = Math.floor(down.pool.tick / spacing);
+      for (let count = 0; count < 6; count++) {
+        const from = center + Math.floor(random() * 60) - 40;
+        const to = from + 1 + Math.floor(random() * 60);
+        const amount = (token: Address): bigint =>
+          BigInt(Math.floor(random() * 1e6)) * (token === world.token.USDC ? 10n ** 4n : 10n ** 15n);
+        await world.provide({
+          pair: known.pair,
+          fee: known.fee,
+          from: from * spacing,
+          to: to * spacing,
+          amount0: amount(known.pair.token0),
+          amount1: amount(known.pair.token1),
+        });
+      }
+    }
+  await world.announce();
+}
+
+/** Every way over at most three pools of one source, no token twice. */
+function waysIn({ live }: PoolSnapshot): (readonly Leg[])[] {
+  const tokens = Object.values(world.token);
+  const longer = (legs: readonly Leg[]): (readonly Leg[])[] => {
+    const seen = legs.flatMap(({ tokenIn, tokenOut }) => [tokenIn, tokenOut]);
+    const starts = legs.length === 0 ? tokens : [(legs.at(-1) as Leg).tokenOut];
+    const next = starts.flatMap((tokenIn) =>
+      tokens
+        .filter((tokenOut) => tokenOut !== tokenIn && !seen.includes(tokenOut))
+        .flatMap((tokenOut) => {
+          const pair = tokenPair(tokenIn, tokenOut);
+          return (live.get(pair.key) ?? [])
+            .filter(({ known }) => legs.every(({ pool }) => pool.known.source === known.source))
+            .map((pool): readonly Leg[] => {
+              const hop = pair.token0 === tokenIn ? pool.down : pool.up;
+              return [...legs, { pool, hop, tokenIn, tokenOut, crossedTicks: 0 }];
+            });
+        }),
+    );
+    return legs.length === 2 ? next : [...next, ...next.flatMap(longer)];
+  };
+  return longer([]);
+}
+
+interface Trial {
+  readonly legs: readonly Leg[];
+  readonly kind: "exactIn" | "exactOut";
+  readonly amount: bigint;
+}
+
+/** What the contracts themselves are asked. */
+function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
+  const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
+  const isPair = legs[0]?.pool.known.kind === "uniswap-v2";
+  if (isPair) {
+    const functionName = kind === "exactIn" ? "getAmountsOut" : "getAmountsIn";
+    return {
+      to: world.v2.router,
+      data: encodeFunctionData({ abi: pairRouterAbi, functionName, args: [amount, tokens] }),
+    };
+  }
+  const data =
+    kind === "exactIn"
+      ? encodeFunctionData({
+          abi: quoterAbi,
+          functionName: "quoteExactInput",
+          args: [concentratedPath(legs), amount],
+        })
+      : encodeFunctionData({
+          abi: quoterAbi,
+          functionName: "quoteExactOutput",
+          args: [reversedPath(legs), amount],
+        });
+  return { to: world.v3.quoter, data };
+}
+
+/** Undefined where the contracts refuse. */
+function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | undefined {
+  if (answer === undefined) return undefined;
+  if (legs[0]?.pool.known.kind !== "uniswap-v2") return BigInt(answer.slice(0, 66));
+  const [amounts] = decodeAbiParameters([{ type: "uint256[]" }], answer);
+  return kind === "exactIn" ? amounts.at(-1) : amounts[0];
+}
+
+/** Ours; undefined where the pools, or what is known of them, do not bear it, or nothing comes out. */
+function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
+  const hops: Hop[] = legs.map(({ hop }) => hop);
+  if (kind === "exactOut") return pathInput(hops, amount)?.amountIn;
+  const output = pathOutput(hops, amount);
+  return output.complete && output.amountOut > 0n ? output.amountOut : undefined;
+}
+
+async function compare(trials: readonly Trial[]): Promise<{ equal: number; refused: number }> {
+  let equal = 0;
+  let refused = 0;
+  for (let at = 0; at < trials.length; at += 50) {
+    const part = trials.slice(at, at + 50);
+    const answers = await world.askTogether(part.map(onChain));
+    for (const [index, trial] of part.entries()) {
+      const theirs = amountIn(answers[index], trial);
+      const ours = inMemory(trial);
+      const said = { kind: trial.kind, amount: trial.amount, hops: trial.legs.length };
+      if (ours !== undefined) {
+        expect({ ...said, answer: ours }).toEqual({ ...said, answer: theirs });
+        equal++;
+      } else {
+        // A quoter answers for a part of an input as well, but never for a part of an output.
+        if (trial.kind === "exactOut") expect({ ...said, theirs }).toEqual({ ...said, theirs: undefined });
+        refused++;
+      }
+    }
+  }
+  return { equal, refused };
+}
+
+/** From dust to more than the pools have, as many of each magnitude. */
+function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] {
+  const random = numbersFrom(seed);
+  const ways = waysIn(snapshot);
+  return Array.from({ length: count }, (): Trial => {
+    const legs = ways[Math.floor(random() * ways.length)] as readonly Leg[];
+    const kind = random() < 0.5 ? "exactIn" : "exactOut";
+    const token = kind === "exactIn" ? (legs[0] as Leg).tokenIn : (legs.at(-1) as Leg).tokenOut;
+    const digits = token === world.token.USDC ? 3 + random() * 10 : 10 + random() * 15;
+    return { legs, kind, amount: BigInt(Math.floor(10 ** digits)) };
+  });
+}
+
+test("2,000 exchanges of any size over one to three pools come out as the contracts say, to the unit", async () => {
+  const snapshot = await world.pools.at(world.pairs);
+  const trials = trialsOf(snapshot, 2_600, 11);
+  const { equal, refused } = await compare(trials);
+  expect(equal).toBeGreaterThanOrEqual(2_000);
+  expect(refused).toBeGreaterThan(0);
+  const crossing = trials.filter(
+    ({ legs, kind, amount }) =>
+      kind === "exactIn" &&
+      pathOutput(
+        legs.map(({ hop }) => hop),
+        amount,
+      ).crossedTicks > 0,
+  );
+  expect(crossing.length).toBeGreaterThan(200);
+  const lengths = new Set(trials.map(({ legs }) => legs.length));
+  expect(lengths).toEqual(new Set([1, 2, 3]));
+});
+
+function question(tokenIn: Address, tokenOut: Address, change: Partial<SwapQuestion> = {}): SwapQuestion {
+  const { id: chainId } = world.chain;
+  return {
+    chainId,
+    tokenIn,
+    tokenOut,
+    included: undefined,
+    excluded: new Set(),
+    maxHops: 3,
+    external: false,
+    ...change,
+  };
+}
+
+const unit = 10n ** 18n;
+
+test("while no block comes, exchanges are answered without a call, at once", async () => {
+  const { USDC, TST, WETH, ODD } = world.token;
+  await world.liquidity.exactIn(question(ODD, USDC), unit);
+  const before = world.node.asked;
+  for (let count = 1n; count <= 300n; count++) {
+    const answers = [
+      world.liquidity.exactIn(question(ODD, USDC), count * unit),
+      world.liquidity.exactOut(question(WETH, ODD), count * unit),
+      world.liquidity.exactIn(question(TST, WETH), count * unit),
+    ];
+    for (const answer of answers) expect(answer).not.toBeInstanceOf(Promise);
+  }
+  expect(world.node.asked).toBe(before);
+});
+
+test("a new block is read once, whoever asks, and then answers at once again", async () => {
+  const { USDC, ODD } = world.token;
+  const before = world.node.asked;
+  await world.client.mine({ blocks: 1 });
+  const head = await world.announce();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async () => await world.liquidity.exactIn(question(ODD, USDC), unit)),
+  );
+  expect(new Set(answers.map((answer) => answer?.blockNumber))).toEqual(new Set([head.number]));
+  // The pools of all pairs in one question, and the block's changes of liquidity in another.
+  expect(world.node.asked - before).toBe(2);
+  expect(world.liquidity.exactIn(question(ODD, USDC), unit)).not.toBeInstanceOf(Promise);
+});
+
+/** Whatever is in memory is what a process reads that knows nothing yet, and what the contracts say. */
+async function expectTrue(seed: number): Promise<void> {
+  await world.announce();
+  const snapshot = await world.pools.at(world.pairs);
+  const other = world.fresh();
+  const anew = await other.at(world.pairs);
+  other.close();
+  const facts = ({ live }: PoolSnapshot): unknown =>
+    [...live].map(([key, pools]) => [key, pools.map(({ known, down }) => [known.address, down.pool])]);
+  expect(facts(snapshot)).toEqual(facts(anew));
+  const { equal } = await compare(trialsOf(snapshot, 60, seed));
+  expect(equal).toBeGreaterThan(30);
+}
+
+test("liquidity that comes and goes, near the price and far from it, is followed from block to block", async () => {
+  const { WETH, USDC } = world.token;
+  const pair = tokenPair(WETH, USDC);
+  const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+  const center = Math.floor(pool.pool.tick / 10) * 10;
+  const far = pool.pool.ticks.to + 10;
+  const amounts = { amount0: 10n ** 12n, amount1: 10n ** 12n };
+  for (const [from, to] of [
+    [center - 50, center + 60],
+    [center + 300, center + 500],
+    [far, far + 1_000],
+  ] as const) {
+    await world.provide({ pair, fee: 500, from, to, ...amounts });
+    await world.announce();
+    await world.pools.at(world.pairs);
+  }
+  await expectTrue(21);
+  const opened = await openedPositions();
+  // The last three of them.
+  for (const id of [opened, opened - 1n, opened - 2n]) await world.withdraw(id);
+  await expectTrue(22);
+});
+
+async function openedPositions(): Promise<bigint> {
+  return await world.client.readContract({
+    abi: parseAbi(["function totalSupply() view returns (uint256)"]),
+    address: localExchanges.positionManager,
+    functionName: "totalSupply",
+  });
+}
+
+test("blocks that were missed, one or a hundred, and blocks that were taken back are made up for", async () => {
+  const { TST, WETH } = world.token;
+  const pair = tokenPair(TST, WETH);
+  const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
+  const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+  const near = Math.floor(pool.pool.tick / 60) * 60;
+  await world.provide({ ...position, from: near - 600, to: near + 600 });
+  await world.client.mine({ blocks: 2 });
+  await expectTrue(31);
+  await world.provide({ ...position, from: near - 1_200, to: near + 60 });
+  await world.client.mine({ blocks: 100 });
+  await expectTrue(32);
+  // A block that changes liquidity is known, and then replaced by one that does not.
+  await world.provide({ ...position, from: near - 1_800, to: near + 120 });
+  await world.announce();
+  await world.pools.at(world.pairs);
+  await world.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await world.client.mine({ blocks: 1 });
+  await expectTrue(33);
+});
+
+test("ticks are read anew with each block where the node refuses block hashes in filters of logs", async () => {
+  const { TST, WETH } = world.token;
+  world.node.refusesHashes = true;
+  for (const seed of [41, 42]) {
+    const pair = tokenPair(TST, WETH);
+    const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
+    if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+    const near = Math.floor(pool.pool.tick / 60) * 60;
+    await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
+    const head = await world.announce();
+    await expect.poll(async () => (await world.pools.at(world.pairs)).block.number).toBe(head.number);
+    await expectTrue(seed);
+  }
+  world.node.refusesHashes = false;
+});
+
+test("while a new block cannot be read, one that is at most two blocks older answers, and then none", async () => {
+  const { USDC, ODD } = world.token;
+  const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
+  world.node.away = true;
+  for (let behind = 0; behind < 2; behind++) {
+    await world.client.mine({ blocks: 1 });
+    await world.announce();
+    expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(known?.blockNumber);
+  }
+  await world.client.mine({ blocks: 1 });
+  await world.announce();
+  await expect(world.liquidity.exactIn(question(ODD, USDC), unit)).rejects.toThrow("could not be read");
+  world.node.away = false;
+  const head = await world.announce();
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(head.number);
+});
+
+test("a slow node does not hold up who asks: what is at most two blocks older answers after a moment", async () => {
+  const { USDC, ODD } = world.token;
+  const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
+  world.node.slowMs = 300;
+  await world.client.mine({ blocks: 1 });
+  const head = await world.announce();
+  const askedAt = performance.now();
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(known?.blockNumber);
+  expect(performance.now() - askedAt).toBeLessThan(250);
+  world.node.slowMs = 0;
+  await expect
+    .poll(async () => (await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber)
+    .toBe(head.number);
+});
+
+test("of a node that has not heard of the newest block the one is read that it has", async () => {
+  const { USDC, ODD } = world.token;
+  await world.client.mine({ blocks: 3 });
+  const newest = await world.client.getBlock();
+  world.node.behind = { unknown: newest.hash, newest: newest.number - 1n };
+  await world.announce();
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number - 1n);
+  world.node.behind = undefined;
+  expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number);
+  await expectTrue(51);
+});
+
+const trader = localAccount("user", 3);
+const receiver: Address = `0x${"5e".repeat(20)}`;
+
+async function balance(token: Address, holder: Address): Promise<bigint> {
+  const { client } = world;
+  return await client.readContract({
+    abi: erc20Abi,
+    address: token,
+    functionName: "balanceOf",
+    args: [holder],
+  });
+}
+
+async function fund(token: Address, amount: bigint): Promise<void> {
+  const node = { url: world.chain.rpcUrl, chainId: world.chain.id };
+  await fundLocal(node, [{ address: trader.address, nativeWei: 0n, tokens: [{ token, amount }] }]);
+  await giveGas(world, trader.address);
+  await world.announce();
+}
+
+async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
+  const { v3, v2, client } = world;
+  return await client.readContract({
+    abi: erc20Abi,
+    address: answer.path[0] as Address,
+    functionName: "allowance",
+    args: [trader.address, answer.source === v3.name ? v3.router : v2.router],
+  });
+}
+
+test("the calls of an answer do what it says: the exact input is spent or the exact output got, and no allowance is left", async () => {
+  const { USDC, TST, WETH, ODD } = world.token;
+  const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
+  const cases = [
+    { ...question(WETH, USDC), kind: "exactIn", amount: unit },
+    { ...question(ODD, USDC), kind: "exactIn", amount: 50n * unit },
+    { ...question(USDC, ODD, only(world.v3.name)), kind: "exactOut", amount: 40n * unit },
+    { ...question(TST, USDC, only(world.v2.name)), kind: "exactIn", amount: 1_000n * unit },
+    { ...question(TST, USDC, only(world.v2.name)), kind: "exactOut", amount: 777_777_777n },
+    { ...question(WETH, ODD), kind: "exactOut", amount: 7n * unit },
+  ] as const;
+  const gas: object[] = [];
+  for (const { kind, amount, ...asked } of cases) {
+    const { tokenIn, tokenOut } = asked;
+    await fund(tokenIn, 10n ** 24n);
+    const answer = await world.liquidity[kind](asked, amount);
+    if (answer === undefined) throw new TypeError("there is a way");
+    const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
+    // Half as much again is allowed for an output, so that something of the allowance is left over.
+    const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
+    const used = await world.send(trader, answer.calls({ kind, limit, recipient: receiver }));
+    expect(before - (await balance(tokenIn, trader.address))).toBe(answer.amountIn);
+    expect((await balance(tokenOut, receiver)) - had).toBe(answer.amountOut);
+    expect(answer[kind === "exactIn" ? "amountIn" : "amountOut"]).toBe(amount);
+    expect(await allowanceLeft(answer)).toBe(0n);
+    const total = used.reduce((sum, one) => sum + one - 21_000n, 0n);
+    gas.push({ kind, hops: answer.path.length - 1, source: answer.source, used, total, said: answer.gas });
+    expect(answer.gas >= total).toBe(true);
+    await world.announce();
+  }
+  if (process.env["SHOW_GAS"]) console.log(gas);
+});
+
+test("an exchange that comes out worse than its bound is not made", async () => {
+  const { WETH, USDC } = world.token;
+  await fund(WETH, 10n * unit);
+  const answer = await world.liquidity.exactIn(question(WETH, USDC), unit);
+  if (answer === undefined) throw new TypeError("there is a way");
+  const calls = answer.calls({ kind: "exactIn", limit: answer.amountOut + 1n, recipient: receiver });
+  await expect(world.send(trader, calls)).rejects.toThrow();
+  await world.announce();
+  const bought = await world.liquidity.exactOut(question(WETH, USDC), 1_000_000n);
+  if (bought === undefined) throw new TypeError("there is a way");
+  const tooCheap = bought.calls({ kind: "exactOut", limit: bought.amountIn - 1n, recipient: receiver });
+  await expect(world.send(trader, tooCheap)).rejects.toThrow();
+});
+
+test("more never buys less, and a larger output never costs less, whatever the pools", async () => {
+  const { USDC, TST, WETH, ODD } = world.token;
+  const random = numbersFrom(41);
+  for (const [tokenIn, tokenOut] of [
+    [ODD, USDC],
+    [USDC, ODD],
+    [WETH, TST],
+    [TST, USDC],
+  ] as const) {
+    const digits = tokenIn === USDC ? 14 : 26;
+    const amounts = Array.from({ length: 120 }, () => BigInt(Math.floor(10 ** (random() * digits)))).toSorted(
+      (a, b) => (a < b ? -1 : 1),
+    );
+    for (const kind of ["exactIn", "exactOut"] as const) {
+      let last = 0n;
+      for (const amount of amounts) {
+        const answer = await world.liquidity[kind](question(tokenIn, tokenOut), amount);
+        const told = kind === "exactIn" ? answer?.amountOut : answer?.amountIn;
+        if (told === undefined) continue;
+        expect(told).toBeGreaterThanOrEqual(last);
+        last = told;
+      }
+      expect(last).toBeGreaterThan(0n);
+    }
+  }
+});
+
+test("a token without a price is worth what its deepest way to one with a price says", async () => {
+  const { chain, pools } = world;
+  const { liquidity, native, tokens } = chain;
+  if (liquidity === undefined) throw new TypeError("the chain has pools");
+  const priced: PricedChain = {
+    chainId: chain.id,
+    liquidity,
+    native,
+    tokens,
+    pools,
+    plainApprovals: new Set(),
+  };
+  const prices = adjustablePrices({ "usd-coin": "1" });
+  const usd = createPoolUsd([priced], prices);
+  const of = (address: Address, decimals = 18): number =>
+    Number(usd({ chainId: chain.id, address, decimals }) ?? 0n) / 1e18;
+  const { WETH, TST, ODD } = world.token;
+  // The test traded in the pools, so that they are near the prices that they were opened at, not at them.
+  const opened = loadFixedPrices({ environment: "local", configsDir: `${repositoryRoot}/configs` });
+  const openedUsd = (priceId: string): number => Number(opened.get(priceId)) / 1e18;
+  expect(of(WETH) / openedUsd("ethereum")).toBeCloseTo(1, 1);
+  expect(of(TST) / openedUsd("causeway-test-token")).toBeCloseTo(1, 1);
+  // Two pools away from the one with a price.
+  expect(of(ODD)).toBeGreaterThan(3);
+  expect(of(ODD)).toBeLessThan(5);
+  expect(of(NATIVE_CURRENCY)).toBe(of(WETH));
+  expect(usd({ chainId: chain.id, address: receiver, decimals: 18 })).toBeUndefined();
+  prices.set("usd-coin", undefined);
+  expect(usd({ chainId: chain.id, address: ODD, decimals: 18 })).toBeUndefined();
+});
+
+test("paths keep to the sources and the length that are asked for", async () => {
+  const { USDC, ODD, TST } = world.token;
+  const { liquidity, v2, v3 } = world;
+  expect(liquidity.sources(world.chain.id)).toEqual([v3.name, v2.name]);
+  const direct = await liquidity.exactIn(question(ODD, USDC, { maxHops: 1 }), unit);
+  expect(direct).toBeUndefined();
+  const way = await liquidity.exactIn(question(ODD, USDC, { maxHops: 2 }), unit);
+  expect(way?.path).toEqual([ODD, TST, USDC]);
+  const without = await liquidity.exactIn(question(TST, USDC, { excluded: new Set([v2.name]) }), unit);
+  expect(without?.source).toBe(v3.name);
+  const within = await liquidity.exactIn(question(TST, USDC, { included: new Set([v2.name]) }), unit);
+  expect(within?.source).toBe(v2.name);
+  expect(await liquidity.exactIn(question(TST, USDC, { included: new Set() }), unit)).toBeUndefined();
+  expect(await liquidity.exactIn(question(TST, TST), unit)).toBeUndefined();
+});

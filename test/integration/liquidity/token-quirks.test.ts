@@ -1,0 +1,164 @@
+import { createTokenProbe, NodeRefusal, type RpcTransport, type TokenProbe } from "@causeway/chains";
+import { blocksRecipientAbi } from "@causeway/contracts";
+import type { Address, Hex } from "@causeway/domain";
+import { deployHostileTokens, localAccount, type HostileTokens } from "@causeway/localnet";
+import { encodeFunctionData, parseAbi, toHex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRpcTransport } from "../../../packages/chains/src/nodes/transport.ts";
+import { startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
+
+// Real pools hold tokens that misbehave; nobody has approved anything, and nothing is sent.
+
+const pairFactory = parseAbi(["function createPair(address tokenA, address tokenB) returns (address)"]);
+const mintable = parseAbi(["function mint(address to, uint256 amount)"]);
+const owner = localAccount("deployer");
+const account = (byte: string): Address => `0x${byte.repeat(20)}`;
+
+let world: PoolWorld;
+let transport: RpcTransport;
+let hostile: HostileTokens;
+let probe: TokenProbe;
+
+beforeAll(async () => {
+  world = await startPoolWorld();
+  transport = createRpcTransport({ url: world.chain.rpcUrl });
+  hostile = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
+  for (const token of Object.values(hostile)) await pooled(token, 10n ** 24n);
+  probe = probeOn(transport);
+}, 60_000);
+afterAll(async () => {
+  await transport.close();
+  await world.stop();
+});
+
+function probeOn(asked: Pick<RpcTransport, "request">): TokenProbe {
+  const { contracts, liquidity } = world.chain;
+  if (liquidity === undefined) throw new TypeError("the chain has pools");
+  return createTokenProbe({ transport: asked, multicall3: contracts.multicall3, liquidity });
+}
+
+/** A pair of this token and USDC that holds so much of it. */
+async function pooled(token: Address, amount: bigint): Promise<void> {
+  const { v2, client } = world;
+  const args = [token, world.token.USDC] as const;
+  const create = encodeFunctionData({ abi: pairFactory, functionName: "createPair", args });
+  await world.send(owner, [{ to: v2.factory, data: create }]);
+  const pair = await client.readContract({
+    address: v2.factory,
+    abi: parseAbi(["function getPair(address, address) view returns (address)"]),
+    functionName: "getPair",
+    args,
+  });
+  if (amount > 0n)
+    await world.send(owner, [
+      { to: token, data: encodeFunctionData({ abi: mintable, functionName: "mint", args: [pair, amount] }) },
+    ]);
+}
+
+test("a token that charges for transfers is told from one that does not", async () => {
+  expect(await probe.behaviour(hostile.feeOnTransfer)).toEqual({
+    transfers: "charges",
+    resetsApproval: false,
+  });
+  for (const token of [world.token.USDC, world.token.TST, world.token.WETH, hostile.returnsNothing])
+    expect(await probe.behaviour(token), token).toEqual({ transfers: "exact", resetsApproval: false });
+});
+
+test("a token whose allowance must be set to zero first is found out", async () => {
+  expect(await probe.behaviour(hostile.refusesApprovalChange)).toEqual({
+    transfers: "exact",
+    resetsApproval: true,
+  });
+});
+
+test("of a token that says no to everything nothing is known but that", async () => {
+  expect((await probe.behaviour(hostile.returnsFalse)).transfers).toBeUndefined();
+});
+
+test("a recipient that the token blocks is told from one that it does not", async () => {
+  const blocked = account("b1");
+  const data = encodeFunctionData({
+    abi: blocksRecipientAbi,
+    functionName: "setBlocked",
+    args: [blocked, true],
+  });
+  await world.send(owner, [{ to: hostile.blocksRecipient, data }]);
+  expect(await probe.recipient(hostile.blocksRecipient, blocked)).toBe("blocked");
+  expect(await probe.recipient(hostile.blocksRecipient, account("b2"))).toBe("open");
+  expect(await probe.recipient(world.token.USDC, blocked)).toBe("open");
+  // It moves nothing to anybody: that says nothing of this recipient.
+  expect(await probe.recipient(hostile.returnsFalse, blocked)).toBeUndefined();
+});
+
+test("a token that whoever bought it cannot hand on is found out", async () => {
+  // Once the probe's own account is blocked too nothing arrives; a stranger that is blocked cannot be paid on.
+  const data = encodeFunctionData({
+    abi: blocksRecipientAbi,
+    functionName: "setBlocked",
+    args: ["0xca05e7a900000000000000000000000000000b02", true],
+  });
+  await world.send(owner, [{ to: hostile.blocksRecipient, data }]);
+  expect((await probe.behaviour(hostile.blocksRecipient)).transfers).toBe("refuses");
+});
+
+test("of a token that no pool holds nothing is known", async () => {
+  const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
+  const nothing = { transfers: undefined, resetsApproval: undefined };
+  expect(await probe.behaviour(unpooled.feeOnTransfer)).toEqual(nothing);
+  await pooled(unpooled.feeOnTransfer, 0n);
+  expect(await probe.behaviour(unpooled.feeOnTransfer)).toEqual(nothing);
+  expect(await probe.recipient(unpooled.feeOnTransfer, account("b1"))).toBeUndefined();
+  expect(await probe.behaviour(account("ee"))).toEqual(nothing);
+});
+
+test("a node that puts no code anywhere, or says so, leaves a token unknown; one that is away is a fault", async () => {
+  const nothing = { transfers: undefined, resetsApproval: undefined };
+  const ignoring = probeOn({
+    request: async (method, params, options) => await transport.request(method, params.slice(0, 2), options),
+  });
+  expect(await ignoring.behaviour(world.token.USDC)).toEqual(nothing);
+  const refusing = probeOn({
+    request: async (method, params, options) => {
+      if (params.length > 2)
+        throw new NodeRefusal({
+          method,
+          nodeCode: -32602,
+          nodeText: "too many arguments",
+          nodeData: undefined,
+        });
+      return await transport.request(method, params, options);
+    },
+  });
+  expect(await refusing.behaviour(world.token.USDC)).toEqual(nothing);
+  expect(await refusing.recipient(world.token.USDC, account("b1"))).toBeUndefined();
+  const away = probeOn({
+    request: async () => {
+      throw new Error("gone");
+    },
+  });
+  await expect(away.behaviour(world.token.USDC)).rejects.toThrow("gone");
+});
+
+test("a second recipient costs one question, as the pool is known", async () => {
+  let calls = 0;
+  const counted = probeOn({
+    request: async (method, params, options) => {
+      calls++;
+      return await transport.request(method, params, options);
+    },
+  });
+  expect(await counted.recipient(world.token.TST, account("b1"))).toBe("open");
+  const first = calls;
+  expect(await counted.recipient(world.token.TST, account("b2"))).toBe("open");
+  expect(calls - first).toBe(1);
+});
+
+test("nothing of it stays on the chain", async () => {
+  const { client, token } = world;
+  const account: Address = "0xca05e7a900000000000000000000000000000b01";
+  await probe.behaviour(token.USDC);
+  expect(await client.getCode({ address: account })).toBeUndefined();
+  const data: Hex = `0x70a08231${account.slice(2).padStart(64, "0")}`;
+  const { data: balance } = await client.call({ to: token.USDC, data });
+  expect(BigInt(balance ?? toHex(1))).toBe(0n);
+});

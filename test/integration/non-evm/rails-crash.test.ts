@@ -1,0 +1,171 @@
+import { afterEach, expect, test } from "vitest";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+import type { FakeRailKind } from "../../fakes/fake-rail-chain.ts";
+import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
+
+let world: RailWorld;
+afterEach(async () => await world.stop());
+
+const kinds: readonly FakeRailKind[] = ["expiring", "coins"];
+
+test.each(kinds)(
+  "whenever the process dies between a deposit and the end of its fill with %s, the recipient is paid exactly once",
+  async (destination) => {
+    world = await startRailWorld({ destination });
+    const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
+      prepare: async () => {
+        const agreed = await world.agree();
+        world.pay(agreed);
+        world.origin.network.settle();
+        return agreed;
+      },
+      live: async (by) => {
+        await world.watch(world.origin, by);
+        await world.work(by);
+        world.destination.network.mine();
+        await world.track(world.destination, by);
+        world.destination.network.settle();
+        await world.track(world.destination, by);
+      },
+      verify: async (agreed, moment) => {
+        const { network } = world.destination;
+        expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
+        expect(network.received(agreed.terms.recipient, network.native), moment).toBe(95_000n);
+        expect(world.paymentsOf(agreed, world.origin), moment).toEqual([]);
+        expect((await world.status(agreed.requestId)).status, moment).toBe("success");
+      },
+    });
+    for (const moment of [
+      "before rail.arrivals",
+      "before rails.setCursor",
+      "before lanes.reserve",
+      "before rail.prepare",
+      "before lanes.addAttempt",
+      "before rail.send",
+      "after rail.send",
+      "before lanes.setBroadcast",
+      "before rail.outcome",
+      "before lanes.setMined",
+      "before lanes.setFinal",
+      "after commit",
+    ])
+      expect(deaths).toContain(moment);
+  },
+  120_000,
+);
+
+test("whenever the process dies while money goes back, it goes back exactly once", async () => {
+  world = await startRailWorld({ origin: "coins" });
+  const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
+    prepare: async () => {
+      const agreed = await world.agree({ forceRefund: true });
+      world.pay(agreed);
+      world.origin.network.settle();
+      return agreed;
+    },
+    live: async (by) => {
+      await world.watch(world.origin, by);
+      await world.work(by);
+      world.origin.network.mine();
+      await world.track(world.origin, by);
+      world.origin.network.settle();
+      await world.track(world.origin, by);
+    },
+    verify: async (agreed, moment) => {
+      const { network } = world.origin;
+      expect(world.paymentsOf(agreed, world.origin), moment).toHaveLength(1);
+      expect(network.received(agreed.terms.refundTo, network.native), moment).toBeGreaterThan(99_000n);
+      expect(world.paymentsOf(agreed, world.destination), moment).toEqual([]);
+      expect((await world.status(agreed.requestId)).status, moment).toBe("refund");
+    },
+  });
+  for (const moment of ["before rail.prepare", "after rail.send", "before deposits.setRefund"])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test.each(kinds)(
+  "whenever the process dies while it makes a fill anew with %s, one of its variants pays and never both",
+  async (destination) => {
+    world = await startRailWorld({ destination });
+    const { network } = world.destination;
+    const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
+      prepare: async () => {
+        const agreed = await world.agree();
+        world.pay(agreed);
+        world.origin.network.settle();
+        await world.watch(world.origin);
+        network.refusal = "not now";
+        await world.work();
+        network.refusal = undefined;
+        // By now the first cannot count any more, or is stuck.
+        network.mine(20);
+        world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+        return agreed;
+      },
+      live: async (by) => {
+        await world.track(world.destination, by);
+        network.mine();
+        await world.track(world.destination, by);
+      },
+      verify: async (agreed, moment) => {
+        // Somebody has kept the first bytes and sends them now.
+        const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
+        for (const { raw } of slot?.attempts ?? []) network.take(raw);
+        network.settle();
+        await world.track(world.destination);
+        expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(1);
+        expect((await world.status(agreed.requestId)).status, moment).toBe("success");
+      },
+    });
+    expect(deaths).toContain("before lanes.addAttempt");
+  },
+  120_000,
+);
+
+test.each([true, false])(
+  "whenever the process dies while it learns what a transfer is for (%s) or that nobody says it, it is one deposit and one payment",
+  async (isSaid) => {
+    world = await startRailWorld();
+    const { network } = world.origin;
+    let nonce = 0n;
+    const deaths = await dieAtEveryMoment<AgreedOnRails>(
+      {
+        services: world.services,
+        // What goes back to its sender ends no request.
+        untilFinal: async (requestId) => {
+          if (isSaid) return await world.untilFinal(requestId);
+          for (let more = 0; more < 12; more++) {
+            world.clock.forward(6_000);
+            await world.round();
+          }
+          return undefined;
+        },
+      },
+      {
+        prepare: async () => {
+          const agreed = await world.agree();
+          const { user, orderId, origin } = agreed.terms;
+          const { currency, amount } = origin;
+          nonce += 1n;
+          network.deposit({ from: user, currency, amount, nonce });
+          network.settle();
+          await world.watch(world.origin);
+          if (isSaid) world.map(user, nonce, { id: orderId, depositor: user });
+          else world.clock.forward(3_700_000);
+          return agreed;
+        },
+        live: async (by) => {
+          await world.watch(world.origin, by);
+          await world.work(by);
+        },
+        verify: async (agreed, moment) => {
+          const back = network.received(agreed.terms.user, network.native);
+          expect(back, moment).toBe(isSaid ? 0n : 99_990n);
+          expect(world.paymentsOf(agreed, world.destination), moment).toHaveLength(isSaid ? 1 : 0);
+        },
+      },
+    );
+    expect(deaths).toContain("before rails.endWaiting");
+  },
+  120_000,
+);

@@ -1,0 +1,867 @@
+import { RpcFault, ShareUsedUp, type ChainRail } from "@causeway/chains";
+import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { leaderLocks } from "../../../apps/api/src/adapters/postgres/leader-locks.ts";
+import { watchRail } from "../../../apps/api/src/jobs/watch-rail.ts";
+import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import type { Slot } from "../../../apps/api/src/ports/records.ts";
+import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
+import { readArrivals } from "../../../apps/api/src/usecases/rails/read-arrivals.ts";
+import { refundByRail } from "../../../apps/api/src/usecases/rails/refund-by-rail.ts";
+import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import {
+  anAccount,
+  startRailWorld,
+  type AgreedOnRails,
+  type RailEnd,
+  type RailWorld,
+  type RailWorldOptions,
+} from "../../support/rail-world.ts";
+import { operatorRefund } from "../../support/operator-refund.ts";
+
+let world: RailWorld;
+const worlds = new Map<string, RailWorld>();
+
+/** One of each kind is enough: requests are strangers to each other. */
+async function start(options: RailWorldOptions = {}): Promise<void> {
+  const key = JSON.stringify(Object.entries(options).map(String));
+  world = worlds.get(key) ?? (await startRailWorld(options));
+  worlds.set(key, world);
+}
+afterEach(() => {
+  for (const { network } of [world.origin, world.destination])
+    Object.assign(network, { lag: 0, isDown: false, losesBytes: false, refusal: undefined, repeats: false });
+});
+afterAll(async () => {
+  for (const one of worlds.values()) await one.stop();
+});
+
+const spelled = ({ chain }: RailEnd, ...ids: readonly Hex[]) => ids.map((id) => spellTransaction(chain, id));
+const stranded = async () => await strandedFunds(sqlOn(world.pool));
+const received = (account: Hex, { network }: RailEnd) => network.received(account, network.native);
+
+/** The deposit is final and read, and its job has run. */
+async function depositAndFill(agreed: AgreedOnRails): Promise<void> {
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.work();
+}
+
+async function expectFilledOnce(agreed: AgreedOnRails): Promise<void> {
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  // Whatever is still under way comes to its end.
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
+  expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
+}
+
+async function expectRefundedOnce(agreed: AgreedOnRails, to = agreed.terms.refundTo): Promise<void> {
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
+  for (let more = 0; more < 8; more++) await world.round();
+  const payments = world.paymentsOf(agreed, world.origin);
+  expect(payments).toHaveLength(1);
+  // What the payment costs is taken from it.
+  expect(received(to, world.origin)).toBe(100_000n - world.origin.network.cost);
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
+  expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(spelled(world.origin, ...payments));
+}
+
+test("a deposit fills its request when it is final, and every status on the way is true", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.mine();
+  await world.watch(world.origin);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: spelled(world.origin, deposit),
+  });
+  await world.work();
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.mine();
+  await world.track(world.destination);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    final: false,
+    txHashes: spelled(world.destination, ...world.paymentsOf(agreed, world.destination)),
+  });
+  await expectFilledOnce(agreed);
+});
+
+test("records the deposits that a rail read before a fault, and reports the fault", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.rails.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  const fault = new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
+  const arrivals: ChainRail["arrivals"] = async (cursor) => ({
+    ...(await connected.rail.arrivals(cursor)),
+    fault,
+  });
+  const limited = { ...connected, rail: { ...connected.rail, arrivals } };
+  const before = await world.services.reads.railCursor(id);
+  await expect(readArrivals(world.services, limited, before)).rejects.toBe(fault);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: spelled(world.origin, deposit),
+  });
+  const after = await world.services.reads.railCursor(id);
+  expect(after).not.toBe(before);
+  // With nothing more to read, the fault is still reported.
+  await expect(readArrivals(world.services, limited, after)).rejects.toBe(fault);
+  await expectFilledOnce(agreed);
+});
+
+for (const origin of ["coins", "expiring"] as const)
+  test(`a deposit that a reorg replaces before it is final is recorded and refunded once: ${origin}`, async () => {
+    await start({ origin });
+    const agreed = await world.agree();
+    const { network, chain } = world.origin;
+    const first = world.pay(agreed, { amount: 99_999n });
+    network.mine();
+    await world.watch(world.origin);
+    await indexTransaction(world.services, { chainId: chain.id, txHash: first });
+    expect(await world.depositsAt(first)).toEqual([]);
+    network.reorg(1);
+    const second = world.pay(agreed, { amount: 99_999n });
+    expect(second).not.toBe(first);
+    network.settle();
+    for (let more = 0; more < 8; more++) await world.round();
+    expect(await world.depositsAt(first)).toEqual([]);
+    expect(await world.depositsAt(second)).toMatchObject([{ refundState: "final" }]);
+    expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
+    expect(world.paymentsOf(agreed, world.origin)).toHaveLength(1);
+  });
+
+test("a deposit that is told of twice, by the chain and by a client's hint, is one deposit", async () => {
+  await start();
+  const agreed = await world.agree();
+  const txHash = world.pay(agreed);
+  const chainId = world.origin.chain.id;
+  const hint = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
+  expect(await hint()).toMatch(/waiting to be final/);
+  await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
+    code: "TRANSACTION_NOT_FOUND",
+  });
+  world.origin.network.settle();
+  expect(await hint()).toBe("Transaction indexed");
+  world.origin.network.repeats = true;
+  for (let more = 0; more < 3; more++) {
+    await world.watch(world.origin);
+    world.origin.network.mine();
+  }
+  await hint();
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
+test("what is not what was agreed goes back, less what that costs; a stranger's money goes back to the stranger", async () => {
+  await start();
+  const agreed = await world.agree();
+  const stranger = anAccount();
+  world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(stranger, world.origin)).toBe(99_990n);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+
+  world.pay(agreed, { amount: 99_999n });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL",
+  });
+  expect(received(agreed.terms.refundTo, world.origin)).toBe(99_989n);
+});
+
+test("a stranger's deposit under somebody's order goes back within the daily limit, and above it is left to the operator", async () => {
+  await start();
+  const { enginePolicy } = world.services;
+  const limited = { ...world.services, enginePolicy: { ...enginePolicy, maxUnrepaidRefundsUsd: 1n } };
+  const agreed = await world.agree();
+  const stranger = anAccount();
+  const txHash = world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round(limited);
+  expect(received(stranger, world.origin)).toBe(0n);
+  expect(await stranded()).toContainEqual(
+    expect.objectContaining({ tx_hash: txHash, refund_fail_reason: "MANUAL_REFUND_REQUIRED" }),
+  );
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("on Bitcoin any address of the wallet pays an order by its id, and its refunds go where the order says", async () => {
+  await start({ origin: "coins" });
+  const agreed = await world.agree();
+  const { refundTo } = agreed.terms;
+  const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
+
+  const wrong = world.pay(agreed, { from: another(), amount: 99_999n });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(refundTo, world.origin)).toBe(99_989n);
+  const waiting = await world.status(agreed.requestId);
+  expect(waiting).toMatchObject({ status: "waiting", nextAction: "send_deposit" });
+  expect(waiting.inTxHashes).toEqual(spelled(world.origin, wrong));
+  expect(waiting.refundTxHashes).toEqual(spelled(world.origin, ...world.paymentsOf(agreed, world.origin)));
+  expect(waiting.refundTxHashes).toHaveLength(1);
+
+  const right = world.pay(agreed, { from: another() });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "success",
+    inTxHashes: spelled(world.origin, wrong, right),
+  });
+  expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
+
+  // Somebody else who pays the same order gives the money to its owner.
+  const stranger = another();
+  world.pay(agreed, { from: stranger });
+  world.origin.network.settle();
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(received(refundTo, world.origin)).toBe(2n * 99_989n + 1n);
+  expect(received(stranger, world.origin)).toBe(0n);
+  const { rows } = await world.pool.query("select unrepaid_reason from deposits where request_id = $1", [
+    agreed.requestId,
+  ]);
+  expect(rows).toEqual([{ unrepaid_reason: null }, { unrepaid_reason: null }, { unrepaid_reason: null }]);
+});
+
+test("a transfer of which nobody says what it is for goes back to its depositor, not to a relayer who paid its fee", async () => {
+  await start();
+  const [relayer, depositor] = [anAccount(), anAccount()];
+  const { network } = world.origin;
+  network.deposit({ from: relayer, depositor, currency: network.native, amount: 100_000n, nonce: 77n });
+  network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS + 60_000);
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(depositor, world.origin)).toBe(99_990n);
+  expect(received(relayer, world.origin)).toBe(0n);
+});
+
+test("a deposit too low to be sent back pays for the gas that its fills burnt", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { requestId } = agreed;
+  const txHash = world.pay(agreed, { amount: 10n });
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  const [depositRow] = await world.depositsAt(txHash);
+  const request = await world.services.reads.request(requestId);
+  const deposit = depositRow && (await world.services.reads.deposit(depositRow.id));
+  if (!connected || !deposit || !request) throw new Error("the deposit is read");
+  const { chainId } = agreed.terms.destination;
+  await world.pool.query(
+    "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
+    [requestId, chainId],
+  );
+  const burnt: Slot = {
+    id: "-2",
+    chainId,
+    sender: NATIVE_CURRENCY,
+    leg: { kind: "fill", requestId },
+    call: { to: `0x${"c0".repeat(20)}`, value: 0n, data: "0x" },
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 0n,
+    outflow: { currency: NATIVE_CURRENCY, amount: 1n },
+    cancelAfterMs: 0,
+    nonce: 1,
+    state: "dead",
+    cancelReason: undefined,
+    minedAttempt: 1,
+    minedBlockNumber: 1n,
+    minedBlockHash: undefined,
+    minedStatus: "reverted",
+    gasUsed: 1n,
+    effectiveGasPrice: 1n,
+    unexplainedSince: undefined,
+    createdAtMs: 0,
+    attempts: [],
+  };
+  const reads: typeof world.services.reads = {
+    ...world.services.reads,
+    request: async () => ({ ...request, state: { ...request.state, depositId: deposit.id } }),
+    revertedSlotsOfLeg: async () => [burnt],
+  };
+  await refundByRail({ ...world.services, reads }, connected, deposit);
+  const { rows } = await world.pool.query("delete from fill_burns where slot_id = -2 returning unpaid_wei");
+  expect(rows).toEqual([{ unpaid_wei: 0n }]);
+});
+
+test("what a refund would cost more than is left of is not sent, and somebody is told", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed, { amount: 10n });
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "failure",
+    refundFailReason: "AMOUNT_TOO_LOW_TO_REFUND",
+  });
+  expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
+});
+
+test("money that names no known order is kept where the operator sees it", async () => {
+  await start();
+  const currency = world.origin.network.native;
+  const from = anAccount();
+  const txHash = world.origin.network.deposit({ from, currency, amount: 500n, id: anAccount() });
+  for (let more = 0; more < 6; more++) await world.round();
+  expect(await stranded()).toContainEqual(
+    expect.objectContaining({ tx_hash: txHash, disposition: "unattributed" }),
+  );
+  expect(received(from, world.origin)).toBe(0n);
+});
+
+test("money that names no known order goes back to its depositor once the operator releases it", async () => {
+  await start();
+  const { network } = world.origin;
+  const from = anAccount();
+  network.deposit({ from, currency: network.native, amount: 100_000n, id: anAccount() });
+  const txHash = network.deposit({ from, currency: network.native, amount: 50_000n, id: anAccount() });
+  for (let more = 0; more < 6; more++) await world.round();
+  const name = spellTransaction(world.origin.chain, txHash);
+  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+    code: 0,
+    steps: [{ txHash: name, why: "the deposit names no known order" }, { step: "released" }],
+  });
+  for (let more = 0; more < 8; more++) await world.round();
+  expect(await operatorRefund(world, name, "--yes")).toMatchObject({
+    code: 0,
+    steps: [{ step: "already", refundState: "final" }],
+  });
+  expect(received(from, world.origin)).toBe(49_990n);
+  const { rows } = await world.pool.query("select unrepaid_reason from deposits where tx_hash = $1", [
+    txHash,
+  ]);
+  expect(rows).toEqual([{ unrepaid_reason: "the deposit names no order" }]);
+});
+
+test("a recipient who cannot be paid is not paid, and the deposit goes back", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
+  await expectRefundedOnce(agreed);
+});
+
+test("a refund keeps the gas that a fill burnt in its block", async () => {
+  await start();
+  const filled = await world.agree();
+  await depositAndFill(filled);
+  await expectFilledOnce(filled);
+  const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
+  if (slot === undefined) throw new Error("the request is filled");
+  const agreed = await world.agree();
+  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  const reverted = {
+    ...slot,
+    call: { ...slot.call, to: anAccount() as Address },
+    gasUsed: 40n,
+    effectiveGasPrice: 10n,
+  };
+  const reads = {
+    ...world.services.reads,
+    revertedSlotsOfLeg: async (_: string, requestId: string) =>
+      requestId === agreed.requestId ? [reverted] : [],
+  };
+  const burning = { ...world.services, reads };
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  for (let more = 0; more < 8; more++) await world.round(burning);
+  expect((await world.status(agreed.requestId)).status).toBe("refund");
+  expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
+});
+
+test("a fill waits for the solver's money, and not for ever", async () => {
+  await start({ opening: 800_000n });
+  const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
+  for (const one of agreed) world.pay(one);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.work();
+  const ends = [];
+  for (const { requestId } of agreed) ends.push(await world.untilFinal(requestId, 20_000));
+  expect(ends.filter(({ status }) => status === "success")).toHaveLength(8);
+  expect(ends.find(({ status }) => status === "refund")).toMatchObject({
+    failReason: "SOLVER_BALANCE_TOO_LOW",
+  });
+});
+
+test("bytes that nodes have lost are sent again, and those that have lapsed are made anew: one payment", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.mine(5);
+  world.clock.forward(6_000);
+  await world.track(world.destination);
+  const attempts = async () =>
+    (await world.services.reads.slotOfLeg("fill", agreed.requestId))?.attempts ?? [];
+  expect(await attempts()).toHaveLength(1);
+  world.destination.network.mine(12);
+  await world.track(world.destination);
+  expect(await attempts()).toHaveLength(2);
+  world.destination.network.losesBytes = false;
+  await expectFilledOnce(agreed);
+});
+
+test("a fill whose bytes all lapse until its time is over is never made, and the deposit goes back", async () => {
+  await start();
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  const { cancelAfterDeadlineMs } = world.services.enginePolicy;
+  world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
+  // Not before it is known that they cannot count any more.
+  await world.track(world.destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  await expectRefundedOnce(agreed);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
+});
+
+test("a payment whose block is taken back is sent again with the very same bytes", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.mine();
+  await world.track(world.destination);
+  const [first] = world.paymentsOf(agreed, world.destination);
+  world.destination.network.reorg(1);
+  await world.track(world.destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  await expectFilledOnce(agreed);
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([first]);
+});
+
+test("a payment that is stuck is made anew with bytes that spend the same coin: one of the two counts", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree();
+  world.destination.network.refusal = "it pays too little";
+  await depositAndFill(agreed);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.track(world.destination);
+  world.destination.network.refusal = undefined;
+  const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
+  expect(attempts).toHaveLength(2);
+  // The former comes to a node all the same.
+  for (const { raw } of attempts) world.destination.network.take(raw);
+  await expectFilledOnce(agreed);
+});
+
+test("a payment that is stuck and cannot be made anew is offered again as it is", async () => {
+  // Enough for the first bytes, and not for dearer ones.
+  await start({ destination: "coins", opening: 95_016n });
+  const agreed = await world.agree();
+  world.destination.network.losesBytes = true;
+  await depositAndFill(agreed);
+  world.destination.network.losesBytes = false;
+  world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.track(world.destination);
+  const { attempts = [] } = (await world.services.reads.slotOfLeg("fill", agreed.requestId)) ?? {};
+  expect(attempts).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
+test("a payment that nobody has and whose time is over is taken back by one to ourselves, and then the deposit goes back", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  world.destination.network.refusal = "it pays too little";
+  await depositAndFill(agreed);
+  world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  world.destination.network.refusal = undefined;
+  await world.track(world.destination);
+  await expectRefundedOnce(agreed);
+  expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
+});
+
+test("a payment that nodes have is not taken back, however late it is", async () => {
+  await start({ destination: "coins" });
+  const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
+  await depositAndFill(agreed);
+  world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  await world.track(world.destination);
+  await expectFilledOnce(agreed);
+});
+
+test("while nodes do not answer nothing is believed, and it goes on when they do", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.isDown = true;
+  world.destination.network.mine(40);
+  await expect(world.track(world.destination)).rejects.toThrow(/could not be looked after/);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  world.destination.network.isDown = false;
+  await expectFilledOnce(agreed);
+});
+
+test("a node that lags does not make a payment again", async () => {
+  await start();
+  const agreed = await world.agree();
+  await depositAndFill(agreed);
+  world.destination.network.mine(2);
+  world.destination.network.lag = 2;
+  world.clock.forward(60_000);
+  for (let more = 0; more < 4; more++) await world.track(world.destination);
+  world.destination.network.lag = 0;
+  await expectFilledOnce(agreed);
+});
+
+test("waiting for a chain's rate limit holds at most two jobs of each kind, and everything is paid once", async () => {
+  await start();
+  const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.agree()));
+  const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
+  for (const one of [...paid, ...barred]) world.pay(one);
+  for (const { terms } of barred) world.destination.network.bar(terms.recipient, "the account takes nothing");
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  for (const { requestId } of barred) await fillDestination(world.services, requestId);
+  const { chains } = world.services;
+  let release = (): void => undefined;
+  const turn = new Promise<void>((resolve) => (release = resolve));
+  const usedUp = new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
+  const limited = (wait: () => Promise<void>): RailWorld["services"] => {
+    const rails = chains.rails.map((one) => {
+      const paymentCost: ChainRail["paymentCost"] = async (...asked) => {
+        await wait();
+        return await one.rail.paymentCost(...asked);
+      };
+      return { ...one, rail: { ...one.rail, isRateLimited: true as const, paymentCost } };
+    });
+    const rail = (id: number) => rails.find(({ chain }) => chain.id === id);
+    return { ...world.services, chains: { ...chains, rails, rail } };
+  };
+  const waiting = limited(async () => await turn);
+  const depositIds = await Promise.all(
+    barred.map(async ({ requestId }) => (await world.request(requestId)).state.depositId ?? "0"),
+  );
+  const jobs = [
+    ...paid.map(async ({ requestId }) => await fillDestination(waiting, requestId)),
+    ...depositIds.map(async (depositId) => await refundDeposit(waiting, depositId)),
+  ];
+  const ended: unknown[] = [];
+  for (const job of jobs) void job.then((progress) => ended.push(progress));
+  await vi.waitFor(() => expect(ended).toHaveLength(5));
+  expect(ended).toEqual(
+    Array.from({ length: 5 }, () => ({ waitMs: 2_000, why: expect.stringContaining("rate limit of") })),
+  );
+  release();
+  expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
+  // A request beyond the limit is no fault of the fill, however long the limit is used up.
+  const beyond = limited(async () => await Promise.reject(usedUp));
+  const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
+  const unpaid = states.find(({ state }) => state.name === "fillable");
+  if (unpaid === undefined) throw new Error("three fills have tried later");
+  for (let minute = 0; minute < 12; minute++) {
+    const progress = await fillDestination(beyond, unpaid.terms.requestId);
+    expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
+    world.clock.forward(60_000);
+  }
+  for (const one of paid) await expectFilledOnce(one);
+  for (const one of barred) await expectRefundedOnce(one);
+});
+
+test("two processes that pay many at once spend no coin twice, and pay each once", async () => {
+  await start({ destination: "coins" });
+  const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
+  for (const one of agreed) world.pay(one);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const another = { ...world.services, chains: anotherDirectory() };
+  await Promise.all(
+    agreed.flatMap(({ requestId }) => [
+      fillDestination(world.services, requestId),
+      fillDestination(another, requestId),
+    ]),
+  );
+  world.destination.network.settle();
+  const coins = world.destination.network.payments().flatMap(({ payment }) => payment.coins ?? []);
+  expect(new Set(coins).size).toBe(coins.length);
+  for (const one of agreed) await expectFilledOnce(one);
+});
+
+/** The same chains as another process knows them: what it signs at a time is its own. */
+function anotherDirectory(): RailWorld["services"]["chains"] {
+  const { chains } = world.services;
+  const rails = chains.rails.map((one) => ({ ...one, rail: { ...one.rail } }));
+  return { ...chains, rails, rail: (id) => rails.find(({ chain }) => chain.id === id) };
+}
+
+const NONCE = 1_700_000_000_123n;
+const HOUR_MS = 3_600_000;
+
+/** A transfer that cannot say what it is for. */
+function transfer(agreed: AgreedOnRails, nonce = NONCE): Hex {
+  const { user, origin } = agreed.terms;
+  const { currency, amount } = origin;
+  return world.origin.network.deposit({ from: user, currency, amount, nonce });
+}
+
+test("a transfer fills the order that its sender's nonce was said to be for", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  transfer(agreed);
+  await expectFilledOnce(agreed);
+});
+
+test("a transfer whose sender says later what it is for waits in sight, is one deposit, and is filled then", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user } = agreed.terms;
+  const txHash = transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  const waiting = (await stranded()).find((one) => "tx_hash" in one && one.tx_hash === txHash);
+  expect(waiting).toMatchObject({ disposition: "unattributed", wallet_nonce: NONCE });
+  expect((waiting as { mapping_until_ms: number }).mapping_until_ms).toBeGreaterThan(
+    world.clock.nowMs() + HOUR_MS - 60_000,
+  );
+  expect(await operatorRefund(world, txHash, "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the sender may still say which order"),
+  });
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+
+  world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
+  // A hint knows it already, the watcher's row does not.
+  await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  expect(await world.depositsAt(txHash)).toHaveLength(1);
+  await expectFilledOnce(agreed);
+});
+
+test("attributes a transfer that was named late although every reading of the chain meets a fault", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  const fault = new RpcFault({ kind: "http", method: "txDetails", reason: "HTTP status 429: " });
+  let readings = 0;
+  const arrivals = async () => {
+    readings += 1;
+    return await Promise.reject(fault);
+  };
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+  };
+  const limited = { ...connected, rail: { ...connected.rail, arrivals } };
+  const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+  const watcher = watchRail(hurried, limited, locks.lead);
+  try {
+    await expect
+      .poll(async () => (await world.status(agreed.requestId)).status, { timeout: 5_000 })
+      .toBe("pending");
+    expect(readings).toBeGreaterThan(0);
+  } finally {
+    await watcher.close();
+    await locks.close();
+  }
+  await expectFilledOnce(agreed);
+});
+
+test("alarms once while transfers wait to be read, and says when they are read", async () => {
+  await start();
+  const connected = world.services.chains.rail(world.origin.chain.id);
+  if (connected === undefined) throw new Error("no rail for the origin chain");
+  let unreadSince: bigint | undefined = BigInt(Math.floor(world.services.clock.nowMs() / 1_000)) - 600n;
+  const arrivals: ChainRail["arrivals"] = async (cursor) => ({
+    ...(await connected.rail.arrivals(cursor)),
+    ...(unreadSince !== undefined && { unreadSince }),
+  });
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 20 },
+  };
+  const crowded = { ...connected, rail: { ...connected.rail, arrivals } };
+  const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+  const watcher = watchRail(hurried, crowded, locks.lead);
+  try {
+    await expect.poll(() => world.events.of("scan_behind")).toHaveLength(1);
+    expect(world.events.of("scan_behind")[0]?.facts).toMatchObject({ chain: connected.chain.name });
+    unreadSince = undefined;
+    await expect.poll(() => world.events.of("scan_caught_up")).toHaveLength(1);
+    expect(world.events.of("scan_behind")).toHaveLength(1);
+  } finally {
+    await watcher.close();
+    await locks.close();
+  }
+});
+
+test("a transfer of which nobody says within an hour what it is for goes back to its sender, once, and says nothing of any order", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  // What was said is for another nonce.
+  world.map(user, NONCE + 1n, { id: orderId, depositor: user });
+  const txHash = transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS - 60_000);
+  await world.round();
+  expect(received(user, world.origin)).toBe(0n);
+  world.clock.forward(120_000);
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(user, world.origin)).toBe(99_990n);
+  const back = () => world.origin.network.payments().filter(({ payment }) => payment.to === user);
+  expect(back()).toMatchObject([{ payment: { amount: 99_990n } }]);
+  expect(back()[0]?.payment.id).toBeUndefined();
+  expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
+  // What is said after that comes too late.
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  for (let more = 0; more < 4; more++) await world.round();
+  expect(back()).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("waiting");
+});
+
+test("a stranger's speck is not sent back, even where that costs nothing", async () => {
+  await start({ opening: 800_008n });
+  const { network, chain } = world.origin;
+  const usual = network.cost;
+  network.cost = 0n;
+  world.prices.set("coin", "0.001");
+  const specks = [9n, 10n].map((amount) => {
+    const from = anAccount();
+    return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };
+  });
+  network.settle();
+  await world.watch(world.origin);
+  world.clock.forward(HOUR_MS + 60_000);
+  for (let more = 0; more < 4; more++) await world.round();
+  expect(specks.map(({ from }) => received(from, world.origin))).toEqual([0n, 10n]);
+  expect(await world.depositsAt(specks[0]!.txHash)).toMatchObject([
+    { chainId: chain.id, refundState: "impossible" },
+  ]);
+  network.cost = usual;
+});
+
+test("specks of which nobody ever says anything keep no transfer waiting whose sender has said it", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, origin, orderId } = agreed.terms;
+  for (let n = 0n; n < 210n; n++)
+    world.origin.network.deposit({ from: anAccount(), currency: origin.currency, amount: 1n, nonce: n });
+  transfer(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  await world.services.uow.run((tx) =>
+    tx.nonceMappings.say(
+      {
+        chainId: world.origin.chain.id,
+        wallet: user,
+        nonce: NONCE,
+        id: orderId,
+        depositor: user,
+        signature: "0x",
+        signatureChainId: 1,
+        requestId: agreed.requestId,
+      },
+      world.clock.nowMs(),
+    ),
+  );
+  await world.watch(world.origin);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "pending" });
+  await expectFilledOnce(agreed);
+});
+
+test("what was said too late counts for nothing, although it is there when the transfer is read first", async () => {
+  await start();
+  const agreed = await world.agree();
+  const { user, orderId } = agreed.terms;
+  transfer(agreed);
+  world.origin.network.settle();
+  world.clock.forward(HOUR_MS + 60_000);
+  world.map(user, NONCE, { id: orderId, depositor: user });
+  for (let more = 0; more < 8; more++) {
+    await world.round();
+    world.clock.forward(6_000);
+  }
+  expect(received(user, world.origin)).toBe(99_990n);
+  expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
+});
+
+test("watchers of rails do it by themselves, one at a time: when the one that leads is gone, another goes on", async () => {
+  await start();
+  const hurried = {
+    ...world.services,
+    enginePolicy: { ...world.services.enginePolicy, nudgeIntervalMs: 50 },
+  };
+  const watch = () => {
+    const locks = leaderLocks(world.databaseUrl, { onFault: (error) => expect.unreachable(String(error)) });
+    const watchers = world.services.chains.rails.map((one) => watchRail(hurried, one, locks.lead));
+    return async () => {
+      await Promise.all(watchers.map(async (one) => await one.close()));
+      await locks.close();
+    };
+  };
+  const leads = () => world.events.of("chain_leads").length;
+  const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
+    while (!(await isSo())) {
+      for (const { network } of [world.origin, world.destination]) network.mine();
+      await world.work();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const before = leads();
+  const first = watch();
+  await until(() => leads() === before + 2);
+  const second = watch();
+  try {
+    for (const end of [first, undefined]) {
+      const agreed = await world.agree();
+      world.pay(agreed);
+      await until(async () => (await world.status(agreed.requestId)).final);
+      expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+      await end?.();
+    }
+    expect(leads()).toBe(before + 4);
+  } finally {
+    await second();
+  }
+});
+
+test("jobs that got lost are given again", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin);
+  await world.pool.query("update outbox set published_at_ms = 1");
+  world.clock.forward(world.services.enginePolicy.overdueAfterMs + 1);
+  await reconcileRequests(world.services);
+  await world.work();
+  await expectFilledOnce(agreed);
+});

@@ -1,0 +1,188 @@
+import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/adapters/bullmq/outbox-relay.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { buildHealthServer } from "../../../apps/api/src/health-server.ts";
+import type { Catalog } from "../../../apps/api/src/jobs/define-job.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { readiness, readinessCheck } from "../../../apps/api/src/usecases/readiness.ts";
+import type { ReadinessNeeds } from "../../../apps/api/src/usecases/readiness.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let redis: RunningRedis;
+let relay: OutboxRelay;
+let server: FastifyInstance;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
+  // A Redis of this file's own: it is going to be silenced.
+  redis = await startRedis({ port: await freePort(), env: {} });
+  const services = {
+    clock: { nowMs: () => Date.now() },
+    events: recordedEvents(),
+    reads: postgresReads(sqlOn(pool)),
+    chains: {
+      all: [
+        {
+          chain: { name: "one", id: 1, blockTimeSeconds: 2 },
+          pulse: {
+            head: () => ({ number: 99n, timestamp: 200n }),
+            lagging: () => false,
+            headAgeMs: () => 1_400,
+          },
+        },
+      ],
+      rails: [{ chain: { name: "two" }, pulse: { lagging: () => true, headAgeMs: () => 90_000 } }],
+    },
+  } as unknown as WorkerServices;
+  relay = await startOutboxRelay(services, {} as Catalog, {
+    pool,
+    databaseUrl: database.url,
+    redisUrl: redis.url,
+    prefix: "readiness",
+  });
+  server = await buildHealthServer({
+    log: createLogger({ name: "test", level: "silent" }),
+    metrics: createMetrics("test"),
+    readiness: () => readiness(services, { further: { redis: () => relay.ping() } }),
+  });
+});
+afterAll(async () => {
+  redis.process?.kill("SIGCONT");
+  await server.close();
+  await relay.close();
+  await redis.stop();
+  await pool.end();
+  await database.drop();
+});
+
+async function ready(): Promise<{ status: number; redis: string | undefined }> {
+  const answer = await server.inject({ method: "GET", url: "/health/ready" });
+  const { checks } = answer.json<{ checks: Record<string, string> }>();
+  return { status: answer.statusCode, redis: checks["redis"] };
+}
+
+test("a chain that is reached by a rail and lags is told of, and takes nobody out of service", async () => {
+  const answer = await server.inject({ method: "GET", url: "/health/ready" });
+  expect(answer.json()).toMatchObject({
+    checks: { one: "ok", two: "lagging" },
+    chains: { one: { state: "ok", headAgeSeconds: 1 }, two: { state: "lagging", headAgeSeconds: 90 } },
+  });
+  await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
+});
+
+test("a chain whose newest blocks are not scanned is shown, and takes no process out of service", async () => {
+  const scanned = async (number: number, timestamp: number): Promise<unknown> => {
+    await pool.query("delete from chain_blocks; delete from chain_cursors");
+    await pool.query("insert into chain_cursors values (1, $1, '0x01')", [number]);
+    await pool.query("insert into chain_blocks values (1, $1, '0x01', '0x00', $2)", [number, timestamp]);
+    return (await server.inject({ method: "GET", url: "/health/ready" })).json();
+  };
+  const checks = { one: "scan is 59 blocks (118 s) behind" };
+  const chains = { one: { state: "behind" } };
+  expect(await scanned(40, 82)).toMatchObject({ ready: true, checks, chains });
+  expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
+});
+
+test("a worker is not ready while its Redis is silent or gone, and says that it is Redis", async () => {
+  const isReady = { status: 200, redis: "ok" };
+  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+
+  redis.process?.kill("SIGSTOP");
+  expect(await ready()).toEqual({ status: 503, redis: "does not answer in time" });
+  redis.process?.kill("SIGCONT");
+  await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
+
+  await redis.stop();
+  await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not answer" });
+});
+
+test("callers of a public readiness route share one check per second", async () => {
+  let nowMs = 0;
+  let pings = 0;
+  const services = {
+    clock: { nowMs: () => nowMs },
+    reads: {
+      scannedBlocks: async () => new Map(),
+      ping: async () => {
+        pings++;
+      },
+    },
+    chains: { all: [], rails: [] },
+  } as unknown as WorkerServices;
+  const check = readinessCheck(services);
+  await Promise.all(Array.from({ length: 50 }, () => check()));
+  nowMs += 999;
+  await check();
+  expect(pings).toBe(1);
+  nowMs += 1;
+  await check();
+  expect(pings).toBe(2);
+});
+
+test("a service with one chain that works is ready, and one whose chains are all away is not", async () => {
+  expect(await withChains(["lagging", "ok", "unheard"])).toMatchObject({ ready: true });
+  expect(await withChains(["lagging", "unheard"])).toMatchObject({
+    ready: false,
+    chains: { "chain-0": { state: "lagging" }, "chain-1": { state: "unheard" } },
+  });
+});
+
+test("a service whose required chain is away is not ready, whatever the others do", async () => {
+  const required = (...names: string[]) => ({ requiredChains: names });
+  for (const state of ["lagging", "unheard"] as const)
+    expect(await withChains(["ok", state], required("chain-1"))).toMatchObject({
+      ready: false,
+      chains: { "chain-1": { state, required: true } },
+    });
+  const answer = await withChains(["ok", "lagging"], required("chain-0"));
+  expect(answer).toMatchObject({ ready: true, chains: { "chain-0": { required: true } } });
+  expect(answer.chains["chain-1"]).not.toHaveProperty("required");
+  expect(await withChains(["ok", "ok"], required("chain-0", "chain-1"))).toMatchObject({ ready: true });
+});
+
+const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], needs: ReadinessNeeds = {}) =>
+  await readiness(
+    {
+      reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
+      chains: {
+        all: states.map((state, at) => ({
+          chain: { name: `chain-${at}`, id: at, blockTimeSeconds: 2 },
+          pulse: {
+            head: () => (state === "unheard" ? undefined : { number: 1n, timestamp: 1n }),
+            lagging: () => state === "lagging",
+            headAgeMs: () => 0,
+          },
+        })),
+        rails: [],
+      },
+    } as unknown as WorkerServices,
+    needs,
+  );
+
+test("a worker reports the leaders, which decide nothing, and leaves them out when they are unknown", async () => {
+  const services = {
+    reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
+    chains: {
+      all: [],
+      rails: [{ chain: { name: "two" }, pulse: { lagging: () => false, headAgeMs: () => 0 } }],
+    },
+  } as unknown as WorkerServices;
+  const leaders = { two: { leader: "none" as const } };
+  expect(await readiness(services, { leaders: async () => leaders })).toEqual({
+    ready: true,
+    chains: { two: { state: "ok", headAgeSeconds: 0 } },
+    checks: { database: "ok", two: "ok" },
+    leaders,
+  });
+  const failing = async (): Promise<never> => await Promise.reject(new Error("the database is away"));
+  expect(await readiness(services, { leaders: failing })).not.toHaveProperty("leaders");
+});

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => await world.stop());
+
+test("whenever the process dies between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
+  const { origin, destination, usdc } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({ recipient: world.anAddress() });
+      await world.pay(agreed);
+      await origin.mine();
+      return agreed;
+    },
+    live: async (by) => {
+      await world.watch(origin, by);
+      await world.work(by);
+      await destination.mine();
+      await world.watch(destination, by);
+      await destination.mine(2);
+      await world.watch(destination, by);
+    },
+    verify: async (agreed, moment) => {
+      const { recipient, destination: promised } = agreed.terms;
+      const payments = await world.paymentsOf(agreed, destination);
+      expect(payments, moment).toHaveLength(1);
+      expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
+      // Who dies right after the broadcast may leave it to the block to tell of it.
+      expect(await world.statusesOf(agreed.requestId), moment).toSatisfy((seen: string[]) =>
+        ["waiting pending submitted success", "waiting pending success"].includes(seen.join(" ")),
+      );
+      expect(await world.status(agreed.requestId), moment).toMatchObject({
+        status: "success",
+        fundsAt: "recipient",
+        txHashes: [payments[0]?.hash],
+      });
+    },
+  });
+  // The moments that matter are among those that were tried.
+  for (const moment of [
+    "before commit",
+    "after commit",
+    "before lanes.reserve",
+    "before sign",
+    "before lanes.addAttempt",
+    "before broadcast",
+    "after broadcast",
+    "before lanes.setBroadcast",
+    "before lanes.setMined",
+    "before lanes.setFinal",
+  ])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test("whenever the process dies during a refund, the money goes back exactly once", async () => {
+  const { origin, usdc } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({ refundTo: world.anAddress(), referrer: "debug-force-refund" });
+      await world.pay(agreed);
+      await origin.mine();
+      return agreed;
+    },
+    live: async (by) => {
+      await world.watch(origin, by);
+      await world.work(by);
+      await origin.mine();
+      await world.watch(origin, by);
+      await origin.mine(2);
+      await world.watch(origin, by);
+    },
+    verify: async (agreed, moment) => {
+      const payments = await world.paymentsOf(agreed, origin);
+      expect(payments, moment).toHaveLength(1);
+      expect(await origin.balance(agreed.terms.refundTo, usdc), moment).toBeGreaterThan(99_000_000n);
+      expect(await world.paymentsOf(agreed, world.destination), moment).toEqual([]);
+      expect(await world.statusesOf(agreed.requestId), moment).toEqual(["waiting", "pending", "refund"]);
+      expect((await world.status(agreed.requestId)).refundTxHashes, moment).toEqual([payments[0]?.hash]);
+    },
+  });
+  for (const moment of ["before sign", "after broadcast", "before deposits.setRefund"])
+    expect(deaths).toContain(moment);
+}, 120_000);
+
+test("whenever the process dies while it replaces a stuck fill, one of the two variants pays and never both", async () => {
+  const { origin, destination, usdc, clock } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({ recipient: world.anAddress() });
+      await world.pay(agreed);
+      await origin.mine();
+      await world.watch(origin);
+      await world.work();
+      clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+      return agreed;
+    },
+    live: async (by) => {
+      await world.care(destination, by);
+      await destination.mine();
+      await world.watch(destination, by);
+    },
+    verify: async (agreed, moment) => {
+      expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
+      const { recipient, destination: promised } = agreed.terms;
+      expect(await destination.balance(recipient, usdc), moment).toBe(promised.expectedAmount);
+      expect((await world.status(agreed.requestId)).status, moment).toBe("success");
+    },
+  });
+  expect(deaths).toContain("before lanes.addAttempt");
+}, 120_000);
+
+test("whenever the process dies while it cancels a fill, the deposit goes back once or the fill is paid, never both", async () => {
+  const { origin, destination, usdc, clock } = world;
+  const outcomes = new Set<string>();
+  await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({
+        recipient: world.anAddress(),
+        refundTo: world.anAddress(),
+        ttl: 300,
+      });
+      await world.pay(agreed);
+      await origin.mine();
+      // Others use the chain as well: else our own bumped fees would be all that prices are read from.
+      for (let block = 0; block < 2; block++) {
+        await destination.send(world.stranger, { to: world.stranger.address });
+        await destination.mine();
+      }
+      await world.watch(origin);
+      await world.work();
+      clock.forward(300_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+      return agreed;
+    },
+    live: async (by) => {
+      await world.care(destination, by);
+      await world.care(destination, by);
+      await destination.mine();
+      await world.watch(destination, by);
+      await destination.mine(2);
+      await world.watch(destination, by);
+      await world.work(by);
+    },
+    verify: async (agreed, moment) => {
+      const fills = await world.paymentsOf(agreed, destination);
+      const refunds = await world.paymentsOf(agreed, origin);
+      const { status } = await world.status(agreed.requestId);
+      outcomes.add(status);
+      expect(fills.length + refunds.length, moment).toBe(1);
+      expect(status, moment).toBe(fills.length === 1 ? "success" : "refund");
+      const got = await destination.balance(agreed.terms.recipient, usdc);
+      expect(got, moment).toBe(fills.length === 1 ? agreed.terms.destination.expectedAmount : 0n);
+    },
+  });
+  expect(outcomes).toContain("refund");
+}, 120_000);

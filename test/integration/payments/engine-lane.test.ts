@@ -1,0 +1,795 @@
+import { rawKeySigner } from "@causeway/attest";
+import { testTokenAbi } from "@causeway/contracts";
+import { NodeRefusal, RpcFault } from "@causeway/chains";
+import type { Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import { encodeFunctionData, keccak256, parseEther } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { scanChain, trailLength } from "../../../apps/api/src/usecases/scan-chain.ts";
+import { trackLane } from "../../../apps/api/src/usecases/track-lane.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { ServerReplaced } from "../../../apps/api/src/ports/server-replaced.ts";
+import { loseRows } from "../../support/lost-rows.ts";
+import { withChain } from "../../support/other-chain.ts";
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+});
+afterEach(async () => await world.stop());
+
+/** A request whose fill has just been handed to the node and waits there. */
+async function aSubmittedFill(ask: Ask = {}, by: WorkerServices = world.services): Promise<Agreed> {
+  const agreed = await world.quote({ recipient: world.anAddress(), ...ask });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  await world.work(by);
+  return agreed;
+}
+
+async function slotOf({ requestId }: Agreed) {
+  const slot = await world.services.reads.slotOfLeg("fill", requestId);
+  if (slot === undefined) throw new Error("the request has no live slot");
+  return slot;
+}
+
+const received = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, terms.destination.currency);
+
+test("a fill that is stuck because blocks became dearer is replaced at the same nonce with higher fees and paid once", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  const before = await slotOf(agreed);
+  const first = before.attempts[0];
+  // The next block asks more than the first variant can ever pay.
+  const baseFeePerGas = (first?.maxFeePerGas ?? 0n) * 3n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await destination.mine();
+  await world.watch(destination);
+  expect(await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id))).toEqual([]);
+
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(destination);
+  const { nonce, attempts } = await slotOf(agreed);
+  expect(nonce).toBe(before.nonce);
+  expect(attempts).toHaveLength(2);
+  expect(attempts[1]?.maxFeePerGas).toBeGreaterThan(baseFeePerGas);
+  for (const fee of ["maxFeePerGas", "maxPriorityFeePerGas"] as const)
+    expect(attempts[1]?.[fee]).toBeGreaterThanOrEqual(((first?.[fee] ?? 0n) * 11_250n) / 10_000n);
+
+  await destination.mine();
+  await world.watch(destination);
+  const status = await world.status(agreed.requestId);
+  expect(status).toMatchObject({ status: "success", txHashes: [attempts[1]?.txHash] });
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("at the chain's fee cap nothing dearer is signed: the same bytes go out again", async () => {
+  await world.stop();
+  world = await startEngineWorld();
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  const capped = { ...destination.chain, fees: { ...destination.chain.fees, maxFeePerGasWei: 1n } };
+  const connected = { ...destination.connected, chain: capped };
+  const by = { ...world.services, chains: { ...world.services.chains, get: () => connected } };
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await world.care(destination, by);
+  expect((await slotOf(agreed)).attempts).toHaveLength(1);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+});
+
+test("a fill that the solver cannot pay the gas for waits and is paid when the solver is funded", async () => {
+  const { destination, clock, events } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  // The money leaves between the simulation and the broadcast.
+  const { signer } = world.services;
+  await world.work({
+    ...world.services,
+    signer: {
+      ...signer,
+      signDigest: async (digest) => {
+        await destination.client.setBalance({ address: world.solver.address, value: 1n });
+        return await signer.signDigest(digest);
+      },
+    },
+  });
+  expect(events.of("attempt_refused")).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+
+  await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
+  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
+test("a fill whose bytes the node refuses for good gives its nonce to a no-op, does not jam the fills behind it, and its deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const [chain, others] = [destination.connected, world.services.chains];
+  let refusals = 0;
+  const refusing = {
+    ...chain,
+    connection: {
+      ...chain.connection,
+      writer: {
+        broadcast: async () => {
+          refusals++;
+          return { kind: "rejected", reason: "intrinsic gas too low" } as const;
+        },
+      },
+    },
+  };
+  const by: WorkerServices = {
+    ...world.services,
+    chains: { ...others, get: (id) => (id === destination.chain.id ? refusing : others.get(id)) },
+  };
+  const refused = await aSubmittedFill({ refundTo: world.anAddress() }, by);
+  expect(refusals).toBe(1);
+  const behind = await aSubmittedFill();
+  expect((await slotOf(behind)).nonce).toBe((await slotOf(refused)).nonce + 1);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status, "the nonce before it is missing").toBe("submitted");
+
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status).toBe("success");
+  // Its nonce is used up, but a block may still fall out: nothing is refunded before that is over.
+  expect((await world.status(refused.requestId)).status).toBe("pending");
+  expect((await world.request(refused.requestId)).state.name).toBe("filling");
+
+  const end = await world.untilFinal(refused.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_SUBMISSION_FAILED" });
+  expect(await world.statusesOf(refused.requestId)).toEqual(["waiting", "pending", "refund"]);
+  expect(await world.paymentsOf(refused, destination)).toEqual([]);
+  expect(await world.paymentsOf(refused, origin)).toHaveLength(1);
+  expect(clock.nowMs()).toBeGreaterThan(0);
+});
+
+test("a fill that is not mined long after its deadline is cancelled: a no-op takes its nonce, the fills behind go on, the deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const late = await aSubmittedFill({ ttl: 300, refundTo: world.anAddress() });
+  clock.forward(200_000);
+  const behind = await aSubmittedFill();
+  clock.forward(100_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
+  await world.care(destination);
+  const { attempts } = await slotOf(late);
+  expect(attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(behind.requestId)).status).toBe("success");
+  const end = await world.untilFinal(late.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_NOT_INCLUDED", txHashes: [] });
+  expect(await world.statusesOf(late.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "pending",
+    "refund",
+  ]);
+  expect(await received(late)).toBe(0n);
+  expect(await world.paymentsOf(late, origin)).toHaveLength(1);
+});
+
+test("a nonce that the key used elsewhere is dead only by proof and depth; then the deposit goes back", async () => {
+  const { destination, origin, clock } = world;
+  const agreed = await aSubmittedFill();
+  const { nonce } = await slotOf(agreed);
+  // Another program with the same key replaces the fill in the pool by something dearer.
+  const foreign = await destination.client.sendTransaction({
+    account: privateKeyToAccount(world.solver.privateKey),
+    to: world.stranger.address,
+    value: 1n,
+    nonce,
+    gas: 21_000n,
+    maxFeePerGas: 400_000_000_000n,
+    maxPriorityFeePerGas: 300_000_000_000n,
+  });
+  await destination.mine();
+  await world.watch(destination);
+  expect(
+    (await destination.sentBy(world.solver.address, agreed.since.get(destination.chain.id)))[0]?.hash,
+  ).toBe(foreign);
+  for (let block = 1; block <= 3; block++) {
+    expect((await world.request(agreed.requestId)).state.name, `${block} blocks`).toBe("submitted");
+    expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toMatchObject({ state: "open" });
+    await destination.mine();
+    await world.watch(destination);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
+  clock.forward(1_000);
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end.status).toBe("refund");
+  expect(await received(agreed)).toBe(0n);
+  expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
+  // The lane goes on at the next nonce.
+  const next = await aSubmittedFill();
+  expect((await world.untilFinal(next.requestId)).status).toBe("success");
+});
+
+test("a fill that is mined above the watched head does not stop the lane for other requests", async () => {
+  const { destination } = world;
+  const trail = await world.watch(destination);
+  await aSubmittedFill();
+  await destination.mine();
+  for (const look of [1, 2]) {
+    await trackLane(world.services, destination.connected, trail);
+    expect((await slotOf(await aSubmittedFill())).state, `look ${look}`).toBe("open");
+  }
+});
+
+test("a lane plans on while a receipt is late by one head, and stops when a second head shows none", async () => {
+  const { destination } = world;
+  const { connected } = destination;
+  await aSubmittedFill();
+  const reader = { ...connected.connection.reader, receipt: async () => undefined };
+  const lagging = { ...connected, connection: { ...connected.connection, reader } };
+  await destination.mine();
+  const trail = await world.watch(destination, {
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? lagging : world.services.chains.get(id)),
+    },
+  });
+  // A second look at the same head is no second head.
+  await trackLane(world.services, lagging, trail);
+  expect((await slotOf(await aSubmittedFill())).state).toBe("open");
+  await destination.mine();
+  const later = await scanChain(world.services, connected, trail, await destination.announce());
+  await trackLane(world.services, lagging, later);
+  const waiting = await aSubmittedFill();
+  expect((await world.request(waiting.requestId)).state.name).toBe("fillable");
+  await world.watch(destination);
+  await world.work();
+  expect((await slotOf(waiting)).state).toBe("open");
+});
+
+test("a transfer that the token answers with false instead of reverting is no fill: the deposit goes back", async () => {
+  const { destination } = world;
+  const { client } = destination;
+  const agreed = await aSubmittedFill({ refundTo: world.anAddress() });
+  const address = agreed.terms.destination.currency;
+  const bytecode = (await client.getCode({ address })) ?? "0x";
+  // Answers false to everything.
+  await client.setCode({ address, bytecode: "0x600060005260206000f3" });
+  await destination.mine();
+  await client.setCode({ address, bytecode });
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).not.toBe("success");
+  for (let round = 0; round < 8; round++) {
+    await world.work();
+    await world.round();
+  }
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TRANSACTION_REVERTED",
+  });
+  expect(await received(agreed)).toBe(0n);
+});
+
+test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  const { reader } = destination.connected.connection;
+  const forgetful = {
+    ...destination.connected,
+    connection: {
+      ...destination.connected.connection,
+      reader: { ...reader, receipt: async () => undefined },
+    },
+  };
+  const by: WorkerServices = {
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? forgetful : world.services.chains.get(id)),
+    },
+  };
+  for (let block = 0; block < 8; block++) {
+    await world.watch(destination, by);
+    await world.work(by);
+    await destination.mine();
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
+  expect(world.events.of("nonce_unexplained").length).toBeGreaterThan(0);
+  // The node comes to its senses.
+  await world.watch(destination);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
+/** What a database knows that failed over to a copy without the commit that planned the fill. @returns restores what was lost */
+async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
+  const { requestId } = agreed;
+  const { pool } = world;
+  const slot = await slotOf(agreed);
+  const restore = await loseRows(pool, slot);
+  const requests = "update requests set state = $2, tx_hashes = $3 where request_id = $1";
+  await pool.query(requests, [requestId, "fillable", []]);
+  await pool.query(
+    "insert into outbox (job_name, job_id, payload, created_at_ms) values ('fill', $1, $2, 0)",
+    [`again-${requestId}`, JSON.stringify({ requestId })],
+  );
+  return async () => {
+    await restore();
+    await pool.query(requests, [requestId, "submitted", slot.attempts.map(({ txHash }) => txHash)]);
+  };
+}
+
+test("a payment whose commit a failover lost is not made again: its lane plans nothing until somebody has restored it", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await forgotten(agreed);
+  await openLane(world.services, destination.connected);
+  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
+  // Neither this request nor another one is planned there, however long it takes.
+  const other = await aSubmittedFill();
+  for (let round = 0; round < 8; round++) {
+    world.clock.forward(60_000);
+    await world.round();
+    await openLane(world.services, destination.connected);
+  }
+  for (const { requestId } of [agreed, other])
+    expect((await world.request(requestId)).state.name).toBe("fillable");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a lost payment is remembered beyond the blocks that are searched, until its rows are restored", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  const restore = await forgotten(agreed);
+  await openLane(world.services, destination.connected);
+  await destination.mine(trailLength(destination.chain) + 5);
+  for (let round = 0; round < 4; round++) {
+    await world.round();
+    await openLane(world.services, destination.connected);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+
+  await restore();
+  await openLane(world.services, destination.connected);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  const next = await aSubmittedFill();
+  expect((await world.untilFinal(next.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+/** The services of an operator who has changed the solver's key, and has funded the new one. */
+async function withNewKey({ signer: former, ...services }: WorkerServices): Promise<WorkerServices> {
+  const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
+  await world.destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
+  await world.destination.mine();
+  return { ...services, signer, formerSigners: [former] };
+}
+
+test("while a lost payment waits in the pool, nothing is planned with its nonce", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await forgotten(agreed);
+  await world.pool.query("delete from outbox where published_at_ms is null");
+  const other = await aSubmittedFill();
+  expect((await world.request(other.requestId)).state.name).toBe("fillable");
+  expect(await fillDestination(world.services, agreed.requestId)).toMatchObject({
+    why: expect.stringContaining("does not know waits to be mined"),
+  });
+  await destination.mine();
+  for (let round = 0; round < 4; round++) {
+    await openLane(world.services, destination.connected);
+    await fillDestination(world.services, agreed.requestId);
+    await fillDestination(world.services, other.requestId);
+    await world.round();
+  }
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(other, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a fill that was checked before the database failed over takes no nonce after it, and is planned again", async () => {
+  const { origin, services, pool } = world;
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  const replaced = { isNew: () => true };
+  const midway = { ...services, uow: postgresUnitOfWork(pool, replaced) };
+  await expect(fillDestination(midway, agreed.requestId)).rejects.toThrow(ServerReplaced);
+  const { chain } = world.destination;
+  const raised = midway.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));
+  await expect(raised).rejects.toThrow(ServerReplaced);
+  const after = { ...services, reads: postgresReads(sqlOn(pool), replaced) };
+  expect(await fillDestination(after, agreed.requestId)).toMatchObject({
+    why: expect.stringContaining("less than a minute ago"),
+  });
+  expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("a key that was used while the node had forgotten its old states opens its lane when the node knows them", async () => {
+  const { destination, services, solver } = world;
+  await openLane(services, destination.connected);
+  await destination.send(solver, { to: world.stranger.address, value: 1n });
+  await destination.mine();
+  const { reader } = destination.connected.connection;
+  const pruned = withChain(services, destination.connected, {
+    connection: {
+      reader: {
+        ...reader,
+        transactionByNonce: async () =>
+          await Promise.reject(
+            new RpcFault({ kind: "refused", method: "eth_getTransactionCount", reason: "no state" }),
+          ),
+      },
+    },
+  });
+  const forgetful = pruned.chains.get(destination.chain.id) ?? destination.connected;
+  await openLane(services, forgetful);
+  await destination.mine(trailLength(destination.chain) + 5);
+  await world.watch(destination);
+  const waits = await aSubmittedFill();
+  expect((await world.request(waits.requestId)).state.name).toBe("fillable");
+  await openLane(services, destination.connected);
+  expect((await world.untilFinal(waits.requestId)).status).toBe("success");
+});
+
+test("the holder of a key that is no longer configured cannot block its orders", async () => {
+  const { destination, origin, services, solver } = world;
+  await aSubmittedFill();
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  const { formerSigners, ...rotated } = await withNewKey(services);
+  expect(formerSigners).toHaveLength(1);
+  const data = agreed.terms.orderId;
+  await destination.send(solver, { to: world.stranger.address, data, value: 1n });
+  await destination.mine();
+  for (let round = 0; round < 3; round++) {
+    await openLane(rotated, destination.connected);
+    await world.watch(origin, rotated);
+    await destination.mine(3);
+    await world.watch(destination, rotated);
+    await fillDestination(rotated, agreed.requestId);
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunding");
+});
+
+test("a lost payment of a former key is not made again by the new one, which pays for everything else", async () => {
+  const { destination, origin, services } = world;
+  const [agreed, other] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
+  await destination.mine();
+  await forgotten(agreed);
+  await world.pay(other);
+  await origin.mine();
+  const rotated = await withNewKey(services);
+  await openLane(rotated, destination.connected);
+  await world.watch(origin, rotated);
+  for (let round = 0; round < 4; round++) {
+    await fillDestination(rotated, agreed.requestId).catch(() => undefined);
+    await fillDestination(rotated, other.requestId).catch(() => undefined);
+    await destination.mine(trailLength(destination.chain));
+    await world.watch(destination, rotated);
+    await openLane(rotated, destination.connected);
+  }
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await received(other)).toBe(other.terms.destination.expectedAmount);
+});
+
+test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {
+  const { destination, origin, clock, services } = world;
+  const { inventoryWaitMs } = services.enginePolicy;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await forgotten(agreed);
+  const { connection } = destination.connected;
+  const fault = new NodeRefusal({ method: "eth_call", nodeCode: 503, nodeText: "busy", nodeData: undefined });
+  const failing = async (): Promise<never> => await Promise.reject(fault);
+  const silent = withChain(services, destination.connected, {
+    connection: { reader: { ...connection.reader, nonce: failing, simulate: failing } },
+  });
+  const disabled: WorkerServices = {
+    ...services,
+    chains: {
+      ...services.chains,
+      get: (id) => (id === destination.chain.id ? undefined : services.chains.get(id)),
+    },
+  };
+  const unknownSolver: WorkerServices = {
+    ...services,
+    signer: { ...services.signer, address: world.anAddress() },
+  };
+  const attempt = async (by: WorkerServices): Promise<unknown> =>
+    await fillDestination(by, agreed.requestId).catch((error: unknown) => error);
+  for (const by of [silent, disabled]) {
+    for (let round = 0; round < 10; round++) {
+      await attempt(by);
+      clock.forward(inventoryWaitMs / 4);
+    }
+    expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  }
+  expect(await attempt(silent)).toBe(fault);
+  expect(await attempt(disabled)).toMatchObject({ why: expect.stringContaining("not enabled") });
+  // Past its deadline it would be refunded, had nothing been paid.
+  clock.forward(agreed.terms.fillDeadlineMs);
+  for (const by of [silent, disabled, unknownSolver, services]) await attempt(by);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a fill whose commit a failover lost before its bytes left is planned again and paid once, although the old process sends them late", async () => {
+  const { destination, origin } = world;
+  const kept: Hex[] = [];
+  const broadcast = async (raw: Hex): Promise<never> => {
+    kept.push(raw);
+    return await Promise.reject(new Error("cut off"));
+  };
+  const cutOff = withChain(world.services, destination.connected, { connection: { writer: { broadcast } } });
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work(cutOff).catch(() => undefined);
+  await forgotten(agreed);
+  // With other fees, so that the bytes differ.
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 3n * 10n ** 9n });
+  await destination.mine();
+  await world.watch(destination);
+  await world.work();
+  const [attempt] = (await slotOf(agreed)).attempts;
+  const [late = "0x"] = kept;
+  expect(attempt?.txHash).not.toBe(keccak256(late));
+  await destination.client.sendRawTransaction({ serializedTransaction: late }).catch(() => undefined);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("a slot whose nonce was used by a lost payment of an order is never taken for dead", async () => {
+  const { destination, origin } = world;
+  const agreed = await aSubmittedFill();
+  await forgotten(agreed);
+  // The lost bytes still wait in the pool, and the fill is planned anew at the same nonce with other fees.
+  const { connected } = destination;
+  const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
+  const gasPrices = () => ({ ...prices, maxFeePerGas: maxFeePerGas - 1n });
+  // The node tells nothing of its pool.
+  const { connection } = connected;
+  const nonce: typeof connection.reader.nonce = async (account) =>
+    await connection.reader.nonce(account, "latest");
+  const other = {
+    ...connected,
+    pulse: { ...connected.pulse, gasPrices },
+    connection: { ...connection, reader: { ...connection.reader, nonce } },
+  };
+  await world.work({
+    ...world.services,
+    chains: {
+      ...world.services.chains,
+      get: (id) => (id === destination.chain.id ? other : world.services.chains.get(id)),
+    },
+  });
+  expect((await slotOf(agreed)).attempts).toHaveLength(1);
+  for (let round = 0; round < 8; round++) await world.round();
+  expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: agreed.requestId });
+  expect((await slotOf(agreed)).state).toBe("open");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(await world.paymentsOf(agreed, origin)).toEqual([]);
+});
+
+test("an outcome is final exactly when its block is as deep as the chain's finality asks", async () => {
+  const { destination } = world;
+  const agreed = await aSubmittedFill();
+  for (const depth of [1, 2, 3]) {
+    await destination.mine();
+    await world.watch(destination);
+    const { status, final } = await world.status(agreed.requestId);
+    expect({ status, final }, `${depth} of 3 blocks`).toEqual({ status: "success", final: depth === 3 });
+  }
+});
+
+test("a lane that starts behind the chain begins at the chain's nonce", async () => {
+  const { destination } = world;
+  for (let sent = 0; sent < 3; sent++) {
+    await destination.send(world.solver, { to: world.stranger.address, value: 1n });
+    await destination.mine();
+  }
+  const used = await destination.client.getTransactionCount({ address: world.solver.address });
+  await openLane(world.services, destination.connected);
+  const agreed = await aSubmittedFill();
+  expect((await slotOf(agreed)).nonce).toBe(used);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+});
+
+test("a fill that reverts on chain is refunded once that block is beyond reorgs, and shows no failure on the way", async () => {
+  const { destination, origin } = world;
+  // Native to an account that becomes a contract which takes nothing, after the simulation.
+  const agreed = await aSubmittedFill({ destinationCurrency: NATIVE_CURRENCY });
+  await destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+  expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toMatchObject({
+    state: "mined",
+    minedStatus: "reverted",
+  });
+  // Its block may still be replaced by one in which the payment succeeds.
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED", txHashes: [] });
+  expect(await world.statusesOf(agreed.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "pending",
+    "refund",
+  ]);
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
+});
+
+test("a fill that falls out of the chain is submitted again with the same bytes and pays once", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  const mined = await world.status(agreed.requestId);
+  expect(mined.status).toBe("success");
+  expect(mined.final).toBe(false);
+
+  await destination.reorg(1);
+  await world.watch(destination);
+  expect(await received(agreed)).toBe(0n);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", final: false });
+
+  clock.forward(world.services.enginePolicy.orphanedAfterMs + 1);
+  await world.care(destination);
+  await destination.mine();
+  await world.watch(destination);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: mined.txHashes });
+  const end = await world.untilFinal(agreed.requestId);
+  expect(end).toMatchObject({ status: "success", final: true, txHashes: mined.txHashes });
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await world.statusesOf(agreed.requestId)).toEqual([
+    "waiting",
+    "pending",
+    "submitted",
+    "success",
+    "submitted",
+    "success",
+  ]);
+});
+
+test("a fill that falls out of the chain long after it was signed is submitted again, and is not given up: nodes had taken it", async () => {
+  const { destination, clock } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  // Nobody looked after the lane meanwhile.
+  clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
+  await destination.reorg(1);
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("submitted");
+
+  await world.care(destination);
+  expect((await slotOf(agreed)).cancelReason).toBeUndefined();
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("a fill that a reorg moved into another block stays paid once and becomes final there", async () => {
+  const { destination } = world;
+  const agreed = await aSubmittedFill();
+  await destination.mine();
+  await world.watch(destination);
+  const raw = (await slotOf(agreed)).attempts[0]?.raw ?? "0x";
+  await destination.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
+  await destination.client.sendRawTransaction({ serializedTransaction: raw });
+  await destination.mine();
+  await world.watch(destination);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  const [payment] = await world.paymentsOf(agreed, destination);
+  expect((await slotOf(agreed)).minedBlockNumber).toBe(payment?.block);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("a hundred fills in flight on one lane confirm without a gap", async () => {
+  const { destination, origin } = world;
+  const agreed: Agreed[] = [];
+  for (let at = 0; at < 100; at++)
+    agreed.push(await world.quote({ recipient: world.anAddress(), amount: "5000000" }));
+  const approval = agreed[0]?.answer.steps.find(({ id }) => id === "approve");
+  expect(approval).toBeDefined();
+  await origin.send(world.user, {
+    to: world.usdc,
+    data: encodeFunctionData({
+      abi: testTokenAbi,
+      functionName: "approve",
+      args: [origin.chain.contracts.depository, 10n ** 18n],
+    }),
+  });
+  const firstNonce = await origin.client.getTransactionCount({
+    address: world.user.address,
+    blockTag: "pending",
+  });
+  for (const [at, { answer }] of agreed.entries()) {
+    const deposit = transactionsOf(answer.steps).at(-1);
+    await origin.send(world.user, {
+      to: (deposit?.to ?? "0x") as `0x${string}`,
+      data: (deposit?.data ?? "0x") as `0x${string}`,
+      nonce: firstNonce + at,
+    });
+  }
+  while ((await origin.client.getTransactionCount({ address: world.user.address })) < firstNonce + 100)
+    await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  const slots = await world.services.reads.unsettledSlots(destination.chain.id, world.solver.address);
+  const nonces = slots.map(({ nonce }) => nonce);
+  expect(nonces).toEqual(Array.from({ length: 100 }, (_, at) => (nonces[0] ?? 0) + at));
+  await destination.mine(2);
+  await world.watch(destination);
+  const statuses = await Promise.all(
+    agreed.map(async ({ requestId }) => (await world.status(requestId)).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set(["success"]));
+  const payments = await destination.sentBy(world.solver.address, agreed[0]?.since.get(destination.chain.id));
+  expect(new Set(payments.map(({ input }) => input.slice(-64))).size).toBe(100);
+  expect(payments).toHaveLength(100);
+});
+
+test("a lane that began after a transaction which a reorg dropped is not held up by its nonce", async () => {
+  const { origin, destination, services, solver } = world;
+  const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
+  // What the chain told before the reorg.
+  await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
+  const agreed = await world.quote();
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.mine();
+  expect(await world.paymentsOf(agreed, destination)).toEqual([]);
+  expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
+  const sent = await destination.sentBy(solver.address);
+  expect(sent.map(({ nonce, input }) => [nonce, input === "0x"])).toEqual([
+    [used, true],
+    [used + 1, true],
+    [used + 2, false],
+  ]);
+  expect(world.events.of("nonce_gap_filled").map(({ facts }) => facts["nonce"])).toEqual([used, used + 1]);
+});

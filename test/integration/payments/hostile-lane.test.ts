@@ -1,0 +1,146 @@
+import { RpcFault, type ChainWriter } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+import { withChain } from "../../support/other-chain.ts";
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+});
+afterEach(async () => await world.stop());
+
+async function aDeposit(ask: Ask = {}): Promise<Agreed> {
+  const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return agreed;
+}
+
+const slotOf = async ({ requestId }: Agreed) => await world.services.reads.slotOfLeg("fill", requestId);
+const statusOf = async ({ requestId }: Agreed) => (await world.status(requestId)).status;
+
+/** The services with a node of the destination that is asked by `broadcast`. */
+const sendingBy = (broadcast: ChainWriter["broadcast"]): WorkerServices =>
+  withChain(world.services, world.destination.connected, { connection: { writer: { broadcast } } });
+
+async function mineDestination(): Promise<void> {
+  await world.destination.mine();
+  await world.watch(world.destination);
+}
+
+test("a native fill that leaves no coin for gas gets no nonce: it waits, those behind it are paid, and at last it goes back", async () => {
+  const { destination, clock, services } = world;
+  const greedy = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
+  const { expectedAmount } = greedy.terms.destination;
+  // Enough for the payment and for the gas of others, not for the payment and its own gas.
+  await destination.client.setBalance({ address: world.solver.address, value: expectedAmount + 10n ** 9n });
+  await mineDestination();
+  await world.work();
+  expect(await slotOf(greedy)).toBeUndefined();
+  expect(world.events.of("fill_waits").at(-1)?.facts).toMatchObject({ requestId: greedy.requestId });
+  expect(await statusOf(greedy)).toBe("pending");
+
+  const behind = await aDeposit();
+  await world.work();
+  await mineDestination();
+  expect(await statusOf(behind)).toBe("success");
+  expect(world.events.of("attempt_refused")).toEqual([]);
+
+  clock.forward(services.enginePolicy.inventoryWaitMs + 1);
+  expect(await world.untilFinal(greedy.requestId, 1_000)).toMatchObject({
+    status: "refund",
+    failReason: "SOLVER_BALANCE_TOO_LOW",
+  });
+});
+
+test("a payment that no node takes, in whatever words, gives its nonce to a no-op: those behind it are mined and its deposit goes back", async () => {
+  const { destination, clock, services } = world;
+  const { writer } = destination.connected.connection;
+  let refused: Hex | undefined;
+  const by = sendingBy(async (raw) => {
+    refused ??= raw;
+    if (raw !== refused) return await writer.broadcast(raw);
+    const reason =
+      "the node answered error -32000: in-flight transaction limit reached for delegated accounts";
+    throw new RpcFault({ kind: "refused", method: "eth_sendRawTransaction", reason });
+  });
+  const odd = await aDeposit();
+  await expect(world.work(by)).rejects.toThrow("in-flight");
+  const behind = await aDeposit();
+  await world.work(by);
+  await mineDestination();
+  expect(await statusOf(behind)).toBe("submitted");
+
+  clock.forward(services.enginePolicy.stuckAfterMs + 1);
+  await world.care(destination, by);
+  expect((await slotOf(odd))?.attempts.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  await mineDestination();
+  expect(await statusOf(behind)).toBe("success");
+  expect(await world.untilFinal(odd.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TRANSACTION_SUBMISSION_FAILED",
+  });
+  expect(await world.paymentsOf(odd, destination)).toEqual([]);
+});
+
+test("a stuck payment is replaced in time although its bytes are sent again every few seconds", async () => {
+  const { destination, clock, services } = world;
+  const { stuckAfterMs, rebroadcastIntervalMs } = services.enginePolicy;
+  const agreed = await aDeposit();
+  let broadcasts = 0;
+  const by = sendingBy(async (raw) => {
+    broadcasts++;
+    return await destination.connected.connection.writer.broadcast(raw);
+  });
+  await world.work(by);
+  const first = (await slotOf(agreed))?.attempts[0]?.maxFeePerGas ?? 0n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: first * 3n });
+  await mineDestination();
+  for (let passedMs = 0; passedMs <= stuckAfterMs; passedMs += 2_000) {
+    clock.forward(2_000);
+    await world.care(destination, by);
+  }
+  expect(broadcasts, "the first bytes went out again meanwhile").toBeGreaterThan(
+    Math.floor(stuckAfterMs / (rebroadcastIntervalMs + 2_000)),
+  );
+  expect((await slotOf(agreed))?.attempts).toHaveLength(2);
+  await mineDestination();
+  expect(await statusOf(agreed)).toBe("success");
+  expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+});
+
+test("at the fee cap a payment that was given up is not offered again: a no-op takes its nonce", async () => {
+  const { destination, clock, services } = world;
+  const agreed = await aDeposit({ ttl: 120 });
+  await world.work();
+  const [payment] = (await slotOf(agreed))?.attempts ?? [];
+  const { fees } = destination.chain;
+  const sent: Hex[] = [];
+  const by = withChain(services, destination.connected, {
+    chain: { fees: { ...fees, maxFeePerGasWei: payment?.maxFeePerGas ?? 0n } },
+    connection: {
+      writer: {
+        broadcast: async (raw) => {
+          sent.push(raw);
+          return await destination.connected.connection.writer.broadcast(raw);
+        },
+      },
+    },
+  });
+  clock.forward(120_000 + services.enginePolicy.cancelAfterDeadlineMs + 1_000);
+  await world.care(destination, by);
+  const { attempts } = (await slotOf(agreed)) ?? {};
+  expect(attempts?.map(({ kind }) => kind)).toEqual(["pay", "noop"]);
+  expect(sent).toEqual([attempts?.[1]?.raw]);
+  await mineDestination();
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({
+    status: "refund",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  expect(await destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
+});

@@ -1,0 +1,235 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { leaderLocks, type LeaderLocks } from "../../../apps/api/src/adapters/postgres/leader-locks.ts";
+import { leaderReads } from "../../../apps/api/src/adapters/postgres/leader-reads.ts";
+import { oldestSnapshot } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { ledTasks, leaderReport } from "../../../apps/api/src/usecases/leader-report.ts";
+import type { ChainDirectory } from "../../../apps/api/src/ports/chains.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";
+
+/** As in production, but several times faster. */
+const TIMING = { beatMs: 100, leaseMs: 1_200, sessionIdleMs: 1_800 };
+const forever = new AbortController().signal;
+
+let database: TestDatabase;
+let pool: pg.Pool;
+const open: LeaderLocks[] = [];
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = new pg.Pool({ connectionString: database.url, max: 2, statement_timeout: 5_000 });
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await Promise.all(open.splice(0).map(async (locks) => await locks.close()));
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** The locks of one process. */
+function aProcess(url = database.url): LeaderLocks {
+  const locks = leaderLocks(url, { onFault: () => undefined, timing: TIMING });
+  open.push(locks);
+  return locks;
+}
+
+function leading(name: string, ...processes: readonly LeaderLocks[]): boolean[] {
+  return processes.map(({ workedAgoMs }) => workedAgoMs(name) !== undefined);
+}
+
+interface Session {
+  readonly pid: number;
+  readonly state: string;
+  readonly backend_xmin: string | null;
+}
+
+async function lockSessions(): Promise<Session[]> {
+  const { rows } = await pool.query<Session>(
+    "select pid, state, backend_xmin from pg_stat_activity where application_name = 'causeway leader locks' and datname = current_database()",
+  );
+  return rows;
+}
+
+/** Versions of the row of `hot` that vacuum could not remove. */
+async function deadVersions(): Promise<number> {
+  await pool.query("vacuum hot");
+  const { rows } = await pool.query<{ dead: string }>(
+    "select pg_stat_get_dead_tuples('hot'::regclass) as dead",
+  );
+  return Number(rows[0]?.dead);
+}
+
+test("one process leads at a time, and the next one leads as soon as the first releases the lock", async () => {
+  const [one, two] = [aProcess(), aProcess()];
+  const first = await one.lead("watch:1", forever);
+  const waiting = two.lead("watch:1", forever);
+  const other = await two.lead("watch:2", forever);
+  expect(other, "another task has its own leader").toBeDefined();
+  expect(await Promise.race([waiting, sleep(300, "still waits")])).toBe("still waits");
+  expect(leading("watch:1", one, two)).toEqual([true, false]);
+  await first?.release();
+  expect((await waiting)?.lost.aborted).toBe(false);
+  expect(leading("watch:1", one, two)).toEqual([false, true]);
+});
+
+test("two tasks of one name in one process lead one after the other", async () => {
+  const locks = aProcess();
+  const first = await locks.lead("watch:1", forever);
+  const second = locks.lead("watch:1", forever);
+  expect(await Promise.race([second, sleep(300, "still waits")])).toBe("still waits");
+  await first?.release();
+  expect((await second)?.lost.aborted).toBe(false);
+});
+
+test("a standby holds no snapshot, so vacuum and concurrent index builds do not wait for it", async () => {
+  const [leader, standby] = [aProcess(), aProcess()];
+  for (const name of ["watch:1", "watch:2", "settlement"]) await leader.lead(name, forever);
+  const waiting = ["watch:1", "watch:2", "settlement"].map((name) => standby.lead(name, forever));
+  await sleep(500);
+  expect(await lockSessions(), "one connection per process, however many locks").toHaveLength(2);
+  // Between two heartbeats, which are short.
+  const idle = { state: "idle", backend_xmin: null };
+  await expect
+    .poll(async () => (await lockSessions()).map(({ state, backend_xmin }) => ({ state, backend_xmin })))
+    .toEqual([idle, idle]);
+  await pool.query("create table hot (id integer primary key, n integer) with (autovacuum_enabled = off)");
+  await pool.query("insert into hot select 1, 0");
+  await pool.query(
+    "do $$ begin for n in 1..2000 loop update hot set n = hot.n + 1; commit; end loop; end $$",
+  );
+  await pool.query("create index concurrently hot_n on hot (n)");
+  await expect.poll(deadVersions, { timeout: 5_000 }).toBe(0);
+  await leader.close();
+  expect((await Promise.all(waiting)).every((leadership) => leadership !== undefined)).toBe(true);
+});
+
+test("a process that stops while it waits gets nothing and holds nothing", async () => {
+  const [one, two, three] = [aProcess(), aProcess(), aProcess()];
+  const leader = await one.lead("watch:1", forever);
+  const stop = new AbortController();
+  const waiting = two.lead("watch:1", stop.signal);
+  await sleep(150);
+  stop.abort();
+  expect(await waiting).toBeUndefined();
+  await leader?.release();
+  expect(await three.lead("watch:1", forever)).toBeDefined();
+});
+
+test("a leader whose connection is cut stops leading everything, and leads again what nobody else took", async () => {
+  const locks = aProcess();
+  const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
+  for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
+  await expect.poll(() => [first?.lost.aborted, second?.lost.aborted]).toEqual([true, true]);
+  expect(leading("watch:1", locks)).toEqual([false]);
+  expect((await locks.lead("watch:1", forever))?.lost.aborted).toBe(false);
+});
+
+test("a leader behind a cut network stops by itself before another process leads", async () => {
+  const { hostname, port } = new URL(database.url);
+  const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
+  try {
+    const cutOff = new URL(database.url);
+    cutOff.port = String(network.port);
+    const leader = await aProcess(cutOff.href).lead("watch:1", forever);
+    const waiting = aProcess().lead("watch:1", forever);
+    await sleep(300);
+    network.cut();
+    const cutAtMs = performance.now();
+    const lostAtMs = new Promise<number>((resolve) => {
+      leader?.lost.addEventListener("abort", () => resolve(performance.now() - cutAtMs));
+    });
+    const next = await waiting;
+    const ledAtMs = performance.now() - cutAtMs;
+    expect(next?.lost.aborted).toBe(false);
+    expect(leader?.lost.aborted).toBe(true);
+    expect(await lostAtMs).toBeLessThan(ledAtMs);
+  } finally {
+    await network.close();
+  }
+});
+
+test("a frozen leader loses its locks, and does not lead when it goes on", async () => {
+  const script = fileURLToPath(new URL("../../support/leader-process.ts", import.meta.url));
+  const args = ["-C", "source", script, database.url, "watch:1", JSON.stringify(TIMING)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  await expect.poll(() => lines, { timeout: 15_000 }).toEqual(["leads"]);
+  const standby = aProcess();
+  const waiting = standby.lead("watch:1", forever);
+  await sleep(300);
+  child.kill("SIGSTOP");
+  expect((await waiting)?.lost.aborted).toBe(false);
+  child.kill("SIGCONT");
+  await expect.poll(() => lines, { timeout: 5_000 }).toEqual(["leads", "stopped"]);
+  expect(leading("watch:1", standby)).toEqual([true]);
+});
+
+test("locks are held again after the database was unreachable", async () => {
+  const { hostname, port } = new URL(database.url);
+  const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
+  try {
+    const url = new URL(database.url);
+    url.port = String(network.port);
+    const locks = aProcess(url.href);
+    const first = await locks.lead("watch:1", forever);
+    network.cut();
+    await expect.poll(() => first?.lost.aborted, { timeout: 5_000 }).toBe(true);
+    const again = locks.lead("watch:1", forever);
+    network.heal();
+    expect((await again)?.lost.aborted).toBe(false);
+  } finally {
+    await network.close();
+  }
+});
+
+test("every worker reports which worker leads a chain, and the leader how long ago it worked", async () => {
+  const [one, two] = [aProcess(), aProcess()];
+  const chains = {
+    all: [{ chain: { id: 1, name: "base" } }, { chain: { id: 2, name: "optimism" } }],
+    rails: [{ chain: { id: 9_286_185, name: "solana" } }],
+  } as unknown as ChainDirectory;
+  const leadership = await one.lead("watch:1", forever);
+  await one.lead("settlement", forever);
+  await two.lead("watch:9286185", forever);
+  await sleep(600);
+  const reportOf = async ({ workedAgoMs }: LeaderLocks) =>
+    await leaderReport(ledTasks(chains, true), workedAgoMs, leaderReads(sqlOn(pool)))();
+  expect(await reportOf(one)).toEqual({
+    base: { leader: "self", workedSecondsAgo: 1 },
+    optimism: { leader: "none" },
+    solana: { leader: "other" },
+    settlement: { leader: "self", workedSecondsAgo: 1 },
+  });
+  leadership?.worked();
+  expect(await reportOf(one)).toMatchObject({ base: { leader: "self", workedSecondsAgo: 0 } });
+  expect(await reportOf(two)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
+});
+
+test("the oldest snapshot is that of the session whose transaction began first", async () => {
+  const session = new pg.Client({ connectionString: database.url });
+  await session.connect();
+  const before = await oldestSnapshot(sqlOn(pool));
+  try {
+    await session.query("begin isolation level repeatable read");
+    await session.query("select 1");
+    await sleep(1_100);
+    await pool.query("create table since (id integer)");
+    const now = await oldestSnapshot(sqlOn(pool));
+    expect(now.seconds).toBeGreaterThan(1);
+    expect(now.transactions).toBeGreaterThan(0);
+  } finally {
+    await session.end();
+  }
+  expect(before.seconds).toBeLessThan(1);
+});

@@ -1,0 +1,439 @@
+import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { producerConnection } from "../../../apps/api/src/adapters/bullmq/connections.ts";
+import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/adapters/bullmq/outbox-relay.ts";
+import { startWorkers, type WorkerHost } from "../../../apps/api/src/adapters/bullmq/worker-host.ts";
+import { jobRuns } from "../../../apps/api/src/adapters/postgres/job-runs.ts";
+import { outbox } from "../../../apps/api/src/adapters/postgres/outbox.ts";
+import { createPool, sqlOn, type Sql } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { BadPayload, type Catalog } from "../../../apps/api/src/jobs/define-job.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { OutboxEntry } from "../../../apps/api/src/ports/unit-of-work.ts";
+import type { Progress } from "../../../apps/api/src/usecases/wait.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let prefix: string;
+let parts: { close(): Promise<void> }[] = [];
+const events = recordedEvents();
+const clock = { nowMs: () => Date.now() };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 6, statementTimeoutMs: 10_000, applicationName: "test" });
+});
+beforeEach(async () => {
+  prefix = testRedis().prefix;
+  await pool.query("truncate outbox, job_runs");
+});
+afterEach(async () => {
+  for (const part of parts.toReversed()) await part.close();
+  parts = [];
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** A catalog that only says which jobs were run. */
+function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 })) {
+  const ran: unknown[] = [];
+  const job = (name: "fill" | "refund") => ({
+    name,
+    concurrency: 4,
+    attempts: 8,
+    run: async (_services: WorkerServices, payload: unknown): Promise<Progress> => {
+      ran.push(payload);
+      return await run(payload);
+    },
+  });
+  const catalog = { fill: job("fill"), refund: job("refund") } as unknown as Catalog;
+  return { catalog, ran };
+}
+
+const services = { clock, events } as unknown as WorkerServices;
+
+async function relay(catalog: Catalog, redisUrl: string): Promise<OutboxRelay> {
+  const started = await startOutboxRelay(services, catalog, {
+    pool,
+    databaseUrl: database.url,
+    redisUrl,
+    prefix,
+  });
+  parts.push(started);
+  return started;
+}
+
+function workers(catalog: Catalog, redisUrl: string): WorkerHost {
+  const started = startWorkers(services, catalog, { redisUrl, prefix, runs: jobRuns(sqlOn(pool)) });
+  parts.push(started);
+  return started;
+}
+
+const jobs = (from: number, to: number): OutboxEntry[] =>
+  Array.from({ length: to - from }, (_, at) => ({
+    job: "fill",
+    jobId: `job-${from + at}`,
+    payload: { n: from + at },
+  }));
+
+const add = async (entries: readonly OutboxEntry[]): Promise<void> =>
+  await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
+
+const numbers = (ran: readonly unknown[]): number[] =>
+  ran.map((payload) => (payload as { n: number }).n).toSorted((a, b) => a - b);
+
+const unpublished = async (): Promise<number> =>
+  (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
+
+test("what is committed is run soon after, each once, however many relays and workers there are", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await Promise.all([relay(catalog, url), relay(catalog, url)]);
+  workers(catalog, url);
+  workers(catalog, url);
+  await Promise.all([add(jobs(0, 50)), add(jobs(50, 100)), add(jobs(100, 250))]);
+  await expect.poll(() => ran.length, { timeout: 10_000, interval: 20 }).toBe(250);
+  await sleep(200);
+  expect(numbers(ran)).toEqual(Array.from({ length: 250 }, (_, at) => at));
+  expect(await unpublished()).toBe(0);
+});
+
+test("a commit wakes the relay at once: no job waits for the next look at the clock", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await expect.poll(() => ran.length, { timeout: 5_000, interval: 5 }).toBe(1);
+  const tookMs: number[] = [];
+  for (let at = 1; at <= 10; at++) {
+    const startedAtMs = performance.now();
+    await add(jobs(at, at + 1));
+    await expect.poll(() => ran.length, { timeout: 5_000, interval: 2 }).toBe(at + 1);
+    tookMs.push(performance.now() - startedAtMs);
+  }
+  expect(tookMs.toSorted((a, b) => a - b)[5], "median").toBeLessThan(400);
+});
+
+test("the depth of each queue is told by state; without an answer of Redis it is refused, not waited for", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  const { catalog } = aCatalog();
+  const started = await relay(catalog, redis.url);
+  await add(jobs(0, 3));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(await started.depths()).toEqual(
+    expect.arrayContaining([
+      { queue: "fill", state: "wait", jobs: 3 },
+      { queue: "refund", state: "wait", jobs: 0 },
+    ]),
+  );
+  await redis.stop();
+  const askedAtMs = performance.now();
+  await expect(started.depths()).rejects.toThrow();
+  expect(performance.now() - askedAtMs).toBeLessThan(5_000);
+});
+
+test("a job that was published twice is run once while the queue remembers it", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  // Both rows are on the queue before anybody works: a crash between queue and commit looks like this.
+  await relay(catalog, url);
+  await add(jobs(0, 3));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  await pool.query("update outbox set published_at_ms = null");
+  await add([]);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  workers(catalog, url);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+  await sleep(200);
+  expect(numbers(ran)).toEqual([0, 1, 2]);
+});
+
+test("a job that has to wait comes again, and one that fails is tried again", async () => {
+  const seen = new Map<number, number>();
+  const { catalog } = aCatalog(async (payload) => {
+    const { n } = payload as { n: number };
+    const times = (seen.get(n) ?? 0) + 1;
+    seen.set(n, times);
+    if (n === 0 && times < 3) return { waitMs: 20, why: "not yet" };
+    if (n === 1 && times < 3) throw new Error("the node is away");
+    if (n === 2) throw new BadPayload("fill", "nobody can have written this");
+    return { waitMs: 0 };
+  });
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 3));
+  await expect.poll(() => [seen.get(0), seen.get(1)], { timeout: 10_000 }).toEqual([3, 3]);
+  await sleep(300);
+  expect(seen.get(2), "trying again is useless").toBe(1);
+});
+
+test("while Redis is away nothing is lost: what was committed meanwhile is run when it is back", async () => {
+  const port = await freePort();
+  let redis: RunningRedis = await startRedis({ port, env: {} });
+  try {
+    const { catalog, ran } = aCatalog();
+    await relay(catalog, redis.url);
+    workers(catalog, redis.url);
+    await add(jobs(0, 5));
+    await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(5);
+
+    await redis.stop();
+    await add(jobs(5, 15));
+    await sleep(800);
+    await add(jobs(15, 20));
+    expect(ran).toHaveLength(5);
+    expect(await unpublished()).toBe(15);
+    const away = () => events.of("relay_fault").map(({ error }) => String(error));
+    await expect.poll(away, { timeout: 5_000 }).toContainEqual(expect.stringContaining("is not ready"));
+
+    redis = await startRedis({ port, env: {} });
+    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(20);
+    expect(await unpublished()).toBe(0);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
+test("what a Redis took to its grave before it answered is given to the next one", async () => {
+  const port = await freePort();
+  let redis: RunningRedis = await startRedis({ port, env: {} });
+  try {
+    const { catalog, ran } = aCatalog();
+    await relay(catalog, redis.url);
+    await add(jobs(0, 1));
+    await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+    redis.process?.kill("SIGSTOP");
+    await add(jobs(1, 4));
+    await sleep(500);
+    expect(await unpublished()).toBe(3);
+    redis.process?.kill("SIGKILL");
+    await redis.stop();
+    redis = await startRedis({ port, env: {} });
+    workers(catalog, redis.url);
+    await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(3);
+    expect(
+      numbers(ran),
+      "the first one is lost with its Redis: the reconciler brings such jobs back",
+    ).toEqual([1, 2, 3]);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
+test("a clean start is no fault: the relay waits for its connection before it publishes", async () => {
+  const { catalog, ran } = aCatalog();
+  const faultsBefore = events.of("relay_fault").length;
+  const { url } = testRedis();
+  await add(jobs(0, 3));
+  await relay(catalog, url);
+  workers(catalog, url);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+  expect(events.of("relay_fault").slice(faultsBefore)).toEqual([]);
+});
+
+test("a relay that starts while Redis is away waits for it", async () => {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const { catalog, ran } = aCatalog();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 3));
+  await sleep(500);
+  const redis = await startRedis({ port, env: {} });
+  try {
+    await expect.poll(() => ran.length, { timeout: 15_000 }).toBe(3);
+  } finally {
+    for (const part of parts.toReversed()) await part.close();
+    parts = [];
+    await redis.stop();
+  }
+});
+
+test("relay and workers stop within seconds while Redis is away", async () => {
+  const url = `redis://127.0.0.1:${await freePort()}`;
+  const { catalog } = aCatalog();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await add(jobs(0, 1));
+  await sleep(200);
+  const startedAtMs = performance.now();
+  for (const part of parts.toReversed()) await part.close();
+  parts = [];
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+  expect(await unpublished()).toBe(1);
+});
+
+test("the relay comes back when its connection for announcements is cut", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  await pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'outbox listener'",
+  );
+  await add(jobs(0, 3));
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
+});
+
+/** Asks Redis about the queue `fill`, by the keys that BullMQ keeps it under. */
+async function askRedis<T>(
+  url: string,
+  ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
+): Promise<T> {
+  const redis = producerConnection(url);
+  try {
+    await expect.poll(() => redis.status).toBe("ready");
+    return await ask(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Starts relay and workers, and waits until the relay has found the new queue empty. */
+async function workOn(catalog: Catalog, url: string): Promise<void> {
+  await relay(catalog, url);
+  workers(catalog, url);
+  const isMarked = async () =>
+    await askRedis(url, async (redis) => await redis.exists(`${prefix}:causeway-queue`));
+  await expect.poll(isMarked, { timeout: 5_000 }).toBe(1);
+}
+
+const idsOf = async (url: string, kind: "failed" | "delayed"): Promise<string[]> =>
+  await askRedis(url, async (redis) => await redis.zrange(`${prefix}:fill:${kind}`, "0", "-1"));
+
+const runRows = async () =>
+  (
+    await pool.query<{ job_id: string; lost_after_ms: number; ran_at_ms: number; rescues: number }>(
+      "select job_id, lost_after_ms, ran_at_ms, rescues from job_runs",
+    )
+  ).rows;
+
+const rescue = async (n: number): Promise<number> =>
+  await postgresUnitOfWork(pool).run(
+    async (tx) =>
+      await tx.outbox.rescue([{ job: "fill", legId: String(n), payload: { n } }], clock.nowMs(), 5_000),
+  );
+
+test("a job that fails every time leaves one stack on the queue, and counts as lost at once", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
+  await workOn(quick, url);
+  await add(jobs(1, 2));
+  await expect.poll(() => ran.length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(async () => await idsOf(url, "failed"), { timeout: 5_000 }).toEqual(["job-1"]);
+  const stacks = await askRedis(url, async (redis) => await redis.hget(`${prefix}:fill:job-1`, "stacktrace"));
+  expect(JSON.parse(stacks ?? "")).toHaveLength(1);
+  const [run] = await runRows();
+  expect(run?.lost_after_ms).toBeLessThanOrEqual(clock.nowMs());
+});
+
+test("a job that was queued again runs once and leaves nothing on the queue when it fails", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  await workOn(catalog, url);
+  expect(await rescue(1)).toBe(1);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+  await sleep(600);
+  expect(ran, "it is not tried again by the queue").toHaveLength(1);
+  expect([await idsOf(url, "failed"), await idsOf(url, "delayed")]).toEqual([[], []]);
+  const [run] = await runRows();
+  expect(run, "its next turn is up to the reconciler").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
+});
+
+test("a job that waits is noted as waiting; one that was queued again beside it ends", async () => {
+  const { url } = testRedis();
+  const { catalog, ran } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await add([{ job: "fill", jobId: "fill-1-0", payload: { n: 1 } }]);
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(1);
+  const [run] = await runRows();
+  expect(run?.job_id).toBe("fill-1-0");
+  expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait and a minute").toBe(120_000);
+  await add([{ job: "fill", jobId: "rescue-fill-1", payload: { n: 1, rescue: 1 } }]);
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(2);
+  await sleep(200);
+  expect(await idsOf(url, "delayed")).toEqual(["fill-1-0"]);
+});
+
+test("a job that was queued again goes on waiting for a leg whose first job is lost", async () => {
+  const { url } = testRedis();
+  const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await rescue(1);
+  await expect.poll(async () => await idsOf(url, "delayed"), { timeout: 5_000 }).toEqual(["rescue-fill-1"]);
+  expect(await runRows()).toMatchObject([{ job_id: "rescue-fill-1", rescues: 0 }]);
+});
+
+test("what waited on a Redis that lost its data no longer counts as waiting", async () => {
+  const { url } = testRedis();
+  const { catalog } = aCatalog(async () => await Promise.resolve({ waitMs: 60_000, why: "not yet" }));
+  await workOn(catalog, url);
+  await add(jobs(1, 3));
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(2);
+  await sleep(1_500);
+  expect(await runRows(), "the queue is as it was").toHaveLength(2);
+  await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
+  await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(0);
+});
+
+test("prunes job runs in bounded batches", async () => {
+  await pool.query(
+    `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
+     select 'fill', n::text, 'job-' || n, 1, case when n <= 250 then 2 else 1000 end from generate_series(1, 260) n`,
+  );
+  const prune = async () =>
+    await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
+  expect([await prune(), await prune(), await prune(), await prune()]).toEqual([100, 100, 50, 0]);
+  expect(await runRows()).toHaveLength(10);
+});
+
+test("a leg whose job begins to wait again while it is being forgotten is kept", async () => {
+  await pool.query(
+    "insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ('fill', '1', 'fill-1', 1, 2)",
+  );
+  const other = await pool.connect();
+  try {
+    await other.query("begin");
+    await other.query("update job_runs set lost_after_ms = 5000");
+    const pruned = postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
+    await sleep(200);
+    await other.query("commit");
+    expect(await pruned).toBe(0);
+  } finally {
+    other.release();
+  }
+  expect(await runRows()).toHaveLength(1);
+});
+
+test("looking for legs to forget reads none of those that are kept", async () => {
+  await pool.query(
+    `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms)
+     select 'fill', n::text, 'job-' || n, 1, 1000 + n from generate_series(1, 20000) n`,
+  );
+  await pool.query("analyze job_runs");
+  const plans: string[] = [];
+  const explained: Sql = {
+    query: async ({ text }, values) => {
+      const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [...values]);
+      plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+      return [];
+    },
+  };
+  await outbox(explained).prune(1_000, 100);
+  const [ofRuns] = plans;
+  expect(ofRuns).toContain("job_runs_lost");
+  expect(ofRuns).not.toContain("Seq Scan");
+});

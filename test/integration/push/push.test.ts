@@ -1,0 +1,497 @@
+import type { RequestId, TxHash } from "@causeway/domain";
+import { mismatch } from "@causeway/service-kit";
+import { socketEvent } from "@causeway/wire";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApiKeyIdentity } from "../../../apps/api/src/ports/api-keys.ts";
+import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
+import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
+import { socketClient, type Frame, type SocketClient } from "../../support/socket-client.ts";
+import { someHash } from "../../support/terms.ts";
+
+const KEY = "cwk_reader";
+const OWN_KEY_ID = "00112233445566aa";
+const keys = fakeApiKeys({
+  [KEY]: anApiKey({ id: OWN_KEY_ID, scopes: ["read"] }),
+  cwk_quoter: anApiKey({ scopes: ["quote"] }),
+  cwk_page: anApiKey({ scopes: ["quote", "read"], origins: ["https://app.example"] }),
+});
+
+let world: PushWorld;
+beforeAll(async () => {
+  world = await pushWorld({ routes: { apiKeys: keys }, policy: { mostPerAddress: 40 } });
+});
+afterAll(async () => await world.close());
+
+const statuses = (frames: readonly Frame[]): unknown[] =>
+  frames.flatMap(({ event, data }) => (event === undefined ? [] : [data?.["status"]]));
+
+/** A client that has been told where the request stands. */
+async function aFollower(id: string): Promise<SocketClient> {
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(id);
+  await client.got(3);
+  return client;
+}
+
+test("a socket without a key is told where a request stands, then every change that a client can see, in order", async () => {
+  const { requestId, origin, destination } = await world.aRequest();
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(requestId);
+  const [ready, answer, snapshot] = await client.got(3);
+  expect(ready).toEqual({ type: "connection", status: "ready", data: { id: expect.any(String) } });
+  expect(answer).toEqual({
+    type: "subscribe",
+    status: "success",
+    data: { event: "request.status.updated", filters: { id: requestId } },
+  });
+  expect(snapshot).toMatchObject({
+    event: "request.status.updated",
+    data: {
+      status: "waiting",
+      requestId,
+      inTxHashes: [],
+      txHashes: [],
+      updatedAt: expect.any(Number),
+      originChainId: origin.chainId,
+      destinationChainId: destination.chainId,
+    },
+    publishedAt: expect.any(Number),
+  });
+  const txHash = await world.fill(requestId);
+  const frames = await client.got(6);
+  expect(statuses(frames)).toEqual(["waiting", "pending", "submitted", "success"]);
+  expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
+  expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
+  for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
+  // That it is final now says nothing new to a client that was told of the success.
+  const told = Promise.withResolvers<void>();
+  await world.feed.follow(requestId, {
+    changed: ({ sequence }) => sequence === 4 && told.resolve(),
+    lost: () => told.reject(new Error("the feed is lost")),
+  });
+  await world.happens(requestId, { kind: "fillFinal" });
+  await told.promise;
+  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.got(7)).at(-1)).toMatchObject({ type: "unsubscribe" });
+  const other = await aFollower(requestId);
+  expect(other.frames.at(-1)?.data).toMatchObject({ status: "success", sequence: 4 });
+  for (const { socket } of [client, other]) socket.close();
+});
+
+test("a refund is told without a failure before it", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.happens(requestId, deposited("7"));
+  await world.happens(requestId, { kind: "fillImpossible", reason: "SOLVER_CAPACITY_EXCEEDED" });
+  const refundTxHashes = [someHash()];
+  await world.happens(requestId, { kind: "refundMined", depositId: "7" }, { refundTxHashes });
+  const frames = await client.got(6);
+  expect(statuses(frames)).toEqual(["waiting", "pending", "pending", "refund"]);
+  expect(frames.at(-1)?.data).toMatchObject({ failReason: "SOLVER_CAPACITY_EXCEEDED", refundTxHashes });
+  client.socket.close();
+});
+
+test("a quote that nobody paid for ends with a failure that is told", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.happens(requestId, { kind: "deadlinePassed" });
+  const frames = await client.got(4);
+  expect(statuses(frames)).toEqual(["waiting", "failure"]);
+  client.socket.close();
+});
+
+test("whoever subscribes while the request moves gets each change once and ends with the last", async () => {
+  const requests = await Promise.all(Array.from({ length: 12 }, () => world.aRequest()));
+  const clients: SocketClient[] = [];
+  await Promise.all(
+    requests.map(async ({ requestId }, index) => {
+      const filled = world.fill(requestId);
+      await new Promise((resolve) => setTimeout(resolve, index));
+      const client = await socketClient(world.wsUrl);
+      clients.push(client);
+      client.subscribe(requestId);
+      await filled;
+      await expect.poll(() => statuses(client.frames).at(-1), { timeout: 5_000 }).toBe("success");
+      const sequences = client.frames.flatMap(({ data }) => (data?.["sequence"] as number | undefined) ?? []);
+      const first = sequences[0] ?? -1;
+      expect(sequences).toEqual(Array.from({ length: 4 - first }, (_, later) => first + later));
+    }),
+  );
+  for (const { socket } of clients) socket.close();
+});
+
+test("what moves in a commit that is rolled back is told to nobody", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  await world.uow
+    .run(async (tx) => {
+      const record = await tx.requests.lock(requestId);
+      if (record === undefined) throw new Error("the request is stored");
+      await tx.requests.save(requestId, { state: { ...record.state, name: "expired" } }, Date.now());
+      throw new Error("no");
+    })
+    .catch(() => undefined);
+  await world.happens(requestId, deposited());
+  expect(statuses(await client.got(4))).toEqual(["waiting", "pending"]);
+  client.socket.close();
+});
+
+test("a socket is told nothing after it has unsubscribed", async () => {
+  const { requestId } = await world.aRequest();
+  const [client, other] = [await aFollower(requestId), await aFollower(requestId)];
+  client.say({ type: "unsubscribe", event: "request.status.updated", filters: { id: requestId } });
+  expect((await client.got(4)).at(-1)).toEqual({
+    type: "unsubscribe",
+    status: "success",
+    data: { event: "request.status.updated", filters: { id: requestId } },
+  });
+  await world.fill(requestId);
+  await other.got(6);
+  expect(client.frames).toHaveLength(4);
+  for (const { socket } of [client, other]) socket.close();
+});
+
+test("a frame that is not understood is answered with what is wrong, and the socket goes on", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await socketClient(`${world.wsUrl}/ws`);
+  const event = "request.status.updated";
+  for (const frame of [
+    "{",
+    "[]",
+    "null",
+    { type: "subscribe" },
+    { type: "subscribe", event: "something.else" },
+    { type: "subscribe", event, filters: { id: "0x12" } },
+    { type: "dance", event },
+  ])
+    client.say(frame);
+  const frames = await client.got(8);
+  for (const frame of frames.slice(1))
+    expect(frame).toEqual({ type: "error", errorCode: "INVALID_REQUEST", message: expect.any(String) });
+  client.subscribe(requestId);
+  expect(statuses(await client.got(10))).toEqual(["waiting"]);
+  client.socket.close();
+});
+
+test("who waits for a request that does not exist is told so, and does not wait", async () => {
+  const client = await socketClient(world.wsUrl);
+  client.subscribe(someHash());
+  expect((await client.got(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
+  expect(await client.closed).toBe(1008);
+});
+
+test("only a key that may read is told of all its requests, and of none but its own", async () => {
+  const stranger = await socketClient(world.wsUrl);
+  stranger.subscribe();
+  expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
+  const quoter = await socketClient(`${world.wsUrl}?apiKey=cwk_quoter`);
+  quoter.subscribe();
+  expect((await quoter.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+  const page = await socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://app.example" });
+  page.subscribe();
+  expect((await page.got(2))[1]).toMatchObject({ type: "error", errorCode: "FORBIDDEN" });
+
+  const owner = await socketClient(`${world.wsUrl}/?apiKey=${KEY}`);
+  owner.subscribe();
+  await owner.got(2);
+  const [own, others] = [await world.aRequest({ keyId: OWN_KEY_ID }), await world.aRequest({ keyId: "ff" })];
+  await Promise.all([world.fill(own.requestId), world.fill(others.requestId)]);
+  const frames = await owner.got(5);
+  expect(statuses(frames)).toEqual(["pending", "submitted", "success"]);
+  expect(new Set(frames.slice(2).map(({ data }) => data?.["requestId"]))).toEqual(new Set([own.requestId]));
+  for (const { socket } of [stranger, quoter, page, owner]) socket.close();
+});
+
+test("a key that is not valid, or another page's, opens no socket", async () => {
+  await expect(socketClient(`${world.wsUrl}?apiKey=nobody`)).rejects.toThrow("401");
+  await expect(
+    socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://evil.example" }),
+  ).rejects.toThrow("403");
+  await expect(socketClient(`${world.wsUrl}/chains`)).rejects.toThrow();
+  await expect(socketClient(`${world.wsUrl}?apiKey=cwk_quoter`, { "x-api-key": KEY })).rejects.toThrow("401");
+});
+
+test("a socket has so many subscriptions and an address so many sockets, and what is closed gives its place back", async () => {
+  const requests = await Promise.all(Array.from({ length: 11 }, () => world.aRequest()));
+  const client = await socketClient(world.wsUrl);
+  for (const { requestId } of requests) client.subscribe(requestId);
+  await client.got(22);
+  expect(client.frames.filter(({ type }) => type === "error")).toMatchObject([{ errorCode: "RATE_LIMITED" }]);
+  const opened = [client];
+  const refused = async (): Promise<boolean> => {
+    for (let more = 0; more < 50; more++) {
+      const another = await socketClient(world.wsUrl).catch(() => undefined);
+      if (another === undefined) return true;
+      opened.push(another);
+    }
+    return false;
+  };
+  expect(await refused()).toBe(true);
+  await expect(socketClient(world.wsUrl)).rejects.toThrow("429");
+  opened[1]?.socket.close();
+  await opened[1]?.closed;
+  await expect
+    .poll(
+      async () =>
+        await socketClient(world.wsUrl).then(
+          () => true,
+          () => false,
+        ),
+    )
+    .toBe(true);
+  for (const { socket } of opened) socket.terminate();
+});
+
+test("a frame that is too long ends the socket", async () => {
+  const client = await socketClient(world.wsUrl);
+  client.say("x".repeat(5_000));
+  expect(await client.closed).toBe(1009);
+});
+
+test("a plain request that offers an upgrade is answered as any other", async () => {
+  const { request } = await import("node:http");
+  const status = await new Promise((resolve, reject) => {
+    request(`${world.httpUrl}/chains`, { headers: { connection: "upgrade", upgrade: "h2c" } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+  expect(status).toBe(200);
+});
+
+/** Reads a stream until it ends, or until `enough` events came. */
+async function streamed(
+  requestId: string,
+  headers: Record<string, string> = {},
+  enough = Infinity,
+): Promise<{
+  readonly status: number;
+  readonly events: readonly Record<string, string>[];
+  readonly head: Headers;
+}> {
+  const ending = new AbortController();
+  const answer = await fetch(`${world.httpUrl}/intents/status/v3/stream?requestId=${requestId}`, {
+    headers,
+    signal: ending.signal,
+  });
+  let text = "";
+  const events = (): Record<string, string>[] =>
+    text
+      .split("\n\n")
+      .slice(0, -1)
+      .filter((block) => block.startsWith("event:"))
+      .map((block) => Object.fromEntries(block.split("\n").map((line) => line.split(/: (.*)/s).slice(0, 2))));
+  if (answer.status === 200 && answer.body !== null)
+    for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (events().length >= enough) break;
+    }
+  ending.abort();
+  return { status: answer.status, events: events(), head: answer.headers };
+}
+
+const told = (events: readonly Record<string, string>[]): unknown[] =>
+  events.map(({ id, data }) => [Number(id), JSON.parse(data ?? "").status, JSON.parse(data ?? "").final]);
+
+test("a stream tells where a request stands and every change, and ends when nothing will change any more", async () => {
+  const { requestId } = await world.aRequest();
+  const stream = streamed(requestId, { origin: "https://page.example" });
+  await expect.poll(async () => await world.metric("causeway_push_streams")).toBe(1);
+  await world.fill(requestId);
+  await world.happens(requestId, { kind: "fillFinal" });
+  const { status, events, head } = await stream;
+  expect(status).toBe(200);
+  expect(head.get("content-type")).toContain("text/event-stream");
+  expect(head.get("access-control-allow-origin")).toBe("*");
+  expect(events[0]?.["event"]).toBe("request.status.updated");
+  expect(told(events)).toEqual([
+    [0, "waiting", false],
+    [1, "pending", false],
+    [2, "submitted", false],
+    [3, "success", false],
+    [4, "success", true],
+  ]);
+  // Where it was left off, and after the end.
+  const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
+  expect(told(missed)).toEqual([
+    [3, "success", false],
+    [4, "success", true],
+  ]);
+  expect((await streamed(requestId, { "last-event-id": "4" })).status).toBe(204);
+  expect((await streamed(someHash())).status).toBe(404);
+  expect((await streamed("0x12")).status).toBe(400);
+});
+
+test("who keeps answers hears of each change before those who are told of it", async () => {
+  const { requestId } = await world.aRequest();
+  const client = await aFollower(requestId);
+  const heard: (string | undefined)[] = [];
+  const stop = world.feed.onChange((id) =>
+    heard.push(id === requestId ? `before ${client.frames.length}` : id),
+  );
+  await world.happens(requestId, deposited());
+  await client.got(4);
+  expect(heard).toContain("before 3");
+  stop();
+  client.socket.close();
+});
+
+test("a lost listener is made up for: who follows a request misses nothing, who follows a key is told to come again", async () => {
+  const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
+  const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];
+  owner.subscribe();
+  await owner.got(2);
+  await world.pool.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'causeway_status listener' and datname = current_database()",
+  );
+  await world.fill(requestId);
+  expect(await owner.closed).toBe(1011);
+  expect(statuses(await client.got(6))).toEqual(["waiting", "pending", "submitted", "success"]);
+  client.socket.close();
+});
+
+test("a client that does not read is let go, and costs the others nothing", async () => {
+  const { requestId } = await world.aRequest();
+  const [deaf, other] = [await aFollower(requestId), await aFollower(requestId)];
+  // Nothing is taken off the line any more.
+  deaf.socket.pause();
+  const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
+  const before = await closed();
+  for (let change = 0; change < 400 && (await closed()) === before; change++) {
+    const heard = other.frames.length;
+    await hugeChange(requestId);
+    await other.got(heard + 1);
+  }
+  expect(await closed()).toBe(before + 1);
+  deaf.socket.terminate();
+  other.socket.close();
+}, 60_000);
+
+/** A change that takes some hundred thousand bytes to tell. */
+async function hugeChange(requestId: RequestId): Promise<void> {
+  await world.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record === undefined) throw new Error("the request is stored");
+    const txHashes = Array<TxHash>(2_000).fill(someHash());
+    await tx.requests.save(requestId, { state: record.state, txHashes }, Date.now());
+  });
+}
+
+test("a process that ends tells its clients to come again, and ends their streams", async () => {
+  const ending = await pushWorld();
+  const { requestId } = await ending.aRequest();
+  const client = await socketClient(ending.wsUrl);
+  client.subscribe(requestId);
+  await client.got(3);
+  const stream = await fetch(`${ending.httpUrl}/intents/status/v3/stream?requestId=${requestId}`);
+  const [code, text] = await Promise.all([client.closed, stream.text(), ending.close()]);
+  expect(code).toBe(1012);
+  expect(text).toContain('"status":"waiting"');
+});
+
+test("a socket that gives no sign of life is closed", async () => {
+  const impatient = await pushWorld({ policy: { heartbeatMs: 100 } });
+  const { requestId } = await impatient.aRequest();
+  const [dead, alive] = [await socketClient(impatient.wsUrl), await socketClient(impatient.wsUrl)];
+  for (const client of [dead, alive]) client.subscribe(requestId);
+  await Promise.all([dead.got(3), alive.got(3)]);
+  // It answers no ping any more.
+  dead.socket.pause();
+  await expect.poll(async () => await impatient.metric("causeway_push_sockets")).toBe(1);
+  expect(alive.socket.readyState).toBe(alive.socket.OPEN);
+  dead.socket.terminate();
+  alive.socket.close();
+  await impatient.close();
+});
+
+test("behind a proxy that is trusted a place is that of the client, not of the proxy", async () => {
+  const proxied = await pushWorld({ policy: { mostPerAddress: 1, trustProxy: ["127.0.0.1"] } });
+  const from = (address: string) => ({ "x-forwarded-for": address });
+  const first = await socketClient(proxied.wsUrl, from("192.0.2.1"));
+  await expect(socketClient(proxied.wsUrl, from("192.0.2.1"))).rejects.toThrow("429");
+  const second = await socketClient(proxied.wsUrl, from("192.0.2.2"));
+  for (const { socket } of [first, second]) socket.close();
+  await proxied.close();
+});
+
+test("whoever is refused a socket is not kept connected, even when he does not hang up", async () => {
+  const open = async (): Promise<number> =>
+    await new Promise((resolve, reject) => {
+      world.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+    });
+  const before = await open();
+  const { port } = new URL(world.httpUrl);
+  const refused = Array.from({ length: 5 }, () => {
+    const socket = connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true });
+    socket.on("error", () => undefined);
+    socket.write(
+      "GET /ws?apiKey=nobody HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    );
+    return socket;
+  });
+  const answers = await Promise.all(refused.map(async (socket) => String((await once(socket, "data"))[0])));
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  await expect.poll(open).toBe(before);
+  for (const socket of refused) socket.destroy();
+});
+
+test("whoever follows a request whose deposit address got another sum hears what became of the one that stands in for it, before and after", async () => {
+  const { requestId } = await world.aRequest();
+  const early = await aFollower(requestId);
+  const { requestId: standIn } = await world.aRequest();
+  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, standIn, 1));
+  await world.fill(standIn);
+  const frames = await early.got(7);
+  expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
+  expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });
+  const late = await aFollower(requestId);
+  expect((await late.got(3)).at(-1)?.data).toMatchObject({ requestId, status: "success" });
+});
+
+test("sockets of one address share a quota of frames: too many end the socket that sends them", async () => {
+  world.clock.forward(20_000);
+  const clients = await Promise.all([1, 2, 3, 4, 5].map(async () => await socketClient(world.wsUrl)));
+  // Each fewer than one socket may send by itself.
+  const ask = ({ say }: SocketClient): void => {
+    for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
+  };
+  const last = clients.pop();
+  for (const client of clients) {
+    ask(client);
+    await client.got(451);
+  }
+  if (last === undefined) throw new Error("five sockets are open");
+  ask(last);
+  expect(await Promise.race([last.closed, last.got(451).then(() => "all answered")])).toBe(1008);
+  for (const { socket } of clients) socket.close();
+  world.clock.forward(20_000);
+});
+
+test("after a rotation sockets of the old secret end with its grace, those of the new one stay; a key that loses the scope read loses its sockets, long before the next heartbeat", async () => {
+  const known = {
+    cwk_old: anApiKey({ id: OWN_KEY_ID }),
+    cwk_new: anApiKey({ id: OWN_KEY_ID }),
+    cwk_other: anApiKey({ id: "aa00112233445566" }),
+  };
+  const given: Record<string, ApiKeyIdentity> = { ...known };
+  // Three sockets for the address: a rotation takes no place and frees none but that of a socket that ends.
+  const rotating = await pushWorld({
+    routes: { apiKeys: fakeApiKeys(given) },
+    policy: { mostPerAddress: 3 },
+  });
+  const at = async (key: string): Promise<SocketClient> =>
+    await socketClient(`${rotating.wsUrl}?apiKey=${key}`);
+  const [old, fresh, other] = [await at("cwk_old"), await at("cwk_new"), await at("cwk_other")];
+  await expect(at("cwk_new")).rejects.toThrow("429");
+  delete given["cwk_old"];
+  expect(await old.closed).toBe(1008);
+  const again = await at("cwk_new");
+  given["cwk_other"] = { ...known.cwk_other, scopes: ["quote"] };
+  expect(await other.closed).toBe(1008);
+  expect([fresh, again].map(({ socket }) => socket.readyState)).toEqual([1, 1]);
+  await rotating.close();
+});

@@ -1,0 +1,684 @@
+import { depositAddressFactoryAbi } from "@causeway/contracts";
+import type { Address, Hex, RequestId, RequestTerms } from "@causeway/domain";
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { LocalAccount } from "@causeway/localnet";
+import { deployAccountAbstraction, localAccount, localDeployment } from "@causeway/localnet";
+import type { SignatureStep } from "@causeway/wire";
+import { encodeFunctionData, parseAbi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createPermitSignatures } from "../../../apps/api/src/adapters/chains/permit-signatures.ts";
+import { createTokenPermits } from "../../../apps/api/src/adapters/chains/token-permits.ts";
+import type { PermitPolicy, PermitTokens } from "../../../apps/api/src/ports/permits.ts";
+import { executePermit } from "../../../apps/api/src/usecases/permits/execute-permit.ts";
+import { permitCall, vrsOf } from "../../../apps/api/src/usecases/permits/permit-call.ts";
+import { isSigned } from "../../../apps/api/src/usecases/permits/typed-data.ts";
+import type { SignedTerms } from "../../../apps/api/src/usecases/permits/typed-data.ts";
+import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { LeaseLost } from "../../../apps/api/src/ports/idempotency.ts";
+import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { AnswerToKeep } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import { mortalServices } from "../../fakes/mortal-services.ts";
+import type { Agreed, Ask } from "../../support/engine-world.ts";
+import { approveCall } from "../../support/execution-world.ts";
+import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
+
+// Users without any native coin, who sign once; chains, contracts and the engine are real.
+
+let world: SwapWorld;
+const executor = localAccount("executor").address.toLowerCase() as Address;
+/** Gives and takes back in tests; far above what they spend. */
+const policy: PermitPolicy = { dailyUsd: 10n ** 24n, perUser: 100, windowMs: 3_600_000 };
+const permit2 = localDeployment.permit2.toLowerCase() as Address;
+const factory = localDeployment.depositAddressFactory;
+
+beforeAll(async () => {
+  world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
+  for (const chain of [world.origin, world.destination]) {
+    await chain.fund(executor, { native: 10n ** 20n, tokens: 0n });
+    await chain.mine();
+    await world.watch(chain);
+  }
+}, 120_000);
+afterAll(async () => await world.stop());
+afterEach(() => {
+  expect(world.events.all.filter(({ event }) => event === "transition_rejected")).toEqual([]);
+});
+
+/** Answers whatever it is asked with the word of EIP-1271. */
+const ANY_SIGNATURE = "0x631626ba7e60e01b60005260206000f3";
+
+const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
+
+interface User extends LocalAccount {
+  readonly recipient: Address;
+}
+
+/** Has so many units of a token, and nothing else; `approved`: Permit2 was approved to it once, long ago. */
+async function aUser(token: Address, amount: bigint, { approved = false } = {}): Promise<User> {
+  const { origin, stranger } = world;
+  const privateKey = generatePrivateKey();
+  const address = privateKeyToAccount(privateKey).address.toLowerCase() as Address;
+  const user: User = { ...stranger, privateKey, address, recipient: world.anAddress() };
+  await origin.send(stranger, {
+    to: token,
+    data: encodeFunctionData({ abi: mintAbi, args: [address, amount] }),
+  });
+  await origin.mine();
+  if (approved) {
+    await origin.client.setBalance({ address, value: 10n ** 18n });
+    await origin.send(user, approveCall(token, permit2, 2n ** 256n - 1n));
+    await origin.mine();
+    await origin.client.setBalance({ address, value: 0n });
+  }
+  await world.watch(origin);
+  return user;
+}
+
+/** The token takes less than it does: no authorisations or, with `nothing`, no permits either. */
+const less = (nothing = false): PermitTokens => {
+  const tokens = createTokenPermits(world.services.chains, world.clock);
+  return {
+    ...tokens,
+    permitsOf: async (token) => {
+      const permits = await tokens.permitsOf(token);
+      return { ...permits, eip3009: false, eip2612: permits.eip2612 && !nothing };
+    },
+  };
+};
+const only2612 = (): PermitTokens => less();
+const noPermits = (): PermitTokens => less(true);
+
+async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
+  const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
+  return await world.quote(whole, undefined, permitTokens && { permitTokens });
+}
+
+function signatureStep({ answer }: Agreed): SignatureStep {
+  const step = answer.steps.find(({ kind }) => kind === "signature");
+  if (step?.kind !== "signature" || step.id === "authorize") throw new Error("nothing is to be signed");
+  return step;
+}
+
+/** Signs what the step says, as a wallet does: the answer goes through JSON on its way. */
+async function signed(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
+  const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
+  change(sign);
+  const { domain, types, primaryType, value: message } = sign;
+  return await privateKeyToAccount(user.privateKey).signTypedData({
+    domain,
+    types,
+    primaryType,
+    message,
+  } as Parameters<ReturnType<typeof privateKeyToAccount>["signTypedData"]>[0]);
+}
+interface Sign {
+  domain: { name: string; chainId: number };
+  types: Record<string, unknown>;
+  primaryType: string;
+  value: Record<string, unknown> & {
+    witness: { relayer: string; refundTo: string; calls: { data: string }[] };
+    permitted: { amount: string }[];
+  };
+}
+
+async function post(
+  agreed: Agreed,
+  signature: Hex,
+  {
+    permitPolicy = policy,
+    kind,
+    by = world.services,
+    keep,
+  }: { permitPolicy?: PermitPolicy; kind?: string; by?: WorkerServices; keep?: AnswerToKeep } = {},
+): Promise<void> {
+  const body = signatureStep(agreed).items[0]?.data.post.body;
+  const permitSignatures = createPermitSignatures(world.services.chains);
+  await executePermit(
+    { ...by, permitSignatures, permitPolicy },
+    { kind: kind ?? body?.kind ?? "", requestId: body?.requestId as RequestId, signature },
+    keep,
+  );
+}
+
+async function refusalOf(
+  work: Promise<unknown>,
+): Promise<{ code: string; reason: unknown; message: string }> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${String(error)}`);
+  const { data } = error.facts;
+  const reason = typeof data === "object" ? data["reason"] : undefined;
+  return { code: error.code, reason, message: error.message };
+}
+
+function termsOf({ terms }: Agreed): SignedTerms {
+  if (!isSigned(terms)) throw new Error("these terms are signed");
+  return terms;
+}
+
+/** The request ends with the recipient paid as promised, its user without a coin before and after, and the gas borne by its output. */
+async function expectPaid(user: User, agreed: Agreed): Promise<void> {
+  const { terms } = agreed;
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
+  const { currency, chainId, minimumAmount } = terms.destination;
+  const chain = chainId === world.origin.chain.id ? world.origin : world.destination;
+  expect(await chain.balance(user.recipient, currency)).toBeGreaterThanOrEqual(minimumAmount);
+  expect(await world.origin.balance(user.address, NATIVE_CURRENCY)).toBe(0n);
+  const [deposit, ...others] = await world.depositsOf(agreed.requestId);
+  expect(others).toEqual([]);
+  expect(deposit).toMatchObject({ depositor: user.address, disposition: "accepted" });
+  expect(terms.originGasUsd).toBeGreaterThan(0n);
+}
+
+const hundred = 100_000_000n;
+
+test("a token with authorisations (EIP-3009) is bridged by one signature, and its gas by the output", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  expect(agreed.answer.steps).toMatchObject([
+    {
+      id: "authorize1",
+      kind: "signature",
+      items: [
+        {
+          status: "incomplete",
+          data: {
+            sign: { signatureKind: "eip712", primaryType: "ReceiveWithAuthorization" },
+            post: {
+              endpoint: "/execute/permits",
+              method: "POST",
+              body: { kind: "eip3009", requestId: agreed.requestId, api: "bridge" },
+            },
+          },
+          check: { endpoint: `/intents/status/v3?requestId=${agreed.requestId}`, method: "GET" },
+        },
+      ],
+    },
+  ]);
+  expect(signatureStep(agreed).items[0]?.data.sign.types).not.toHaveProperty("EIP712Domain");
+  expect(agreed.answer.fees.gas.amount).toBe("0");
+  const bySender = await world.quote({ user: user.address, recipient: user.recipient });
+  expect(agreed.terms.destination.expectedAmount).toBeLessThan(bySender.terms.destination.expectedAmount);
+  const before = await world.origin.balance(executor, NATIVE_CURRENCY);
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+  expect(await world.origin.balance(world.user.address, world.usdc)).toBeGreaterThan(0n);
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(0n);
+  expect(await world.origin.balance(executor, NATIVE_CURRENCY)).toBeLessThan(before);
+  const execution = await world.services.reads.execution(agreed.requestId);
+  // The output has paid for it: nothing of it counts as ventured.
+  await world.round();
+  expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
+    settled: true,
+    costUsd: 0n,
+  });
+  expect(execution?.keyId).toBe("permits");
+});
+
+test("what was signed for only to go back pays for what its signature cost, as its quote had said", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, { referrer: "debug-force-refund" });
+  await post(agreed, await signed(user, agreed));
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
+  const back = await world.origin.balance(user.address, world.usdc);
+  expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
+  // A dollar is worth a unit: beside the signature's gas there is that of the refund.
+  expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
+});
+
+test("a token with permits only (EIP-2612) is deposited by the address of its order", async () => {
+  const amount = 100n * 10n ** 18n;
+  const user = await aUser(world.tst, amount);
+  const agreed = await quoted(user, { originCurrency: world.tst, amount: amount.toString() });
+  expect(signatureStep(agreed).items[0]?.data.sign.primaryType).toBe("Permit");
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("eip2612");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+});
+
+test("a client names the kinds of signatures that it can make, and is given no other", async () => {
+  const amount = (100n * 10n ** 18n).toString();
+  const user = await aUser(world.tst, BigInt(amount), { approved: true });
+  const ask = { originCurrency: world.tst, amount };
+  const agreed = await quoted(user, { ...ask, permitKinds: ["eip3009", "permit2"] });
+  expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+
+  const only = await quoted(user, { ...ask, permitKinds: ["eip2612"] });
+  expect(signatureStep(only).items[0]?.data.post.body.kind).toBe("eip2612");
+  const holder = await aUser(world.usdc, hundred);
+  const batch = await quoted(holder, { permitKinds: ["permit2"] });
+  expect(signatureStep(batch).items[0]?.data.post.body.kind).toBe("permit2");
+  await expect(quoted(user, { ...ask, permitKinds: ["eip3009"] })).rejects.toMatchObject({
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: expect.stringContaining("add permit2"),
+    facts: { field: "permitKinds" },
+  });
+});
+
+test("any other token is paid through Permit2, which is approved once", async () => {
+  const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
+  const ask = { originCurrency: world.tst, amount: (100n * 10n ** 18n).toString() };
+  const agreed = await quoted(user, ask, noPermits());
+  expect(agreed.answer.steps.map(({ id }) => id)).toEqual(["authorize1"]);
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+
+  const fresh = await aUser(world.tst, 100n * 10n ** 18n);
+  const first = await quoted(fresh, ask, noPermits());
+  expect(first.answer.steps.map(({ id, kind }) => [id, kind])).toEqual([
+    ["approve", "transaction"],
+    ["authorize1", "signature"],
+  ]);
+  const [approve] = first.answer.steps;
+  expect(JSON.stringify(approve)).toContain(permit2.slice(2));
+  expect(approve?.items[0]).not.toHaveProperty("check");
+  expect(await refusalOf(signed(fresh, first).then((signature) => post(first, signature)))).toMatchObject({
+    code: "PERMIT_FAILED",
+    reason: "PERMIT2_ALLOWANCE_TOO_LOW",
+  });
+});
+
+test("what the solver does not hold is swapped by what was signed, before it is deposited", async () => {
+  const user = await aUser(world.odd, 40n * 10n ** 18n, { approved: true });
+  const agreed = await quoted(user, {
+    originCurrency: world.odd,
+    amount: (10n * 10n ** 18n).toString(),
+  });
+  expect(agreed.terms.input?.currency).toBe(world.odd);
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+  expect(await world.origin.balance(user.address, world.odd)).toBe(30n * 10n ** 18n);
+});
+
+test("on one chain the solver pays out what was signed for: native coin for somebody who has none", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, {
+    destinationChainId: world.origin.chain.id,
+    destinationCurrency: NATIVE_CURRENCY,
+  });
+  const step = signatureStep(agreed);
+  expect([step.id, step.items[0]?.data.post.body.api]).toEqual(["authorize2", "swap"]);
+  expect(agreed.terms.kind).toBe("bridge");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+});
+
+test("a contract's account signs for Permit2, and its contract says whether it did", async () => {
+  const user = await aUser(world.usdc, hundred, { approved: true });
+  await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
+  const agreed = await quoted(user, { originGasOverhead: 10_000 });
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
+  await post(agreed, "0x1234567890");
+  await expectPaid(user, agreed);
+});
+
+test("the same signature again is the same, twenty at once as well; another one is refused while it is under way", async () => {
+  const user = await aUser(world.usdc, 2n * hundred);
+  const agreed = await quoted(user, {}, only2612());
+  const signature = await signed(user, agreed);
+  const compact = await compactOf(signature);
+  await Promise.all(Array.from({ length: 20 }, async () => await post(agreed, signature)));
+  await post(agreed, signature);
+  expect(await refusalOf(post(agreed, compact))).toMatchObject({
+    code: "INVALID_REQUEST",
+    message: expect.stringContaining("executed already"),
+  });
+  await expectPaid(user, agreed);
+  await post(agreed, signature);
+  expect(await world.depositsOf(agreed.requestId)).toHaveLength(1);
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
+});
+
+test("the answer to an Idempotency-Key is kept by the very commit that accepts, and a lease that was lost accepts nothing", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  const signature = await signed(user, agreed);
+  const store = idempotencyStore(sqlOn(world.pool));
+  const call = { scope: "ip:127.0.0.1", endpoint: "POST /execute/permits", bodyHash: "b" };
+  const answer = { status: 200, body: "{}" };
+  const begin = async (key: string) => await store.begin({ ...call, key }, world.clock.nowMs());
+  const [lost, kept] = [await begin("lost"), await begin("kept")];
+  if (lost.kind !== "begun" || kept.kind !== "begun") throw new Error("these are new");
+  await store.abandon(lost.lease);
+  await expect(post(agreed, signature, { keep: { lease: lost.lease, answer } })).rejects.toThrow(LeaseLost);
+  expect(await world.services.reads.execution(agreed.requestId)).toBeUndefined();
+  await post(agreed, signature, { keep: { lease: kept.lease, answer } });
+  expect(await begin("kept")).toEqual({ kind: "answered", answer });
+  await expectPaid(user, agreed);
+});
+
+test("a signature over anything else than was quoted is refused, whatever was changed", async () => {
+  const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
+  const ask = { originCurrency: world.tst, amount: (10n ** 19n).toString() };
+  const agreed = await quoted(user, ask, noPermits());
+  const stranger = world.anAddress();
+  const changes: ((sign: Sign) => void)[] = [
+    ({ value }) => (value.witness.relayer = stranger),
+    ({ value }) => (value.witness.refundTo = stranger),
+    ({ value }) => {
+      const [call] = value.witness.calls;
+      if (call) call.data = call.data.replace(user.address.slice(2), stranger.slice(2));
+    },
+    ({ value }) => value.witness.calls.pop(),
+    ({ value }) => value.permitted.forEach((one) => (one.amount = "1")),
+    ({ value }) => (value["spender"] = stranger),
+    ({ value }) => (value["nonce"] = "1"),
+    ({ value }) => (value["deadline"] = String(2n ** 40n)),
+    ({ domain }) => (domain.chainId = world.destination.chain.id),
+    ({ domain }) => (domain.name = "Permit3"),
+  ];
+  for (const change of changes)
+    expect(await refusalOf(post(agreed, await signed(user, agreed, change)))).toMatchObject({
+      code: "PERMIT_FAILED",
+      reason: "INVALID_SIGNATURE",
+    });
+  const somebody = await aUser(world.tst, 10n ** 20n, { approved: true });
+  for (const signature of [await signed(somebody, agreed), "0x", "0x1234"] as const)
+    expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
+  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+  // The blocks of the set-up, each with one dear transaction, leave the window of the priority fee.
+  for (let block = 0; block < 10; block += 1) await world.origin.mine();
+  await world.watch(world.origin);
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+});
+
+test("what can not be taken is refused before anything is sent, and says why", async () => {
+  const user = await aUser(world.usdc, hundred - 1n);
+  const agreed = await quoted(user);
+  const signature = await signed(user, agreed);
+  expect(await refusalOf(post(agreed, signature))).toMatchObject({
+    code: "PERMIT_FAILED",
+    reason: "GASLESS_PERMIT_BALANCE_TOO_LOW",
+  });
+  expect(await refusalOf(post(agreed, signature, { kind: "permit2" }))).toMatchObject({
+    code: "INVALID_REQUEST",
+  });
+  const bySender = await world.quote();
+  const plain = { ...agreed, answer: { ...agreed.answer, requestId: bySender.requestId } };
+  signatureStep(plain).items[0]!.data.post.body.requestId = bySender.requestId;
+  expect(await refusalOf(post(plain, signature))).toMatchObject({
+    code: "INVALID_REQUEST",
+    message: expect.stringContaining("without usePermit"),
+  });
+  signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
+  expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
+
+  // A permit of a nonce that was used meanwhile: only the simulation shows it.
+  const rich = await aUser(world.usdc, 3n * hundred);
+  const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
+  await post(one, await signed(rich, one));
+  await expectPaid(rich, one);
+  expect(await refusalOf(signed(rich, other).then((late) => post(other, late)))).toMatchObject({
+    code: "PERMIT_FAILED",
+    message: expect.stringContaining("does not pay"),
+  });
+  const late = await quoted(rich, { permitExpiry: 60 });
+  const expired = await signed(rich, late);
+  world.clock.forward(50_000);
+  expect(await refusalOf(post(late, expired))).toMatchObject({ reason: "SIGNATURE_EXPIRED" });
+});
+
+/** Somebody else submits a permit; it is mined, and nobody has read that block yet. */
+async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
+  const { origin, stranger } = world;
+  const { permit, orderId } = termsOf(agreed);
+  const key = { id: orderId, depositor: user.address, recovery: NATIVE_CURRENCY, strict: true };
+  const by = { deadline: BigInt(permit.deadline), ...vrsOf(signature) };
+  await origin.send(stranger, {
+    to: factory,
+    data: encodeFunctionData({
+      abi: depositAddressFactoryAbi,
+      functionName: "pull",
+      args: [key, permit.token, permit.amount, by],
+    }),
+  });
+  await origin.mine();
+}
+
+/** As if the quote had said something else. */
+function reading(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
+  const { services } = world;
+  const request = async () => {
+    const record = await world.request(agreed.requestId);
+    return { ...record, terms: { ...record.terms, ...change } };
+  };
+  return { ...services, reads: { ...services.reads, request } };
+}
+
+test("what would not be filled, or costs more than the output bears, is not sent though it would succeed", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  const signature = await signed(user, agreed);
+  const { origin, originGasUsd = 0n, firmUntilMs } = agreed.terms;
+  const more = reading(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
+  expect(await refusalOf(post(agreed, signature, { by: more }))).toMatchObject({
+    code: "PERMIT_FAILED",
+    message: expect.stringContaining("does not make the deposit"),
+  });
+  const dear = { code: "PERMIT_FAILED", reason: "GAS_TOO_DEAR" };
+  const { chains } = world.services;
+  const get: typeof chains.get = (id) => {
+    const connected = chains.get(id);
+    return connected && { ...connected, chain: { ...connected.chain, disabled: true } };
+  };
+  const disabled = { ...world.services, chains: { ...chains, get } };
+  expect(await refusalOf(post(agreed, signature, { by: disabled }))).toMatchObject({
+    code: "CHAIN_DISABLED",
+  });
+  const hundredth = { originGasUsd: originGasUsd / 100n };
+  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(dear);
+  // A little too little is borne while the quote is firm, and not afterwards.
+  const estimate = (originGasUsd * 7n) / 10n;
+  const late = reading(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
+  expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(dear);
+  await post(agreed, signature, { by: reading(agreed, { originGasUsd: estimate, firmUntilMs }) });
+  await expectPaid(user, agreed);
+});
+
+test("a signature that is over before it is sent is not sent", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, { permitExpiry: 60 });
+  await post(agreed, await signed(user, agreed));
+  world.clock.forward(61_000);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_NOT_INCLUDED",
+  });
+  await world.round();
+  expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
+  expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
+    settled: true,
+    costUsd: 0n,
+  });
+});
+
+test("an account that has become a contract since its quote does not sign for tokens", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user);
+  await world.origin.client.setCode({ address: user.address, bytecode: ANY_SIGNATURE });
+  expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
+});
+
+test("quotes that cannot be paid by signature are refused, and name the field", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
+  await expect(quoted(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
+  const here = { destinationChainId: world.origin.chain.id };
+  await expect(quoted(user, here)).rejects.toMatchObject(about);
+  for (const permitExpiry of [0, 59, 86_401])
+    await expect(quoted(user, { permitExpiry })).rejects.toMatchObject({
+      code: "INVALID_REQUEST",
+      facts: { field: "permitExpiry" },
+    });
+  const none = { user: user.address, usePermit: true };
+  await expect(world.quote(none, undefined, { permitTokens: undefined })).rejects.toMatchObject(about);
+  await expect(world.quote(none, undefined, { executor: undefined })).rejects.toMatchObject(about);
+});
+
+test("a permit that somebody else submits first deposits all the same: the request is filled although our transaction reverts", async () => {
+  const { origin, stranger, services } = world;
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, {}, only2612());
+  const signature = await signed(user, agreed);
+  await post(agreed, signature);
+  await world.work();
+  // Ours waits in the pool; his offers more.
+  const { to, data } = permitCall(termsOf(agreed), origin.chain, signature);
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(stranger.privateKey),
+    to,
+    data,
+    gas: 1_000_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+  });
+  await expectPaid(user, agreed);
+  expect((await origin.sentBy(executor)).at(-1)).toMatchObject({ succeeded: false });
+  // Who came first has paid the gas of the deposit; ours was in vain, and is counted.
+  expect(await services.reads.execution(agreed.requestId)).toMatchObject({ settled: true });
+  expect((await services.reads.execution(agreed.requestId))?.costUsd).toBeGreaterThan(0n);
+  const [deposit] = await world.depositsOf(agreed.requestId);
+  expect(deposit?.sender).toBe(stranger.address);
+  expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
+});
+
+test("so it is when he comes before ours is sent, or even asked for", async () => {
+  const { origin } = world;
+  for (const isPosted of [true, false]) {
+    const user = await aUser(world.usdc, hundred);
+    const agreed = await quoted(user, {}, only2612());
+    const signature = await signed(user, agreed);
+    if (isPosted) await post(agreed, signature);
+    await pull(agreed, user, signature);
+    // The job looks at the newest state before the watcher has read that block.
+    await origin.announce();
+    await world.work();
+    await expectPaid(user, agreed);
+    expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
+    if (!isPosted)
+      expect(await refusalOf(post(agreed, signature))).toMatchObject({
+        message: expect.stringContaining("has its deposit already"),
+      });
+  }
+});
+
+test("even a request that was given up because of him is filled when his deposit is read at last", async () => {
+  const user = await aUser(world.usdc, hundred);
+  const agreed = await quoted(user, {}, only2612());
+  const signature = await signed(user, agreed);
+  await post(agreed, signature);
+  await pull(agreed, user, signature);
+  await world.origin.announce();
+  world.clock.forward(11_000);
+  await world.work();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "EXECUTION_REVERTED",
+  });
+  await expectPaid(user, agreed);
+});
+
+test("an EIP-7702 account signs for Permit2 with its own key", async () => {
+  const { chain, client } = world.origin;
+  const user = await aUser(world.usdc, hundred, { approved: true });
+  await client.setAutomine(true);
+  const { simple7702Account } = await deployAccountAbstraction({ url: chain.rpcUrl, chainId: chain.id });
+  await client.setAutomine(false);
+  await client.setCode({ address: user.address, bytecode: `0xef0100${simple7702Account.slice(2)}` });
+  await world.watch(world.origin);
+  const agreed = await quoted(user, { originGasOverhead: 10_000 });
+  expect(signatureStep(agreed).items[0]?.data.post.body.kind).toBe("permit2");
+  await post(agreed, await signed(user, agreed));
+  await expectPaid(user, agreed);
+});
+
+test("a signature whose user takes it back after all costs the service gas, which is counted and bounded", async () => {
+  const { origin } = world;
+  const user = await aUser(world.usdc, 5n * hundred);
+  const agreed = await quoted(user);
+  await post(agreed, await signed(user, agreed));
+  const another = await quoted(user);
+  const second = await signed(user, another);
+  const unpaid = await world.services.reads.execution(agreed.requestId);
+  const bounds = { ...policy, dailyUsd: (unpaid?.costUsd ?? 0n) + 1n };
+  expect(await refusalOf(post(another, second, { permitPolicy: bounds }))).toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+  });
+  expect(await refusalOf(post(another, second, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+    code: "RATE_LIMITED",
+  });
+  await world.work();
+  // He moves the money away, first in the block.
+  await origin.client.setBalance({ address: user.address, value: 10n ** 18n });
+  const gone = encodeFunctionData({
+    abi: parseAbi(["function transfer(address to, uint256 amount)"]),
+    args: [world.anAddress(), 5n * hundred],
+  });
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: world.usdc,
+    data: gone,
+    gas: 100_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+  });
+  for (let round = 0; round < 5; round++) await world.round();
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "failure" });
+  const settled = await world.services.reads.execution(agreed.requestId);
+  expect(settled).toMatchObject({ settled: true });
+  expect(settled?.costUsd).toBeGreaterThan(0n);
+  expect(settled?.costUsd).toBeLessThan(unpaid?.costUsd ?? 0n);
+  // The money comes back, the count stays.
+  await origin.send(world.stranger, {
+    to: world.usdc,
+    data: encodeFunctionData({ abi: mintAbi, args: [user.address, hundred] }),
+  });
+  await origin.mine();
+  await world.watch(origin);
+  expect(await refusalOf(post(another, second, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
+    code: "RATE_LIMITED",
+  });
+  await post(another, second);
+});
+
+test("wherever the process dies, a client that posts again has his one deposit and his one fill", async () => {
+  const lives: { user: User; agreed: Agreed; death: string }[] = [];
+  for (let dieAt = 0, isDead = true; isDead; dieAt++) {
+    const user = await aUser(world.usdc, 2n * hundred);
+    const agreed = await quoted(user);
+    const signature = await signed(user, agreed);
+    const mortal = mortalServices(world.services, dieAt);
+    const life = async (): Promise<void> => {
+      await post(agreed, signature, { by: mortal });
+      await world.work(mortal);
+    };
+    await life().catch((error: unknown) => {
+      if (!mortal.isDead()) throw error;
+    });
+    isDead = mortal.isDead();
+    lives.push({ user, agreed, death: mortal.acts.at(-1) ?? "before anything" });
+    await post(agreed, signature);
+  }
+  expect(lives.length).toBeGreaterThan(10);
+  // Others take over, all of them in the same rounds.
+  for (const { user, agreed, death } of lives) {
+    await expectPaid(user, agreed);
+    expect(await world.origin.balance(user.address, world.usdc), death).toBe(hundred);
+  }
+}, 60_000);
+
+/** The same signature in 64 bytes (EIP-2098). */
+async function compactOf(signature: Hex): Promise<Hex> {
+  const { r, s, v } = vrsOf(signature);
+  const high = v === 28 ? 2n ** 255n : 0n;
+  return `0x${r.slice(2)}${(BigInt(s) | high).toString(16).padStart(64, "0")}`;
+}

@@ -1,0 +1,610 @@
+import { RpcFault } from "@causeway/chains";
+import type { Address, Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { failuresAbi, failuresBytecode, routerAbi } from "@causeway/contracts";
+import { answerFor } from "@causeway/service-kit";
+import { encodeFunctionData, erc20Abi } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { planFillThroughCalls } from "../../../apps/api/src/usecases/plan-fill-through-calls.ts";
+import { priceDestination } from "../../../apps/api/src/usecases/execution/price-destination.ts";
+import type { Agreed, Ask } from "../../support/engine-world.ts";
+import { brokenLaws } from "../../support/ledger-world.ts";
+import { aPayingKey } from "../../support/paying-key.ts";
+import { approveCall, transferFromCall } from "../../support/execution-world.ts";
+import { aSponsor } from "../../support/sponsors.ts";
+import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
+import { someHash } from "../../support/terms.ts";
+
+// Quotes whose fill makes calls with the output: what is left of it goes to the recipient, and whoever attests fills takes it for the payment.
+
+let world: SwapWorld;
+const failures: Address = "0xfa11fa11fa11fa11fa11fa11fa11fa11fa11fa11";
+const ETHER = 10n ** 18n;
+
+beforeAll(async () => {
+  world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
+  const { client } = world.destination;
+  const { data: code } = await client.call({ data: failuresBytecode });
+  if (code === undefined) throw new Error("creation answers with code");
+  await client.setCode({ address: failures, bytecode: code });
+}, 60_000);
+afterAll(async () => await world.stop());
+
+type Tx = NonNullable<Ask["txs"]>[number];
+
+const transfer = (token: Address, to: Address, amount: bigint): Tx => ({
+  to: token,
+  value: "0",
+  data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
+});
+const pays = (to: Address, value: bigint): Tx => ({ to, value: value.toString(), data: "0x" });
+const fails = (data: Hex): Tx => ({ to: failures, value: "0", data });
+const say = (text: string): Hex =>
+  encodeFunctionData({ abi: failuresAbi, functionName: "say", args: [text] });
+
+/** Quotes, pays and waits for the end. */
+async function carriedOut(ask: Ask) {
+  const agreed = await world.quote(ask);
+  await world.pay(agreed);
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  return { agreed, end, ...(await outcomeOf(agreed)) };
+}
+
+async function outcomeOf(agreed: Agreed) {
+  const { terms } = agreed;
+  const fills = await world.paymentsOf(agreed, world.destination);
+  const { router } = world.destination.chain.contracts;
+  const { currency, paidFrom } = terms.destination;
+  const inRouter = [currency, paidFrom ?? currency, world.weth, NATIVE_CURRENCY];
+  return {
+    fills,
+    judged: await Promise.all(fills.map(async ({ hash }) => await world.judged(agreed, hash))),
+    leftInRouter: await Promise.all(inRouter.map((one) => world.destination.balance(router, one))),
+  };
+}
+
+/** What oracles count of a rest that the router pays: the minimum that the transaction names, which the router enforces. */
+const promisedBy = ({ terms }: Agreed) =>
+  terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
+
+/** What an operator does with the solver's key: its lane begins after it. */
+async function approved(spender: Address, amount: bigint): Promise<void> {
+  const { destination, solver, usdc } = world;
+  await destination.send(solver, approveCall(usdc, spender, amount));
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(world.services, destination.connected);
+}
+
+const NOTHING = [0n, 0n, 0n, 0n];
+
+/** What the client of a quote that is refused gets. */
+async function refusalOf(ask: Ask) {
+  const thrown: unknown = await world.quote(ask).then(
+    () => "quoted",
+    (error: unknown) => error,
+  );
+  const { status, body } = answerFor(thrown);
+  return { status, body: body as unknown as Record<string, unknown> };
+}
+
+test("of a token the calls get all, in order, and the recipient what they leave", async () => {
+  const { destination, usdc } = world;
+  const [first, second, recipient] = [world.anAddress(), world.anAddress(), world.anAddress()];
+  const { agreed, end, fills, judged, leftInRouter } = await carriedOut({
+    recipient,
+    txs: [transfer(usdc, first, 30_000_000n), transfer(usdc, second, 20_000_000n)],
+  });
+  expect(end).toMatchObject({ status: "success", fundsAt: "recipient" });
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  const { details } = agreed.answer;
+  expect(details.currencyOut).toMatchObject({
+    amount: `${expectedAmount}`,
+    minimumAmount: `${minimumAmount}`,
+  });
+  const left = expectedAmount - 50_000_000n;
+  expect(agreed.terms.outputCalls?.left.expected).toBe(left);
+  expect(agreed.terms.order.output.payments).toMatchObject([
+    { recipient, currency: usdc, expectedAmount: left },
+  ]);
+  expect(agreed.terms.order.output.calls).toHaveLength(2);
+  expect(await Promise.all([first, second, recipient].map((one) => destination.balance(one, usdc)))).toEqual([
+    30_000_000n,
+    20_000_000n,
+    left,
+  ]);
+  expect(fills).toHaveLength(1);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING);
+});
+
+test("of native coin calls carry a part of the output, to the wei, and the rest is the recipient's", async () => {
+  const { destination } = world;
+  const [callee, recipient] = [world.anAddress(), world.anAddress()];
+  const output = ETHER / 50n;
+  const { agreed, end, judged, leftInRouter } = await carriedOut({
+    recipient,
+    destinationCurrency: NATIVE_CURRENCY,
+    tradeType: "EXACT_OUTPUT",
+    amount: output.toString(),
+    txs: [pays(callee, ETHER / 100n)],
+  });
+  expect(end.status).toBe("success");
+  expect(agreed.terms.destination.minimumAmount).toBe(output);
+  expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
+  expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(ETHER / 100n);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING);
+});
+
+test("calls may use up everything: then nothing is left, and nothing is promised to be", async () => {
+  const { destination } = world;
+  const [callee, recipient] = [world.anAddress(), world.anAddress()];
+  const output = ETHER / 50n;
+  // A contract that takes no coin: it is not called with nothing.
+  await destination.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
+  const { agreed, end, judged } = await carriedOut({
+    recipient,
+    destinationCurrency: NATIVE_CURRENCY,
+    tradeType: "EXACT_OUTPUT",
+    amount: output.toString(),
+    txs: [pays(callee, output)],
+  });
+  expect(end.status).toBe("success");
+  expect(agreed.terms.order.output.payments).toMatchObject([{ minimumAmount: 0n, expectedAmount: 0n }]);
+  expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(output);
+  expect(judged).toEqual([{ amounts: [0n] }]);
+});
+
+test("the output of an exchange goes to the calls, and what the exchange leaves to the solver", async () => {
+  const { destination, tst, odd, solver } = world;
+  const [callee, recipient] = [world.anAddress(), world.anAddress()];
+  const before = await destination.balance(solver.address, tst);
+  const { agreed, end, judged, leftInRouter } = await carriedOut({
+    recipient,
+    destinationCurrency: odd,
+    txs: [transfer(odd, callee, 10n ** 15n)],
+  });
+  expect(end.status).toBe("success");
+  // The nearest of what the solver holds.
+  expect(agreed.terms.destination.paidFrom).toBe(tst);
+  const { expectedAmount } = agreed.terms.destination;
+  expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
+  const left = await destination.balance(recipient, odd);
+  expect(left).toBe(expectedAmount - 10n ** 15n);
+  expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
+  expect(leftInRouter).toEqual(NOTHING);
+  // A hundred dollars' worth at half a dollar each: what the exchange left of its limit has come back.
+  expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
+});
+
+test("a quote that is repriced gives the calls less, and the recipient what is left of it", async () => {
+  const { destination, prices, clock, services } = world;
+  const [callee, recipient] = [world.anAddress(), world.anAddress()];
+  const agreed = await world.quote({
+    recipient,
+    destinationCurrency: NATIVE_CURRENCY,
+    slippageTolerance: "500",
+    txs: [pays(callee, ETHER / 100n)],
+  });
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  expect(minimumAmount).toBeLessThan(expectedAmount);
+  clock.forward(services.quotePolicy.firmSeconds * 1000 + 1_000);
+  prices.set("ethereum", "2575");
+  await world.pay(agreed);
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  prices.set("ethereum", "2500");
+  expect(end.status).toBe("success");
+  const left = await destination.balance(recipient, NATIVE_CURRENCY);
+  expect(await destination.balance(callee, NATIVE_CURRENCY)).toBe(ETHER / 100n);
+  expect(left + ETHER / 100n).toBeLessThan(expectedAmount);
+  expect(left + ETHER / 100n).toBeGreaterThanOrEqual(minimumAmount);
+  expect((await outcomeOf(agreed)).judged).toEqual([{ amounts: promisedBy(agreed) }]);
+});
+
+test("authorizations travel with the fill", async () => {
+  const { destination } = world;
+  const owner = privateKeyToAccount(generatePrivateKey());
+  const signed = await owner.signAuthorization({
+    chainId: destination.chain.id,
+    contractAddress: failures,
+    nonce: 0,
+  });
+  const { end } = await carriedOut({
+    txs: [pays(world.anAddress(), 0n)],
+    authorizationList: [
+      {
+        chainId: signed.chainId,
+        address: signed.address,
+        nonce: signed.nonce,
+        yParity: signed.yParity ?? 0,
+        r: signed.r,
+        s: signed.s,
+      },
+    ],
+  });
+  expect(end.status).toBe("success");
+  expect(await destination.client.getCode({ address: owner.address })).toBe(`0xef0100${failures.slice(2)}`);
+});
+
+test("the gas of the calls is in the price, by what they need or by what the client reserves", async () => {
+  const { destinationCurrency, txs } = {
+    destinationCurrency: NATIVE_CURRENCY,
+    txs: [pays(world.anAddress(), 1n)],
+  };
+  const out = async (ask: Ask) =>
+    BigInt((await world.quote({ destinationCurrency, ...ask })).answer.details.currencyOut.amount);
+  const plain = await out({});
+  const called = await out({ txs });
+  const reserved = await out({ txs, txsGasLimit: 1_000_000 });
+  expect(called).toBeLessThan(plain);
+  expect(reserved).toBeLessThan(called);
+});
+
+test("a call that reverts is told with its reason, the call and the block, and no such quote is given", async () => {
+  const { destination, usdc } = world;
+  const data = say("the vault is closed");
+  const { status, body } = await refusalOf({ txs: [transfer(usdc, world.anAddress(), 1n), fails(data)] });
+  expect(status).toBe(400);
+  expect(body).toMatchObject({
+    errorCode: "DESTINATION_TX_FAILED",
+    errorData: "the vault is closed",
+    failedCallData: { from: destination.chain.contracts.router, to: failures, data, value: "0" },
+    approxSimulatedBlock: Number(destination.connected.connection.heads.latest?.number),
+  });
+});
+
+test("calls that take of the solver are refused, whatever they call", async () => {
+  const { destination, solver, stranger, usdc } = world;
+  const { router } = destination.chain.contracts;
+  // Nobody does this; and if somebody does, nobody gains by it.
+  await approved(router, 10n ** 9n);
+  const { data } = transferFromCall(usdc, solver.address as Address, stranger.address as Address, 5n);
+  const { status, body } = await refusalOf({ txs: [{ to: usdc, value: "0", data }] });
+  await approved(router, 0n);
+  expect(status).toBe(400);
+  expect(body).toMatchObject({ errorCode: "DESTINATION_TX_FAILED" });
+  expect(String(body["errorData"])).toContain("take tokens from");
+});
+
+test("calls that fail by the time of the fill send the deposit back, and the recipient gets nothing", async () => {
+  const { destination, usdc } = world;
+  const recipient = world.anAddress();
+  const gate = world.anAddress();
+  const agreed = await world.quote({ recipient, txs: [pays(gate, 0n)] });
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  await world.pay(agreed);
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "EXECUTION_REVERTED" });
+  expect(await destination.balance(recipient, usdc)).toBe(0n);
+  expect((await outcomeOf(agreed)).fills).toEqual([]);
+});
+
+test("calls that revert in the block, although they did not before, pay for their gas out of the deposit", async () => {
+  const { origin, destination, usdc } = world;
+  const [gate, refundTo] = [world.anAddress(), world.anAddress()];
+  const agreed = await world.quote({ refundTo, txs: [pays(gate, 0n)] });
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  const [burnt, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  expect(more).toEqual([]);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  const returned = await origin.balance(refundTo, usdc);
+  // At $2500, in millionths of a dollar.
+  const keptForIt = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
+  expect(keptForIt).toBeGreaterThan(0n);
+  expect(returned).toBeLessThan(100_000_000n - keptForIt);
+  const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  expect(returned).toBeGreaterThanOrEqual(promised);
+  expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
+});
+
+/** What the solver holds at the destination, smallest units of USDC at $2500 for a native token. */
+async function solverWorth(): Promise<bigint> {
+  const { destination, solver, usdc } = world;
+  const native = await destination.balance(solver.address, NATIVE_CURRENCY);
+  return (native * 2_500n) / 10n ** 12n + (await destination.balance(solver.address, usdc));
+}
+
+test("the calls of a fast fill that revert in the block are paid by the app, and nothing else is", async () => {
+  const { destination } = world;
+  const gate = world.anAddress();
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await world.quote({ refundTo: world.anAddress(), txs: [pays(gate, 0n)] });
+  const before = await solverWorth();
+  expect(await sponsor.fastFill(agreed)).toBe("queued");
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  await destination.mine();
+  await world.watch(destination);
+  await destination.mine(3);
+  await world.watch(destination);
+  const lost = before - (await solverWorth());
+  expect(lost).toBeGreaterThan(0n);
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(2n);
+  expect((await world.request(agreed.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
+});
+
+test("the calls of a fast fill whose deposit never comes are paid by the app, with what they were made with", async () => {
+  const { destination, origin } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const txs = [transfer(world.usdc, world.anAddress(), 30_000_000n)];
+  const agreed = await world.quote({ refundTo: world.anAddress(), txs, ttl: 600 });
+  const before = await solverWorth();
+  await sponsor.fastFill(agreed);
+  await world.work();
+  await destination.mine(3);
+  await world.watch(destination);
+  const lost = before - (await solverWorth());
+  expect(lost).toBeGreaterThan(agreed.terms.destination.expectedAmount);
+
+  const { quotePolicy, enginePolicy } = world.services;
+  world.clock.forward(602_000 + quotePolicy.fillGraceSeconds * 1_000 + enginePolicy.fastFillGraceMs);
+  const { timestamp: newest } = await origin.client.getBlock();
+  const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
+  await origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
+  await origin.mine();
+  await world.watch(origin);
+  await world.round();
+  expect(await sponsor.holdState(agreed)).toBe("permanent");
+  const charged = 1_000_000_000n - ((await sponsor.book()).lines[0]?.balance ?? 0n);
+  expect(charged - lost).toBeGreaterThanOrEqual(0n);
+  expect(charged - lost).toBeLessThanOrEqual(2n);
+});
+
+test("the sponsor of a quote pays the gas of calls that revert in the block, and the deposit goes back without it", async () => {
+  const { origin, destination, usdc } = world;
+  const [gate, refundTo] = [world.anAddress(), world.anAddress()];
+  const payer = await aPayingKey(world, 100);
+  const ask = { refundTo, subsidizeFees: true, txs: [pays(gate, 0n)] };
+  const agreed = await world.quote(ask, payer.key);
+  const promisedUsd = agreed.terms.sponsorship?.usd ?? 0n;
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin);
+  await world.work();
+  await destination.client.setCode({ address: gate, bytecode: "0x5f5ffd" });
+  const end = await world.untilFinal(agreed.requestId, 1_000);
+  expect(end).toMatchObject({ status: "refund", failReason: "TRANSACTION_REVERTED" });
+  const [burnt] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = burnt ?? {};
+  // At $2500, USD with 18 decimals.
+  const burntUsd = gasUsed * effectiveGasPrice * 2_500n;
+  const chargedUsd = burntUsd < promisedUsd ? burntUsd : promisedUsd;
+  expect(chargedUsd).toBeGreaterThan(0n);
+  const { lines } = await world.services.balances.book(payer.wallet);
+  const { balance = 0n, pending } = lines.find(({ asset }) => asset.currency === usdc) ?? {};
+  expect(pending).toBe(0n);
+  // Rounded up to the smallest unit.
+  expect(100_000_000n - balance).toBe((chargedUsd + 10n ** 12n - 1n) / 10n ** 12n);
+  // What the gate burnt is not kept of the deposit too.
+  const unsponsored = await world.quote({ refundTo });
+  expect(await origin.balance(refundTo, usdc)).toBeGreaterThanOrEqual(
+    unsponsored.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n,
+  );
+  expect(await brokenLaws(world.pool)).toEqual([]);
+});
+
+test("a node that does not answer is no fault of the calls", async () => {
+  const { reader } = world.destination.connected.connection;
+  const trace = reader.trace.bind(reader);
+  const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });
+  Object.assign(reader, {
+    trace: async () => {
+      throw fault;
+    },
+  });
+  const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
+  Object.assign(reader, { trace });
+  expect({ status, code: body["errorCode"] }).toEqual({ status: 503, code: "RPC_HTTP_ERROR" });
+});
+
+test("a token that the solver has not approved is not routed", async () => {
+  const { approvalProxy } = world.destination.chain.contracts;
+  await approved(approvalProxy, 0n);
+  const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
+  await approved(approvalProxy, 2n ** 255n);
+  expect({ status, code: body["errorCode"], data: body["errorData"] }).toEqual({
+    status: 400,
+    code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
+    data: { field: "destinationCurrency" },
+  });
+});
+
+test("what calls must not be is refused by its name", async () => {
+  const { origin, usdc, destination } = world;
+  const here = { destinationChainId: origin.chain.id };
+  const { router } = destination.chain.contracts;
+  const codeOf = async (ask: Ask) => {
+    const { status, body } = await refusalOf(ask);
+    expect(status).toBe(400);
+    return [body["errorCode"], (body["errorData"] as { field?: string } | undefined)?.field];
+  };
+  const plain = pays(world.anAddress(), 0n);
+  expect(await codeOf({ txs: [pays(world.anAddress(), 1n)] })).toEqual(["INVALID_EXTRA_TXS", "txs"]);
+  expect(await codeOf({ txs: [{ ...plain, to: "nobody" }] })).toEqual(["INVALID_EXTRA_TXS", "txs"]);
+  const nativeTransfer = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "nativeTransfer",
+    args: [world.anAddress(), 0n],
+  });
+  expect(await codeOf({ txs: [{ to: router, value: "0", data: nativeTransfer }] })).toEqual([
+    "INVALID_EXTRA_TXS",
+    "txs",
+  ]);
+  const toNative = { destinationCurrency: NATIVE_CURRENCY };
+  expect(await codeOf({ ...toNative, txs: [pays(world.anAddress(), ETHER)] })).toEqual([
+    "INVALID_EXTRA_TXS",
+    "txs",
+  ]);
+  const exact = { ...toNative, tradeType: "EXACT_OUTPUT", amount: "10" } as const;
+  expect(await codeOf({ ...exact, txs: [pays(world.anAddress(), 11n)] })).toEqual([
+    "INVALID_EXTRA_TXS",
+    "txs",
+  ]);
+  expect(await codeOf({ txs: [plain], tradeType: "EXPECTED_OUTPUT" })).toEqual([
+    "EXTRA_TXS_NOT_SUPPORTED",
+    "tradeType",
+  ]);
+  expect(await codeOf({ txs: [plain], txsGasLimit: 20_000_000 })).toEqual([
+    "INVALID_EXTRA_TXS",
+    "txsGasLimit",
+  ]);
+  const burning = fails(encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [1n] }));
+  expect(await codeOf({ txs: [burning], txsGasLimit: 1 })).toEqual(["INVALID_EXTRA_TXS", "txsGasLimit"]);
+  expect(await codeOf({ txs: [plain], topupGas: true })).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "topupGas"]);
+  expect(
+    await codeOf({ ...here, txs: [plain], recipient: world.anAddress(), destinationCurrency: usdc }),
+  ).toEqual(["UNSUPPORTED_EXECUTION_TYPE", "txs"]);
+  const consent = { chainId: 0, address: failures, nonce: 0, yParity: 2, r: "0x1", s: "0x1" };
+  expect(await codeOf({ txs: [plain], authorizationList: [consent] })).toEqual([
+    "INVALID_REQUEST",
+    "authorizationList",
+  ]);
+  expect(
+    await codeOf({ txs: [plain], authorizationList: Array.from({ length: 21 }, () => consent) }),
+  ).toEqual(["INVALID_EXTRA_TXS", "authorizationList"]);
+});
+
+test("on one chain the solver's fill makes the calls, not a swap of the user's own", async () => {
+  const { origin, tst, usdc } = world;
+  const recipient = world.anAddress();
+  const agreed = await world.quote({
+    destinationChainId: origin.chain.id,
+    destinationCurrency: tst,
+    recipient,
+    txs: [pays(world.anAddress(), 0n)],
+  });
+  expect(agreed.terms).toMatchObject({ kind: "bridge", origin: { currency: usdc } });
+});
+
+test("calls that take from the recipient what is left for him are refused", async () => {
+  const { destination, usdc, stranger, user } = world;
+  const recipient = user.address as Address;
+  await destination.send(user, approveCall(usdc, destination.chain.contracts.router, 100n));
+  await destination.mine();
+  const { data } = transferFromCall(usdc, recipient, stranger.address as Address, 5n);
+  const { status, body } = await refusalOf({ recipient, txs: [{ to: usdc, value: "0", data }] });
+  expect({ status, code: body["errorCode"] }).toEqual({ status: 400, code: "DESTINATION_TX_FAILED" });
+  expect(String(body["errorData"])).toContain("take from the recipient");
+});
+
+const ways: readonly [string, () => Ask][] = [
+  ["makes calls", () => ({ txs: [pays(world.anAddress(), 0n)] })],
+  ["swaps", () => ({ destinationCurrency: world.odd })],
+  ["brings a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
+  ["pays native token to a contract", () => ({ recipient: failures, destinationCurrency: NATIVE_CURRENCY })],
+];
+
+test.each(ways)(
+  "a fill that %s is not sent through a router that its order does not name",
+  async (_what, askOf) => {
+    const { origin, destination, services } = world;
+    const agreed = await world.quote(askOf());
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin);
+    const { connected, chain } = destination;
+    const contracts = { ...chain.contracts, router: world.anAddress() };
+    const rotated = { ...connected, chain: { ...chain, contracts } };
+    await world.work({ ...services, chains: createChainDirectory([origin.connected, rotated]) });
+    const end = await world.untilFinal(agreed.requestId, 1_000);
+    expect(end).toMatchObject({ status: "refund", failReason: "NO_QUOTES" });
+    expect((await outcomeOf(agreed)).fills).toEqual([]);
+  },
+);
+
+test("an app makes no calls of its own beside a quote that has calls", async () => {
+  const { services } = world;
+  const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
+  const beside = { calls: [], authorizationList: undefined };
+  const signal = AbortSignal.timeout(1_000);
+  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow("calls of its own");
+});
+
+test("destination calls are refused when the fill swaps, brings a gas top-up or needs a replaced router", async () => {
+  const { services, origin, destination, odd } = world;
+  const { connected, chain } = destination;
+  const contracts = { ...chain.contracts, router: world.anAddress() };
+  const rotated = { ...connected, chain: { ...chain, contracts } };
+  const chains = createChainDirectory([origin.connected, rotated]);
+  const cases: readonly [Ask, typeof services, string][] = [
+    [{ destinationCurrency: odd }, services, "not supported for a quote whose fill swaps"],
+    [{ topupGas: true, topupGasAmount: "1000000" }, services, "not supported for a quote with topupGas"],
+    [{}, { ...services, chains }, "request a new quote"],
+  ];
+  for (const [ask, by, message] of cases) {
+    const { terms } = await world.quote(ask);
+    const beside = { calls: [], authorizationList: undefined };
+    const refusal = priceDestination(by, terms, beside, [], AbortSignal.timeout(1_000));
+    await expect(refusal).rejects.toThrow(message);
+  }
+});
+
+/** In the order in which it is told: what the calls get, out of what the solver pays. */
+const exchanges: readonly [string, () => Address, () => Address][] = [
+  ["native coin out of a token", () => NATIVE_CURRENCY, () => world.usdc],
+  ["native coin out of its token", () => NATIVE_CURRENCY, () => world.weth],
+  ["a token out of native coin", () => world.usdc, () => NATIVE_CURRENCY],
+  ["the token of the native coin out of that", () => world.weth, () => NATIVE_CURRENCY],
+  ["the token of the native coin out of another", () => world.weth, () => world.usdc],
+  ["a token out of that of the native coin", () => world.tst, () => world.weth],
+];
+
+test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFromOf) => {
+  const { services, destination, solver, weth, usdc } = world;
+  const [currency, paidFrom] = [currencyOf(), paidFromOf()];
+  if (paidFrom === weth) {
+    await destination.send(solver, { to: weth, value: ETHER, data: "0xd0e30db0" });
+    await destination.send(solver, approveCall(weth, destination.chain.contracts.approvalProxy, 2n ** 255n));
+    await destination.mine();
+    await world.watch(destination);
+    await openLane(services, destination.connected);
+  }
+  // So much that what may be missing of its price is more than a unit.
+  const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
+  const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
+  const callee = world.anAddress();
+  const call = currency === NATIVE_CURRENCY ? pays(callee, spent) : transfer(currency, callee, spent);
+  const plan = await planFillThroughCalls(
+    services,
+    destination.connected,
+    {
+      leg: { kind: "fill", requestId: someHash() },
+      currency,
+      amount,
+      recipient: world.anAddress(),
+      orderId: someHash(),
+      cancelAfterMs: 0,
+    },
+    {
+      calls: [{ to: call.to as Address, data: call.data as Hex, value: BigInt(call.value) }],
+      leastLeft: left,
+      mostGas: undefined,
+    },
+    { paidFrom, planned: 2n ** 255n, most: 2n ** 255n },
+  );
+  expect(plan).toMatchObject({ kind: "ready", left });
+  if (plan.kind !== "ready") return;
+  // More than the exchange costs is taken at first: what it leaves comes back.
+  const { call: sent, gasLimit, outflow } = plan.plan;
+  expect(outflow.currency).toBe(paidFrom);
+  await destination.send(solver, { ...sent, gas: gasLimit });
+  await destination.mine();
+  await world.watch(destination);
+  await openLane(services, destination.connected);
+  expect(await destination.balance(callee, currency)).toBe(spent);
+  const { router } = destination.chain.contracts;
+  for (const one of [currency, paidFrom, weth, NATIVE_CURRENCY])
+    expect(await destination.balance(router, one)).toBe(0n);
+});

@@ -1,0 +1,241 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { encodeAbiParameters, keccak256 } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
+
+let world: EngineWorld;
+
+beforeAll(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+beforeEach(() => world.prices.set("ethereum", "2500"));
+afterAll(async () => await world.stop());
+
+/** 100 USDC for native money: what ETH costs decides what the deposit buys. */
+async function aDeposit(ask: Ask = {}, beforeItCame: () => void = () => {}): Promise<Agreed> {
+  const agreed = await world.quote({
+    recipient: world.anAddress(),
+    refundTo: world.anAddress(),
+    destinationCurrency: NATIVE_CURRENCY,
+    ...ask,
+  });
+  beforeItCame();
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin);
+  return agreed;
+}
+
+async function ended(agreed: Agreed) {
+  await world.work();
+  const { status, failReason } = await world.untilFinal(agreed.requestId, 1_000);
+  const received = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
+  const fills = (await world.paymentsOf(agreed, world.destination)).length;
+  const refunds = (await world.paymentsOf(agreed, world.origin)).length;
+  return { status, failReason, received, fills, refunds };
+}
+
+const afterFirmWindow = (): void => world.clock.forward(world.services.quotePolicy.firmSeconds * 1_000 + 1);
+
+test("what came while the quote was firm is paid as expected although it buys a little less, however late it is confirmed", async () => {
+  const agreed = await aDeposit();
+  afterFirmWindow();
+  // 4 bps dearer; a firm price between two assets is kept as far as the fee of the pair goes, 6 bps.
+  world.prices.set("ethereum", "2501");
+  const { expectedAmount } = agreed.terms.destination;
+  expect(await ended(agreed)).toMatchObject({
+    status: "success",
+    received: expectedAmount,
+    fills: 1,
+    refunds: 0,
+  });
+});
+
+test("a quote is firm only as far as a price jump costs a bounded part: beyond it the deposit is priced anew", async () => {
+  const agreed = await aDeposit({ slippageTolerance: "1000" });
+  // 4 % dearer: more than what is honoured, less than the slippage that was allowed.
+  world.prices.set("ethereum", "2600");
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  const end = await ended(agreed);
+  expect(end).toMatchObject({ status: "success", fills: 1, refunds: 0 });
+  expect(end.received).toBeLessThan(expectedAmount);
+  expect(end.received).toBeGreaterThanOrEqual(minimumAmount);
+  expect(Number((end.received * 10_000n) / expectedAmount)).toBeCloseTo(9_615, -1);
+});
+
+test("after the firm window a little more costs the recipient what it costs, within the promise", async () => {
+  const agreed = await aDeposit({}, afterFirmWindow);
+  world.prices.set("ethereum", "2512");
+  const { expectedAmount, minimumAmount } = agreed.terms.destination;
+  const end = await ended(agreed);
+  expect(end.status).toBe("success");
+  expect(end.received).toBeLessThan(expectedAmount);
+  expect(end.received).toBeGreaterThanOrEqual(minimumAmount);
+});
+
+test("a price that moved in the recipient's favour pays what was expected and not more", async () => {
+  const agreed = await aDeposit({}, afterFirmWindow);
+  world.prices.set("ethereum", "2000");
+  expect(await ended(agreed)).toMatchObject({
+    status: "success",
+    received: agreed.terms.destination.expectedAmount,
+  });
+});
+
+test("below the promised minimum nothing is paid: the deposit goes back for slippage", async () => {
+  for (const prepare of [() => {}, afterFirmWindow]) {
+    const agreed = await aDeposit({}, prepare);
+    world.prices.set("ethereum", "2600");
+    expect(await ended(agreed)).toEqual({
+      status: "refund",
+      failReason: "SLIPPAGE",
+      received: 0n,
+      fills: 0,
+      refunds: 1,
+    });
+    expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "refund"]);
+    world.prices.set("ethereum", "2500");
+  }
+});
+
+test("an exact output is paid exactly or not at all, firm or not", async () => {
+  const ask: Ask = { tradeType: "EXACT_OUTPUT", amount: "40000000000000000" };
+  const kept = await aDeposit(ask, afterFirmWindow);
+  world.prices.set("ethereum", "2501");
+  expect(await ended(kept)).toMatchObject({ status: "success", received: 40_000_000_000_000_000n });
+  world.prices.set("ethereum", "2500");
+
+  const dear = await aDeposit(ask);
+  world.prices.set("ethereum", "2512");
+  expect(await ended(dear)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
+});
+
+test("while no price is known nothing is decided: the fill comes later", async () => {
+  const agreed = await aDeposit();
+  world.prices.set("ethereum", undefined);
+  await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  world.prices.set("ethereum", "2500");
+  expect(await ended(agreed)).toMatchObject({ status: "success", fills: 1 });
+});
+
+test("a fill waits for inventory, is paid when it comes, and goes back when it does not", async () => {
+  const whole = await world.destination.balance(world.solver.address, world.usdc);
+  const ask: Ask = { destinationCurrency: world.usdc };
+  const [patient, unlucky] = [await aDeposit(ask), await aDeposit(ask)];
+  const slot = await tokenBalanceSlot();
+  const setInventory = async (amount: bigint): Promise<void> => {
+    await world.destination.client.setStorageAt({
+      address: world.usdc,
+      index: slot,
+      value: `0x${amount.toString(16).padStart(64, "0")}`,
+    });
+    await world.destination.mine();
+    await world.watch(world.destination);
+  };
+  await setInventory(1n);
+  await world.work();
+  expect(world.events.of("fill_waits").length).toBeGreaterThanOrEqual(2);
+  expect((await world.status(patient.requestId)).status).toBe("pending");
+
+  await setInventory(patient.terms.destination.expectedAmount);
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect((await world.status(patient.requestId)).status).toBe("success");
+  expect((await world.status(unlucky.requestId)).status, "the money is not there for two").toBe("pending");
+
+  world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
+  await world.work();
+  const { status, failReason } = await world.untilFinal(unlucky.requestId, 1_000);
+  expect({ status, failReason }).toEqual({ status: "refund", failReason: "SOLVER_BALANCE_TOO_LOW" });
+  await setInventory(whole);
+});
+
+/** Where the token keeps what the solver holds: the slot whose change changes the balance. */
+async function tokenBalanceSlot(): Promise<`0x${string}`> {
+  const held = await world.destination.balance(world.solver.address, world.usdc);
+  for (let at = 0n; at < 20n; at++) {
+    const slot = keccak256(
+      encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [world.solver.address, at]),
+    );
+    const value = await world.destination.client.getStorageAt({ address: world.usdc, slot });
+    if (value !== undefined && BigInt(value) === held) return slot;
+  }
+  throw new Error("the token keeps balances elsewhere");
+}
+
+test("a recipient that the token refuses gets nothing and the deposit goes back", async () => {
+  const agreed = await aDeposit();
+  await world.destination.client.setCode({ address: agreed.terms.recipient, bytecode: "0x60006000fd" });
+  const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
+  const end = await ended(agreed);
+  expect(end).toMatchObject({
+    status: "refund",
+    failReason: "DESTINATION_TOKEN_TRANSFER_REJECTED",
+    fills: 0,
+    refunds: 1,
+  });
+  expect(end.received).toBe(before);
+});
+
+test("a contract that takes money is paid through the router, with the order id at the end", async () => {
+  const agreed = await world
+    .quote({
+      recipient: world.destination.chain.contracts.serviceReceiver,
+      destinationCurrency: NATIVE_CURRENCY,
+    })
+    .catch((error: unknown) => error);
+  // Contracts of the service are no recipients; any other contract is.
+  expect(agreed).toBeInstanceOf(Error);
+  const recipient = world.anAddress();
+  await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
+  const contract = await aDeposit({ recipient });
+  const end = await ended(contract);
+  expect(end).toMatchObject({ status: "success", received: contract.terms.destination.expectedAmount });
+  const [payment] = await world.paymentsOf(contract, world.destination);
+  expect(payment?.to).toBe(world.destination.chain.contracts.router);
+});
+
+test("a recipient whose code wants more gas than the router gives it is not paid: the deposit goes back", async () => {
+  const agreed = await aDeposit();
+  // Writes 30 storage slots on every payment.
+  const writes = Array.from(
+    { length: 30 },
+    (_, slot) => `600160${(slot + 1).toString(16).padStart(2, "0")}55`,
+  );
+  await world.destination.client.setCode({
+    address: agreed.terms.recipient,
+    bytecode: `0x${writes.join("")}00`,
+  });
+  const before = await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY);
+  const end = await ended(agreed);
+  expect(end).toMatchObject({
+    status: "refund",
+    failReason: "DESTINATION_TOKEN_TRANSFER_REJECTED",
+    fills: 0,
+    refunds: 1,
+  });
+  expect(end.received).toBe(before);
+});
+
+test("fills of an asset beyond the bound of a minute wait for the next minute", async () => {
+  const { enginePolicy } = world.services;
+  const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 150 } };
+  // Full minutes of the clock, so that both fills are of one minute.
+  world.clock.forward(60_000 - (world.clock.nowMs() % 60_000));
+  const deposits = [await aDeposit(), await aDeposit()];
+  await world.work(bounded);
+  const stateOf = async ({ requestId }: Agreed) => (await world.request(requestId)).state.name;
+  expect((await Promise.all(deposits.map(stateOf))).sort()).toEqual(["fillable", "submitted"]);
+  world.clock.forward(60_000);
+  await world.work(bounded);
+  expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
+});
+
+test("workers whose clocks differ by a minute share one bound, and a clock put back far starts a new one", async () => {
+  const add = async (minute: number) =>
+    await world.services.uow.run((tx) => tx.priceExposure.add("shared", 60n, 100n, minute * 60_000));
+  expect([await add(1_001), await add(1_000), await add(1_001)]).toEqual([true, false, false]);
+  expect([await add(1_002), await add(900)]).toEqual([true, true]);
+});

@@ -1,0 +1,177 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, TxHash } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordSingleTransaction } from "../../../apps/api/src/usecases/record-single-transaction.ts";
+import type { Agreed, Ask } from "../../support/engine-world.ts";
+import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
+import type { TestChain } from "../../support/test-chain.ts";
+
+/** What is quoted is what the user's transaction and the fill do, on real pools and contracts. */
+
+let world: SwapWorld;
+let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
+
+beforeAll(async () => {
+  world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
+  const { usdc, tst, odd, weth } = world;
+  currencies = [
+    { name: "native", address: NATIVE_CURRENCY, some: 2n * 10n ** 15n },
+    { name: "USDC", address: usdc, some: 5_000_000n },
+    { name: "TST", address: tst, some: 10n * 10n ** 18n },
+    { name: "WETH", address: weth, some: 2n * 10n ** 15n },
+    { name: "ODD", address: odd, some: 2n * 10n ** 18n },
+  ];
+}, 60_000);
+afterAll(async () => await world.stop());
+
+const TRADE_TYPES = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
+
+interface Case {
+  readonly name: string;
+  readonly ask: Ask;
+}
+
+/** Every pair, with the three trade types in turn. */
+function cases(from: TestChain, to: TestChain): Case[] {
+  const found: Case[] = [];
+  for (const paid of currencies)
+    for (const wanted of currencies) {
+      if (from === to && paid === wanted) continue;
+      const tradeType = TRADE_TYPES[found.length % 3] ?? "EXACT_INPUT";
+      const amount = tradeType === "EXACT_INPUT" ? paid.some : wanted.some;
+      found.push({
+        name: `${paid.name} to ${wanted.name}, ${tradeType}`,
+        ask: {
+          originChainId: from.chain.id,
+          destinationChainId: to.chain.id,
+          originCurrency: paid.address,
+          destinationCurrency: wanted.address,
+          recipient: world.anAddress(),
+          tradeType,
+          amount: amount.toString(),
+        },
+      });
+    }
+  return found;
+}
+
+/** Sends the steps as a wallet does: with the gas that they tell as the limit. */
+async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
+  let hash: TxHash = "0x";
+  for (const data of transactionsOf(answer.steps))
+    hash = await send(world.user, {
+      to: data.to as Address,
+      data: data.data as TxHash,
+      value: BigInt(data.value),
+      gas: BigInt(data.gas ?? 1_500_000),
+    });
+  return hash;
+}
+
+/** The steps are carried out, and the request followed to its end. */
+async function carriedOut(chain: TestChain, { name, ask }: Case): Promise<Agreed> {
+  const agreed = await world.quote(ask).catch((error: unknown) => {
+    throw new Error(`${name} has no quote`, { cause: error });
+  });
+  if (ask.tradeType !== "EXACT_INPUT") await expectMinimal(name, ask, agreed);
+  const hash = await paid(chain, agreed);
+  await chain.mine();
+  const receipt = await chain.client.getTransactionReceipt({ hash });
+  expect(receipt.status, `${name} ${agreed.terms.kind}`).toBe("success");
+  if (agreed.terms.kind === "swap")
+    await recordSingleTransaction(world.services, {
+      chainId: chain.chain.id,
+      txHash: hash,
+      requestId: agreed.requestId,
+    });
+  await world.watch(chain);
+  return agreed;
+}
+
+/** So much buys what was asked for, and one unit less does not. */
+async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
+  const wanted = BigInt(ask.amount ?? 0);
+  const input = BigInt(answer.details.currencyIn.amount);
+  const bought = async (amount: bigint): Promise<bigint> => {
+    const { terms } = await world.quote({ ...ask, tradeType: "EXACT_INPUT", amount: amount.toString() });
+    return terms.destination.expectedAmount;
+  };
+  expect(await bought(input), name).toBeGreaterThanOrEqual(wanted);
+  expect(await bought(input - 1n), name).toBeLessThan(wanted);
+}
+
+/** What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has moved. */
+async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
+  const received = await to.balance(terms.recipient, terms.destination.currency);
+  const { expectedAmount, minimumAmount } = terms.destination;
+  expect(received >= minimumAmount, `${name} brought ${received} of ${minimumAmount}`).toBe(true);
+  if (terms.kind === "swap" || terms.tradeType !== "EXACT_OUTPUT")
+    expect(received, name).toBeGreaterThanOrEqual(expectedAmount);
+  else expect(received, name).toBe(expectedAmount);
+}
+
+async function nothingLeft({ chain, balance }: TestChain): Promise<void> {
+  for (const { address } of currencies) expect(await balance(chain.contracts.router, address)).toBe(0n);
+}
+
+test("a user turns native coin into its token and back, to the unit", async () => {
+  const { origin, user, weth } = world;
+  const here = { originChainId: origin.chain.id, destinationChainId: origin.chain.id };
+  const amount = (10n ** 18n).toString();
+  const before = await origin.balance(user.address, weth);
+  const wrap = { ...here, originCurrency: NATIVE_CURRENCY, destinationCurrency: weth, amount };
+  const wrapped = await carriedOut(origin, { name: "wrap", ask: wrap });
+  expect(wrapped.terms.kind).toBe("swap");
+  expect((await origin.balance(user.address, weth)) - before).toBe(10n ** 18n);
+  const unwrap = {
+    ...here,
+    originCurrency: weth,
+    destinationCurrency: NATIVE_CURRENCY,
+    amount: (4n * 10n ** 17n).toString(),
+    recipient: world.anAddress(),
+  };
+  const unwrapped = await carriedOut(origin, { name: "unwrap", ask: unwrap });
+  expect(unwrapped.answer.steps.map(({ id }) => id)).toEqual(["approve", "swap"]);
+  expect(await origin.balance(unwrapped.terms.recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 17n);
+});
+
+test("on one chain every pair is swapped as quoted, by the user's own transaction or by the solver", async () => {
+  const { origin } = world;
+  const kinds = new Set<string>();
+  for (const one of cases(origin, origin)) {
+    const agreed = await carriedOut(origin, one);
+    kinds.add(agreed.terms.kind);
+    expect((await world.untilFinal(agreed.requestId, 1_000)).status, one.name).toBe("success");
+    await expectDelivered(origin, one.name, agreed);
+  }
+  expect(kinds).toContain("swap");
+  await nothingLeft(origin);
+}, 120_000);
+
+test("across chains every pair is swapped, deposited, filled and swapped as quoted", async () => {
+  const { origin, destination } = world;
+  const agreed: { readonly name: string; readonly promise: Agreed }[] = [];
+  for (const one of cases(origin, destination))
+    agreed.push({ name: one.name, promise: await carriedOut(origin, one) });
+  for (const { name, promise } of agreed) {
+    const { status, failReason } = await world.untilFinal(promise.requestId, 1_000);
+    expect(`${status} ${failReason}`, name).toBe("success N/A");
+    await expectDelivered(destination, name, promise);
+  }
+  await nothingLeft(origin);
+  await nothingLeft(destination);
+}, 120_000);
+
+test("a pool that moved further than the quote allows stops the user's transaction, and nothing of his is gone", async () => {
+  const { origin, user, odd, usdc, trade, tst } = world;
+  const ask = { originCurrency: odd, amount: (2n * 10n ** 18n).toString(), destinationCurrency: usdc };
+  const agreed = await world.quote(ask);
+  await trade(origin, odd, tst, 20_000n * 10n ** 18n);
+  await origin.mine();
+  const before = await origin.balance(user.address, odd);
+  const hash = await paid(origin, agreed);
+  await origin.mine();
+  expect((await origin.client.getTransactionReceipt({ hash })).status).toBe("reverted");
+  expect(await origin.balance(user.address, odd)).toBe(before);
+});

@@ -1,0 +1,238 @@
+import { depositErc20Calldata } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import { transactionsOf } from "@causeway/wire";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import type { Agreed } from "../../support/engine-world.ts";
+import {
+  approveCall,
+  simpleAccount,
+  smartEoa,
+  startExecutionWorld,
+  type AskedCall,
+  type ExecutionWorld,
+} from "../../support/execution-world.ts";
+
+// Executions that the output of their quote pays for, as long as there is an output.
+
+type SmartAccount = Awaited<ReturnType<typeof simpleAccount>>;
+
+let world: ExecutionWorld;
+let chain: Parameters<typeof smartEoa>[0];
+
+beforeEach(async () => {
+  world = await startExecutionWorld({ chain: { finalityBlocks: 2 } });
+  chain = await world.withSmartAccounts(world.origin);
+});
+afterEach(async () => {
+  expect(await world.brokenLaws()).toEqual([]);
+  await world.stop();
+});
+
+const GIVEN = 1_000_000_000n;
+/** Of the fake price of the coin and the six decimals of the token: smallest units of the token for wei, not rounded. */
+const usdOf = (wei: bigint): bigint => wei * 2_500n;
+
+test("a key without a wallet, or whose balance is short, has no call sent, whoever is to pay for it", async () => {
+  const { agreed, call } = await asked();
+  const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
+  await expect(world.execute(call, walletless)).rejects.toThrow(/no funding address/);
+  for (const balance of [0n, 1n]) {
+    const poor = await world.anApp({}, balance);
+    await expect(world.execute(call, poor)).rejects.toThrow(/the app balance of 0x[0-9a-f]{40} has \$0\.00/);
+    expect(await world.book(poor)).toMatchObject({ balance, pending: 0n });
+  }
+  expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
+});
+
+test("until the output has paid for it the most that it may cost is set aside, and counts in the budgets of the key", async () => {
+  const [first, second] = [await asked(), await asked()];
+  const app = await world.anApp();
+  await world.execute(first.call, app);
+  const { pending } = await world.book(app);
+  expect(pending).toBeGreaterThan(0n);
+  const rules = { ...app.rules, dailyUsd: (pending + pending / 10n) * 10n ** 12n };
+  await expect(world.execute(second.call, { ...app, rules })).rejects.toThrow(/not sponsored \(dailyUsd\)/);
+  await world.untilFinal(first.agreed.requestId);
+  await world.round();
+  expect(await world.book(app)).toMatchObject({ balance: GIVEN, pending: 0n });
+  await world.execute(second.call, { ...app, rules });
+});
+
+test("an operation that fails only on chain costs the app its gas", async () => {
+  const { origin, executor } = world;
+  const burner = world.anAddress();
+  await origin.client.setCode({ address: burner, bytecode: BURNER });
+  const { agreed, call } = await asked({ originGasOverhead: 4_500_000 }, [
+    { to: burner, value: 0n, data: "0x00" },
+  ]);
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  await world.work();
+  await origin.client.setStorageAt({ address: burner, index: 0, value: ONE });
+  await rounds(5);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "failure" });
+  const spent = before - (await origin.balance(executor, native));
+  await expectCharged(agreed, spent);
+});
+
+test("a transaction that reverts only on chain costs the app its gas", async () => {
+  const { origin, executor, user } = world;
+  const { account, agreed, call } = await asked();
+  const idle = await account.sign([]);
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  await world.work();
+  // The user is first in the block, by a higher fee, and uses the nonce of the account.
+  await origin.client.sendTransaction({
+    account: privateKeyToAccount(user.privateKey),
+    to: idle.to,
+    data: idle.data,
+    gas: 2_000_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+  });
+  await origin.mine();
+  await rounds(5);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "failure",
+    failReason: "TRANSACTION_REVERTED",
+  });
+  await expectCharged(agreed, before - (await origin.balance(executor, native)));
+});
+
+test("a deposit that goes back leaves no output that could pay: the app pays the gas", async () => {
+  const { origin, executor } = world;
+  const { agreed, call } = await asked({ referrer: FORCE_REFUND_REFERRER });
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  await world.work();
+  await rounds(5);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "refund" }]);
+  await expectCharged(agreed, before - (await origin.balance(executor, native)));
+});
+
+test("so does one that goes back only when its transaction is beyond reorgs", async () => {
+  const { origin, executor } = world;
+  const { agreed, call } = await asked();
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  await submitExecution(world.services, agreed.requestId);
+  for (let block = 0; block < 4; block++) {
+    await origin.mine();
+    await world.watch(origin);
+  }
+  const spent = before - (await origin.balance(executor, native));
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: false, originUsd: usdOf(spent) });
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect((await world.book()).fees).toBe(0n);
+  world.clock.forward(agreed.terms.fillDeadlineMs - agreed.terms.createdAtMs + 1);
+  await rounds(6);
+  expect((await world.request(agreed.requestId)).state.name).toBe("refunded");
+  await expectCharged(agreed, spent);
+});
+
+test("what is not sent, or gives its nonce up, costs nothing", async () => {
+  const { agreed, call } = await asked();
+  await world.execute(call);
+  await world.work();
+  world.clock.forward(601_000);
+  await world.care(world.origin);
+  await rounds(4);
+  expect(await world.execution(agreed.requestId)).toMatchObject({ settled: true, costUsd: 0n });
+  expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+test.each([
+  ["before the execution is sent", false],
+  ["in the block before the execution's", true],
+])("a deposit by the user %s is not charged for the execution's gas", async (_, isSent) => {
+  const { origin, destination, executor, usdc } = world;
+  const { agreed, call } = await asked();
+  const { recipient, destination: promised } = agreed.terms;
+  const before = await origin.balance(executor, native);
+  await world.execute(call);
+  if (isSent) await world.work();
+  await deposit(agreed);
+  await rounds(6);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "success" });
+  // The output was reduced by what its own transaction was to cost.
+  expect(await destination.balance(recipient, usdc)).toBeGreaterThan(promised.expectedAmount);
+  const spent = before - (await origin.balance(executor, native));
+  if (isSent) await expectCharged(agreed, spent);
+  else expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
+});
+
+/** Of `POST /quote/v2`: the deposit is sent back. */
+const FORCE_REFUND_REFERRER = "debug-force-refund";
+const native: Address = "0x0000000000000000000000000000000000000000";
+const ONE: Hex = `0x${"1".padStart(64, "0")}`;
+/** Counts to 100,000, and then reverts when its first storage slot is not zero. */
+const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
+
+/** Somebody makes the deposit of a quote by a transaction that comes first in its block. */
+async function deposit({ terms }: Agreed): Promise<void> {
+  const { origin, user, usdc } = world;
+  const { depository } = origin.chain.contracts;
+  await origin.client.sendTransaction({
+    ...approveCall(usdc, depository, terms.origin.amount),
+    account: privateKeyToAccount(user.privateKey),
+    gas: 200_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+  });
+  await origin.client.sendTransaction({
+    to: depository,
+    data: depositErc20Calldata(terms.user, usdc, terms.origin.amount, terms.orderId),
+    account: privateKeyToAccount(user.privateKey),
+    gas: 300_000n,
+    maxFeePerGas: 500_000_000_000n,
+    maxPriorityFeePerGas: 400_000_000_000n,
+    nonce: await origin.client.getTransactionCount({ address: user.address, blockTag: "pending" }),
+  });
+  await origin.mine();
+  await world.watch(origin);
+}
+
+async function rounds(count: number): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    world.clock.forward(5_000);
+    await world.round();
+  }
+}
+
+async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<void> {
+  expect(spentWei).toBeGreaterThan(0n);
+  expect(await world.execution(requestId)).toMatchObject({ settled: true, costUsd: usdOf(spentWei) });
+  const { balance, pending, fees } = await world.book();
+  expect({ pending, total: balance + fees }).toEqual({ pending: 0n, total: GIVEN });
+  expect(fees * 10n ** 12n - usdOf(spentWei)).toBeLessThan(2n * 10n ** 12n);
+  expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(usdOf(spentWei));
+}
+
+/** A quote whose output pays for its origin transaction, and that transaction, signed; the account makes `first` before the deposit. */
+async function asked(
+  ask: object = {},
+  first: Parameters<SmartAccount["sign"]>[0] = [],
+): Promise<{ account: SmartAccount; agreed: Agreed; call: AskedCall }> {
+  const { origin } = world;
+  const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
+  await origin.fund(account.address, { native: 0n, tokens: 100n });
+  await origin.mine();
+  await origin.announce();
+  const agreed = await world.quote({
+    user: account.address,
+    recipient: world.anAddress(),
+    originGasOverhead: 600_000,
+    ...ask,
+  });
+  const steps = transactionsOf(agreed.answer.steps).map((step) => ({
+    to: step.to as Address,
+    value: BigInt(step.value),
+    data: step.data as Address,
+  }));
+  const limits = { callGasLimit: first.length > 0 ? 3_500_000n : 400_000n };
+  const { to, data } = await account.sign([...first, ...steps], limits);
+  return { account, agreed, call: { to, data, requestId: agreed.requestId, subsidizeFees: false } };
+}

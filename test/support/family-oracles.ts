@@ -1,0 +1,220 @@
+import { routeServices } from "../../apps/oracle/src/route-services.ts";
+import type { AttestedChain } from "../../apps/oracle/src/ports/attested-chains.ts";
+import { buildServer } from "../../apps/oracle/src/server.ts";
+import { boundCalls } from "../../apps/oracle/src/usecases/bound-calls.ts";
+import { createSealer, executionDigestOf } from "../../apps/oracle/src/usecases/seal.ts";
+import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
+import { connectPeer, type Signer } from "@causeway/attest";
+import { evidenceSources, type EvidenceSource, type NonceMappings } from "@causeway/chains";
+import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import type { OracleStatus } from "@causeway/wire";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import type { FamilyWorld, MappingBook } from "../contracts/family-world.ts";
+import { aChain, aHub, FakeChain, oracleSigner, type Answer, type AnswerBody } from "./oracle-world.ts";
+import { startFaultyFronts, type ChooseFault } from "./faulty-front.ts";
+
+/** Long after every transaction of these tests. */
+const FAR_FUTURE = 2n ** 40n;
+
+/** What the hub says of nonces, as a test wants it said. */
+export function createMappingBook(): MappingBook & NonceMappings {
+  const entries = new Map<string, NonNullable<Parameters<MappingBook["set"]>[3]>>();
+  const keyOf = (chain: string, wallet: Hex, nonce: bigint): string =>
+    `${chain}:${wallet.toLowerCase()}:${nonce}`;
+  let asOf = FAR_FUTURE;
+  return {
+    set(chainName, wallet, nonce, entry) {
+      const key = keyOf(chainName, wallet, nonce);
+      if (entry === undefined) entries.delete(key);
+      else entries.set(key, entry);
+    },
+    setAsOf: (seconds) => void (asOf = seconds),
+    of: async (chainName, wallet, nonce) => ({ entry: entries.get(keyOf(chainName, wallet, nonce)), asOf }),
+  };
+}
+
+/** An oracle on a socket of its own, reading the family's chain by its real adapter. */
+export interface FamilyOracle {
+  readonly url: string;
+  readonly signer: Signer;
+  /** How many signatures it has made. */
+  signatures(): number;
+  /** Asks the family's chain at other nodes from now on. */
+  readAt(urls: readonly string[]): Promise<void>;
+  post(route: string, body: unknown): Promise<Answer>;
+  status(): Promise<OracleStatus>;
+  close(): Promise<void>;
+}
+
+export interface FamilyOracles {
+  readonly world: FamilyWorld;
+  readonly chain: AttestationChain;
+  /** Another chain, of which tests say what is on it. */
+  readonly home: FakeChain;
+  /** Balances on the hub by `account:token`. */
+  readonly balances: Map<string, bigint>;
+  /** Payloads that the allocator recorded, by withdrawal address. */
+  readonly recorded: Map<Address, Hex32>;
+  readonly first: FamilyOracle;
+  readonly second: FamilyOracle;
+  /** Asks the first about the same, with the second as its peer, which then lies about amounts. */
+  askWithLyingPeer(route: string, body: object): Promise<Answer>;
+  /** Asks an oracle whose nodes have these faults; also gives what the nodes answered, by exchange. */
+  askThrough(
+    fault: ChooseFault,
+    route: string,
+    body: unknown,
+  ): Promise<{ readonly answer: Answer; readonly heard: readonly unknown[] }>;
+  close(): Promise<void>;
+}
+
+export async function startFamilyOracles(
+  world: FamilyWorld,
+  mappings: NonceMappings,
+): Promise<FamilyOracles> {
+  const chain = world.chainAt(world.urls);
+  const home = new FakeChain(aChain("home", 1));
+  const balances = new Map<string, bigint>();
+  const recorded = new Map<Address, Hex32>();
+  const fronts = await startFaultyFronts(world.urls);
+  const shared = { world, chain, home, balances, recorded, mappings };
+  const second = await startOracle(shared, oracleSigner(1), world.urls);
+  const liar = await startOracle({ ...shared, lies: true }, oracleSigner(2), world.urls);
+  const [first, fronted] = await Promise.all([
+    startOracle(shared, oracleSigner(0), world.urls, [liar.url]),
+    startOracle(shared, oracleSigner(3), fronts.urls),
+  ]);
+  return {
+    ...shared,
+    first,
+    second,
+    askWithLyingPeer: async (route, body) =>
+      await first.post(route, { ...body, requestPeerSignatures: true }),
+    async askThrough(fault, route, body) {
+      // Nothing that an earlier question learned may stand in for what is asked now.
+      await fronted.readAt(fronts.urls);
+      fronts.begin(fault);
+      return { answer: await fronted.post(route, body), heard: fronts.answers };
+    },
+    close: async () => {
+      await Promise.all([first, second, liar, fronted].map(async (oracle) => await oracle.close()));
+      await fronts.close();
+    },
+  };
+}
+
+interface Shared extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
+  readonly mappings: NonceMappings;
+  /** Says that every deposit was of one unit more. */
+  readonly lies?: boolean;
+}
+
+async function startOracle(
+  { world, chain, home, balances, recorded, mappings, lies = false }: Shared,
+  signer: Signer,
+  urls: readonly string[],
+  peerUrls: readonly string[] = [],
+): Promise<FamilyOracle> {
+  const open = async (at: readonly string[]): Promise<EvidenceSource> => {
+    const sources = await evidenceSources([world.chainAt(at)], { nonceMappings: mappings });
+    const source = sources.get(chain.name);
+    if (source === undefined) throw new Error(`no evidence of ${chain.name}`);
+    return source;
+  };
+  let source = await open(urls);
+  const evidence: EvidenceSource = {
+    chain,
+    async deposits(transactionId) {
+      const found = await source.deposits(transactionId);
+      if (!lies || found.kind !== "final") return found;
+      const deposits = found.value.deposits.map((one) => ({ ...one, amount: one.amount + 1n }));
+      return { ...found, value: { ...found.value, deposits } };
+    },
+    payments: async (...question) => await source.payments(...question),
+    withdrawal: async (...question) => await source.withdrawal(...question),
+    newestFinal: source.newestFinal && (async () => await source.newestFinal?.()),
+    close: async () => await source.close(),
+  };
+  const chains = new Map<string, AttestedChain>([
+    [chain.name, { chain, evidence }],
+    [home.chain.name, { chain: home.chain, evidence: home }],
+  ]);
+  let signatures = 0;
+  let reports = 0;
+  const peers = peerUrls.map((baseUrl) => connectPeer({ baseUrl, credential: undefined }));
+  const services = routeServices(
+    {
+      chains,
+      hub: aHub,
+      hubReader: {
+        balanceOf: async (holder, tokenId) => balances.get(`${holder}:${tokenId}`) ?? 0n,
+        recordedWithdrawal: async (address) => recorded.get(address),
+        newestFinal: async () => ({ height: 1n, timestamp: 0n }),
+        multisig: async () => ({ isSigner: true, threshold: 1 }),
+      },
+      sealer: createSealer(signer, aHub, () => void signatures++),
+      executionDigest: executionDigestOf(aHub),
+    },
+    {
+      peers,
+      policy: {
+        signers: new Set([0, 1, 2, 3].map((n) => oracleSigner(n).address)),
+        threshold: 2,
+        localSigner: signer.address,
+      },
+      enter: boundCalls({ perCaller: 64, total: 512 }),
+      localDeadlineMs: 10_000,
+      peerTimeoutMs: 10_000,
+      events: {
+        attested: () => undefined,
+        peerWarning: () => undefined,
+        peerSettled: () => undefined,
+        signed: () => undefined,
+      },
+      ledger: createShadowLedger(false, 0),
+    },
+    // Every report is a new one.
+    { shadow: false, nowMs: () => Date.now() + 60_000 * ++reports },
+  );
+  const app = await buildServer(
+    { ...services, log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") },
+    {
+      apiKeys: undefined,
+      metricsOpen: false,
+      shadow: false,
+      handlerTimeoutMs: 20_000,
+      checkResponses: true,
+      interactiveDocumentation: false,
+    },
+  );
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    url,
+    signer,
+    signatures: () => signatures,
+    async readAt(at) {
+      const before = source;
+      source = await open(at);
+      await before.close();
+    },
+    async status() {
+      const answer = await fetch(`${url}/status/v1`);
+      return (await answer.json()) as OracleStatus;
+    },
+    async post(route, body) {
+      const response = await fetch(`${url}/attestations/${route}/v1`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+      const text = await response.text();
+      const parsed = (text.startsWith("{") ? JSON.parse(text) : {}) as AnswerBody;
+      return { status: response.status, headers: response.headers, text, body: parsed };
+    },
+    close: async () => {
+      await Promise.all(peers.map(async (peer) => await peer.close()));
+      await app.close();
+      await source.close();
+    },
+  };
+}
