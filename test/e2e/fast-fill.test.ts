@@ -161,7 +161,7 @@ test("the recipient has the money while the deposit waits to be mined; mined, it
     ).toMatchObject({ code: 200, body: { message: "Fast fill queued" } });
     expect(await fastFill({ requestId })).toEqual({
       code: 200,
-      body: { message: "Request is filled already" },
+      body: { message: "Request already filled" },
     });
   } finally {
     await originMinesEvery(1);

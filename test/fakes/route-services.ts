@@ -37,7 +37,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     indexTransaction: async () => ({ message: "Transaction is being looked at" }),
     recordSingleTransaction: async () => ({ message: "Transaction is being looked at" }),
     depositAddresses: {
-      reindex: failing("NOT_FOUND", "This deposit address was not given out here"),
+      reindex: failing("NOT_FOUND", "Deposit address not found: this service did not issue it"),
       lookUp: async () => undefined,
     },
     discovery: fakeDiscovery(),

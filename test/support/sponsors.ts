@@ -45,7 +45,7 @@ export async function aSponsor(
     rules: { ...(change.rules ?? defaultSponsorshipRules), allowUnsubmitted: true, ...change.rules },
   });
   const [currency] = services.appBalance.currencies;
-  if (currency === undefined) throw new Error("app balances have a currency");
+  if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
   const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
   const amount = usdToAmountUp(BigInt(usd) * ONE_USD, unit);
   const asset = { chainId: services.appBalance.chainId, currency: currency.address };

@@ -25,10 +25,10 @@ export function appBalanceProblems(
   if (chain === undefined)
     return id === undefined || faulty.includes(id)
       ? []
-      : ["APP_BALANCE_CHAIN_ID is not the chain id of an enabled chain"];
+      : ["APP_BALANCE_CHAIN_ID must be the chain id of an enabled EVM chain"];
   return wanted === undefined || payable(chain).some((currency) => isCalled(currency, wanted))
     ? []
-    : [`APP_BALANCE_CURRENCY names no currency of ${chain.name}`];
+    : [`APP_BALANCE_CURRENCY must be a currency of ${chain.name}`];
 }
 
 /**

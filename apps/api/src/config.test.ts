@@ -374,8 +374,8 @@ test("with oracles the hub's file tells where executions are carried out; no key
 
 test("a lead that fast fills between different assets cannot use up is reported at startup with both limits", () => {
   expect(readApiConfig(settling).warnings.filter((warning) => warning.includes("fillLeadSeconds"))).toEqual([
-    "the hub's fillLeadSeconds is 2592000, but between different assets a fast fill waits at most 86400 seconds for its deposit: " +
-      "a later deposit is refunded, and the app pays for the fill; quote such requests with a shorter ttl",
+    "the hub's fillLeadSeconds is 2592000, but a fast fill between different assets waits at most 86400 seconds for its deposit: " +
+      "a later deposit is refunded, and the app pays for the fill; request such quotes with a shorter ttl",
   ]);
   expect(readApiConfig(local).warnings.join(), "nothing is settled").not.toContain("fillLeadSeconds");
   // Two minutes of every lead are for differing clocks.
@@ -574,11 +574,11 @@ test.each(Object.keys(accounts.addresses))(
 test("an address without its key stops the worker: nobody would send what the API accepts", () => {
   const { EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES } = accounts.addresses;
   expect(problemsOf({ ...local, EXECUTOR_ADDRESS, SOLVER_FORMER_ADDRESSES }, readWorkerConfig)).toEqual([
-    "EXECUTOR_PRIVATE_KEY is required in the worker: EXECUTOR_ADDRESS is set",
-    "SOLVER_FORMER_KEYS is required in the worker: SOLVER_FORMER_ADDRESSES is set",
+    "EXECUTOR_PRIVATE_KEY is required in the worker because EXECUTOR_ADDRESS is set",
+    "SOLVER_FORMER_KEYS is required in the worker because SOLVER_FORMER_ADDRESSES is set",
   ]);
   expect(readWorkerConfig({ ...local, ...accounts.keys }).warnings).toContain(
-    `EXECUTOR_ADDRESS is not set. The API needs EXECUTOR_ADDRESS=${EXECUTOR_ADDRESS.toLowerCase()}, and must not get EXECUTOR_PRIVATE_KEY`,
+    `EXECUTOR_ADDRESS is not set; set EXECUTOR_ADDRESS=${EXECUTOR_ADDRESS.toLowerCase()} for the API, and remove EXECUTOR_PRIVATE_KEY`,
   );
 });
 

@@ -45,7 +45,7 @@ export async function accessServices(
 ): Promise<AccessServices> {
   const { clock, events, appBalance } = services;
   const home = connected.find(({ chain }) => chain.id === appBalance.chainId);
-  if (home === undefined) throw new Error("the chain of app balances is not connected");
+  if (home === undefined) throw new Error("invariant violated: the chain of app balances is not connected");
   const apiKeys = knownKeys(tickBatcher(storedKeys(sql), KEY_READS), { clock });
   const listener = listen(config.database.url.reveal(), API_KEYS_CHANNEL, {
     onNotice: (id) => (id === undefined ? apiKeys.forgetAll() : apiKeys.forget(id)),

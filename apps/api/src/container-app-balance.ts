@@ -9,7 +9,7 @@ import { readBalances, readClaims } from "./usecases/app-balance/read-balances.t
 /** The use cases of the app balance with their services given. @throws Error when its chain is not connected */
 export function appBalanceRouteServices(services: Services): AppBalanceRoutes {
   const home = services.chains.get(services.appBalance.chainId);
-  if (home === undefined) throw new Error("the chain of app balances is not connected");
+  if (home === undefined) throw new Error("invariant violated: the chain of app balances is not connected");
   const claiming = {
     ...services,
     random: pooledRandomBytes(),

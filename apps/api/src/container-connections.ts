@@ -24,6 +24,6 @@ export function logConnections(
   if (total > maxConnections)
     log.warn({
       event: "configuration",
-      warning: `this process needs up to ${total} connections to Postgres, which offers ${maxConnections}: raise max_connections or lower DATABASE_POOL_SIZE`,
+      warning: `DATABASE_POOL_SIZE: this process needs up to ${total} connections, Postgres allows ${maxConnections}: lower it, or raise max_connections`,
     });
 }

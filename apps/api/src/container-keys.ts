@@ -41,6 +41,7 @@ export function openKeys(env: Env): ReturnType<OpenKeys> {
 function connectHome(env: Env): ChainConnection {
   const { chains, appBalance } = readApiConfig(env);
   const chain = chains.find(({ id }) => id === appBalance.chainId);
-  if (chain === undefined) throw new ConfigError(["the chain of app balances is not enabled"]);
+  if (chain === undefined)
+    throw new ConfigError(["APP_BALANCE_CHAIN_ID must be the chain id of an enabled chain"]);
   return connectEvmChain(chain);
 }

@@ -76,7 +76,7 @@ async function connect(
     onFault: (fault) => events.fault("chain_fault", fault, facts),
   };
   const rail = await create(options);
-  lifecycle.add(`rail ${chain.name}`, () => rail.close());
+  lifecycle.add(`non-EVM chain ${chain.name}`, () => rail.close());
   const pulse = createRailPulse({
     chain,
     rail,
@@ -115,12 +115,13 @@ export async function withRailKeys(
 /** On Hyperliquid the solver is its EVM account. */
 function solverOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm: RailVm): Hex {
   const account = { svm: solana, bvm: bitcoin, hypevm: solver }[vm];
-  if (account === undefined) throw new RangeError(`the solver has no account on chains of the kind ${vm}`);
+  if (account === undefined)
+    throw new RangeError(`invariant violated: no solver account for chains of type ${vm}`);
   return account;
 }
 
 function keyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: RailVm): Hex32 {
   const key = { svm: keys.solana, bvm: keys.bitcoin, hypevm: solver.privateKey }[vm];
-  if (key === undefined) throw new RangeError(`the solver has no key for chains of the kind ${vm}`);
+  if (key === undefined) throw new RangeError(`invariant violated: no solver key for chains of type ${vm}`);
   return key.reveal() as Hex32;
 }

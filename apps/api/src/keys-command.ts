@@ -18,15 +18,15 @@ import { apiKeyJson, keyWish, newKeyWish } from "./routes/api-key-json.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
-                              makes an API key and shows its secret, this once. Without the rule {"maxCallValueUsd":"100"} it sponsors no call
-                              that carries native token
-  operator keys list          all API keys, revoked ones too
-  operator keys change <id>   with the options of create: what is named is replaced
-  operator keys rules <id> [--rules <JSON or @file>]   shows what may be paid from the app balance, or replaces it
-  operator keys rotate <id> [--grace <seconds>]        another secret; the old one counts for the grace time more
-  operator keys revoke <id>   for good; every process knows within a second
+                              creates an API key and shows its secret once. Without the rule {"maxCallValueUsd":"100"} it sponsors no call
+                              that carries native tokens
+  operator keys list          all API keys, including revoked ones
+  operator keys change <id>   with the options of create: the given options are replaced
+  operator keys rules <id> [--rules <JSON or @file>]   shows or replaces what may be paid from the app balance
+  operator keys rotate <id> [--grace <seconds>]        issues another secret; the old one stays valid for the grace period
+  operator keys revoke <id>   permanent; takes effect in every process within a second
   operator keys link <id> --address <wallet> [--signature <hex>]
-                              without a signature: the message that the wallet is to sign; with it: links the wallet, whose app balance then pays
+                              without --signature: shows the message that the wallet must sign; with it: links the wallet, whose app balance then pays
 `;
 
 const DONE = 0;
@@ -92,13 +92,13 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
   const { values, positionals } = parsed(rest);
   const only = (...allowed: readonly Option[]): void => {
     const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
-    if (odd !== undefined) throw new Misused(`--${odd} is not an option of ${command}`);
+    if (odd !== undefined) throw new Misused(`--${odd} is not an option of keys ${command}`);
   };
   const noId = (): void => {
-    if (positionals.length > 0) throw new Misused(`${command} takes no id`);
+    if (positionals.length > 0) throw new Misused(`keys ${command} takes no id`);
   };
   const oneId = (): string => {
-    if (positionals.length !== 1) throw new Misused(`${command} takes the id of one key`);
+    if (positionals.length !== 1) throw new Misused(`keys ${command} requires exactly one key id`);
     return checked(apiKeyParams, { id: positionals[0] }).id;
   };
 
@@ -117,7 +117,7 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
       only(...wishOptions);
       const id = oneId();
       const change = keyWish(checked(changeApiKeyRequest, wishFrom(values)));
-      if (Object.keys(change).length === 0) throw new Misused("nothing is to be changed");
+      if (Object.keys(change).length === 0) throw new Misused("keys change requires at least one option");
       return async (admin) => [apiKeyJson(await admin.change(id, change))];
     }
     case "rules": {
@@ -153,7 +153,7 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
       ];
     }
     default:
-      throw new Misused(command === "" ? "keys needs a command" : `keys knows no command ${command}`);
+      throw new Misused(command === "" ? "keys requires a command" : `unknown command: keys ${command}`);
   }
 }
 
@@ -209,7 +209,7 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.inf
 
 async function rulesOf(admin: KeyAdmin, id: string): Promise<object> {
   const record = (await admin.list()).find((one) => one.id === id);
-  if (record === undefined) throw new ServiceError("NOT_FOUND", `there is no API key ${id}`);
+  if (record === undefined) throw new ServiceError("NOT_FOUND", `API key ${id} not found`);
   return apiKeyJson(record).rules;
 }
 

@@ -165,7 +165,7 @@ async function oldestTransaction(client: pg.Client): Promise<string> {
       where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()
       order by xact_start limit 1`,
   );
-  return rows[0]?.text ?? "none is open now";
+  return rows[0]?.text ?? "none is open";
 }
 
 /** Tells what was done, or in one sentence why not. The exit code. */

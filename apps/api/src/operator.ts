@@ -24,20 +24,20 @@ import { REFUND_USAGE, runRefund } from "./refund-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
 
 const USAGE = `usage:
-  operator funds              money in the depositories, or meant for an app balance, that is unattributed, cannot be refunded automatically, or waits for the daily limit
-  operator addresses          money at deposit addresses that is not on its way, and why; sweeps that are not final
+  operator funds              funds in the depositories, or meant for an app balance, that are unattributed, cannot be refunded automatically, or wait for the daily limit
+  operator addresses          funds held at deposit addresses, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
-  operator lanes              payments that are not final yet, by chain; then the hub's lane, with executions that are set aside
+  operator lanes              payments that are not final yet, by chain; then the hub's lane, with executions that are postponed
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of one request: none, attested or settled, and why
   operator withdrawals        withdrawals from the hub, newest first
-  operator balances           what every wallet has in its app balance, has set aside and owes, and the accounts of the house
+  operator balances           what every wallet has in its app balance, has reserved and owes, and the accounts of the service
   operator balances <wallet>  the same of one wallet
-  operator holds              what apps vouch for, and fast fills that they had to pay
-  operator webhooks           where the owners of API keys are told of changes, what waits and since when it fails
-  operator claims             claims under way, then the newest others
-${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 (\`none\` on stderr when there is no row), 1 when the request is unknown or the database was not read, 2 when the command is not understood.
-DATABASE_URL names the database; without it, \`npm run operator\` asks that of the local system that runs.
+  operator holds              holds for fast fills, and fast fills that app balances had to pay
+  operator webhooks           webhook URLs by API key, what waits for delivery, and since when deliveries fail
+  operator claims             claims in progress, then the newest others
+${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 (\`none\` on stderr when there is no row), 1 when the request is unknown or the database could not be read, 2 when the command is not valid.
+DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
 /** Undefined: what was asked about does not exist. */
@@ -105,12 +105,12 @@ async function run(words: readonly string[], env: Env): Promise<number> {
   } catch (error) {
     const hint =
       env["DATABASE_URL"] === undefined
-        ? "npm run operator asks the local system that runs; none runs here. Set DATABASE_URL, or start one with npm start.\n"
+        ? "npm run operator reads the running local system, and none is running. Set DATABASE_URL, or run npm start.\n"
         : "";
     process.stderr.write(
       error instanceof ConfigError
         ? `${error.message}\n${hint}`
-        : `the database was not read: ${reasonOf(error)}\n`,
+        : `the database could not be read: ${reasonOf(error)}\n`,
     );
     return 1;
   } finally {

@@ -16,8 +16,8 @@ const notOpened = () => {
 };
 
 test.for([
-  ["no deposit", [], "refund takes one deposit id"],
-  ["two deposits", ["1", "2"], "refund takes one deposit id"],
+  ["no deposit", [], "refund requires exactly one deposit id"],
+  ["two deposits", ["1", "2"], "refund requires exactly one deposit id"],
   ["an unknown option", ["1", "--force"], "--force"],
   ["a name of nothing", ["0x12"], "0x12 is not a deposit id"],
 ] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {

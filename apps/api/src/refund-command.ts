@@ -76,7 +76,7 @@ function readWords(words: readonly string[]): Wish {
   const { values, positionals } = parsed;
   const [text, ...more] = positionals;
   if (text === undefined || more.length > 0)
-    throw new Misused("refund takes one deposit id, transaction hash or request id");
+    throw new Misused("refund requires exactly one deposit id, transaction hash or request id");
   return { name: nameOf(text), text, isConfirmed: values.yes === true };
 }
 
@@ -118,10 +118,10 @@ async function act(
     usd: await worth(usd, currency, deposit.amount),
     recipient: spellAddress(chain, verdict.recipient),
     why: verdict.why,
-    note: "the refund is the deposit minus the cost of its payment; make sure that the money was not returned by hand",
+    note: "the refund is the deposit minus the cost of its payment; make sure that the money was not already returned by hand",
   });
   if (!isConfirmed) {
-    process.stderr.write("nothing was changed: run it again with --yes to release this refund\n");
+    process.stderr.write("nothing was changed: run the command again with --yes to release this refund\n");
     return UNCONFIRMED;
   }
   const released = await releaseRefund(services, deposit.id, { isDryRun: false });
@@ -140,13 +140,13 @@ async function onlyOne(services: ReleaseServices, ids: readonly DepositId[], tex
     const one = await releaseRefund(services, id, { isDryRun: true });
     if (one !== undefined) all.push(one);
   }
-  if (all.length === 0) throw new Refused(`no deposit has the id, transaction hash or request id ${text}`);
+  if (all.length === 0) throw new Refused(`no deposit found with id, transaction hash or request id ${text}`);
   for (const kind of ["release", "already", "refused"] as const) {
     const [one, ...more] = all.filter(({ verdict }) => verdict.kind === kind);
     if (one !== undefined && more.length === 0) return one;
     if (one !== undefined)
       throw new Refused(
-        `${text} names several deposits; name one by its id: ${all.map(({ deposit, verdict }) => `${deposit.id} (${verdict.kind === "refused" ? verdict.reason : verdict.kind})`).join("; ")}`,
+        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${verdict.kind === "refused" ? verdict.reason : verdict.kind})`).join("; ")}`,
       );
   }
   throw new Error("invariant violated: a deposit without a verdict");

@@ -30,7 +30,7 @@ export function resolveAccounts(role: ProcessRole, settings: AccountSettings): R
   const { keyName, keys, addressName, addresses, spell } = settings;
   if (keys.length === 0) {
     if (role === "worker" && addresses.length > 0)
-      throw new ConfigError([`${keyName} is required in the worker: ${addressName} is set`]);
+      throw new ConfigError([`${keyName} is required in the worker because ${addressName} is set`]);
     return { accounts: addresses, warnings: [] };
   }
   const own = keys.map((key) => accountOfKey(settings, key));
@@ -50,7 +50,7 @@ function warningsOf(
   if (role === "api")
     return [`${keyName} is ignored: the API does not need it. Set ${addressName}=${spelled} instead`];
   if (addresses.length > 0) return [];
-  return [`${addressName} is not set. The API needs ${addressName}=${spelled}, and must not get ${keyName}`];
+  return [`${addressName} is not set; set ${addressName}=${spelled} for the API, and remove ${keyName}`];
 }
 
 /** @throws ConfigError that does not show the key */

@@ -264,7 +264,12 @@ test("serves metrics only to the bearer of the configured token, or not at all",
   );
   await guarded.close();
   const { app: closed } = await aServer({}, { metrics: "closed" });
-  expect((await closed.inject({ url: "/metrics" })).statusCode).toBe(404);
+  const disabled = await closed.inject({ url: "/metrics" });
+  expect(disabled.statusCode).toBe(404);
+  expect(disabled.json()).toMatchObject({
+    errorCode: "NOT_FOUND",
+    message: "GET /metrics is disabled; the operator enables it with METRICS_TOKEN",
+  });
   await closed.close();
 });
 

@@ -56,8 +56,12 @@ test("a whole wish opens the connections", async () => {
 test.for([
   ["no wish", [], "--chain, --currency, --amount and --recipient are required"],
   ["an unknown option", [...wish, "--force"], "--force"],
-  ["an unknown chain", [...wish, "--chain", "nowhere"], "no enabled chain is called nowhere"],
-  ["an unknown currency", [...wish, "--currency", "doge"], "local-a has no currency doge"],
+  [
+    "an unknown chain",
+    [...wish, "--chain", "nowhere"],
+    "--chain: chain nowhere is not configured or not enabled",
+  ],
+  ["an unknown currency", [...wish, "--currency", "doge"], "--currency doge is not configured on local-a"],
   ["too many decimals", [...wish, "--amount", "1.1234567"], "at most 6 decimals"],
   ["nothing", [...wish, "--amount", "0"], "--amount must be"],
   ["a negative amount", [...wish, "--amount=-1"], "--amount must be"],
@@ -112,7 +116,7 @@ test("a hub that cannot be reached is waited for: one line of JSON, exit code 3,
   const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({
     step: "waits",
-    reason: "the node of hub gave no usable answer: eth_chainId: request failed (ECONNREFUSED)",
+    reason: "the node of hub did not respond usably: eth_chainId: request failed (ECONNREFUSED)",
     nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
   });
   expect(told).toBe("");

@@ -14,8 +14,8 @@ import { recipientOf } from "./withdrawal-recipient.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
-                              moves the solver's balance on the hub out of the chain's depository. With the same --nonce it goes on where it stands;
-                              exit code 0: paid, 3: it waits, run it again, 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+                              moves the solver's balance on the hub out of the chain's depository. With the same --nonce it resumes;
+                              exit code 0: paid, 3: waits, run it again, 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
 `;
 
 const DONE = 0;
@@ -77,7 +77,7 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
       `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
     ]);
   const chain = config.chains.find(({ name }) => name === wish.chain);
-  if (chain === undefined) throw new Misused(`no enabled chain is called ${wish.chain}`);
+  if (chain === undefined) throw new Misused(`--chain: chain ${wish.chain} is not configured or not enabled`);
   const order = orderOf(wish, chain);
   // Said before anything happens: with it the same withdrawal goes on later.
   print("nonce", { nonce: order.nonce });
@@ -105,7 +105,7 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
       print("expired", {
         outcome,
         reason:
-          "nothing was paid: the payload expired before it was executed, and the amount is the solver's on the hub again",
+          "nothing was paid: the payload expired before it was executed, and the hub credited the amount back to the solver",
       });
       return EXPIRED;
     }
@@ -166,7 +166,7 @@ function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
   const amount = DECIMAL.test(wish.amount) ? parseDecimal(wish.amount, currency.decimals) : undefined;
   // Digits beyond the currency's would be cut: less would be withdrawn than was written.
   if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
-    throw new Misused(`--amount must be a decimal number of at most ${currency.decimals} decimals`);
+    throw new Misused(`--amount must be a positive number with at most ${currency.decimals} decimals`);
   return {
     chainName: chain.name,
     depository: chain.contracts.depository,
@@ -185,7 +185,9 @@ function currencyOf(text: string, { native, tokens, name }: Chain): { address: A
   const [only] = found;
   if (only === undefined || found.length > 1)
     throw new Misused(
-      found.length > 1 ? `${text} names several currencies of ${name}` : `${name} has no currency ${text}`,
+      found.length > 1
+        ? `--currency ${text} matches several currencies of ${name}; use an address`
+        : `--currency ${text} is not configured on ${name}`,
     );
   return only;
 }
@@ -193,7 +195,7 @@ function currencyOf(text: string, { native, tokens, name }: Chain): { address: A
 function nonceOf(text: string | undefined): Hex32 {
   if (text === undefined) return `0x${randomBytes(32).toString("hex")}`;
   const nonce = parseHex32(text);
-  if (nonce === undefined) throw new Misused("--nonce must be 0x and 64 hex digits");
+  if (nonce === undefined) throw new Misused("--nonce must be 0x followed by 64 hex digits");
   return nonce;
 }
 

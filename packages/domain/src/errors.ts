@@ -103,5 +103,5 @@ const retryableCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** A closed union was not closed: a programming error, never a user's. */
 export function unreachable(value: never): never {
-  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+  throw new Error(`invariant violated: unexpected value ${JSON.stringify(value)}`);
 }

@@ -44,7 +44,7 @@ export function createMetrics(service: string): Metrics {
   return { registry };
 }
 
-/** Who may read `GET /metrics`: everyone who reaches the port, the bearer of a token, or nobody (the route does not exist). */
+/** Who may read `GET /metrics`: everyone who reaches the port, the bearer of a token, or no one (404). */
 export type MetricsAccess = "open" | "closed" | { readonly token: string };
 
 /** Serves `GET /metrics`. Balances and refusals are in it, so a public port must not serve it openly. */
@@ -53,11 +53,18 @@ export function serveMetrics(
   { registry }: Metrics,
   access: MetricsAccess = "open",
 ): void {
-  if (access === "closed") return;
-  const isAllowed = access === "open" ? () => true : bearerTokenCheck(access.token);
+  const isAllowed = typeof access === "string" ? () => true : bearerTokenCheck(access.token);
   app.get("/metrics", { schema: { hide: true } }, async (request, reply) => {
+    if (access === "closed")
+      throw new ServiceError(
+        "NOT_FOUND",
+        "GET /metrics is disabled; the operator enables it with METRICS_TOKEN",
+      );
     if (!isAllowed(request))
-      throw new ServiceError("UNAUTHORIZED", "METRICS_TOKEN is required as Authorization: Bearer");
+      throw new ServiceError(
+        "UNAUTHORIZED",
+        "Metrics token missing or wrong; send METRICS_TOKEN as Authorization: Bearer",
+      );
     return reply.type(registry.contentType).send(await registry.metrics());
   });
 }

@@ -209,7 +209,7 @@ test.for([
   [{ origins: ["https://app.example/"] }, "origins[0] must be an origin such as https://app.example"],
   [
     { origins: ["https://app.example"], scopes: ["execute"] },
-    "a key with origins may only have the scopes quote and read",
+    "scopes of an API key with origins must be quote or read",
   ],
   [
     { rules: { dailyUsd: -1 } },
@@ -508,25 +508,25 @@ test("a command that is not understood does nothing and shows how it is used; on
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
   const words: [string[], number, string][] = [
-    [[], 2, "keys needs a command"],
-    [["make"], 2, "keys knows no command make"],
+    [[], 2, "keys requires a command"],
+    [["make"], 2, "unknown command: keys make"],
     [["create", "--label", "x"], 2, "scopes is required"],
     [["create", "--label", "x", "--scopes", "all"], 2, "scopes.0 must be quote, execute, fast-fill or read"],
     [["create", "--label", "x", "--scopes", "read", "--rules", "{"], 2, "--rules: "],
     [["create", "--label", "x", "--scopes", "read", "--rules", "@/nonexistent"], 2, "--rules: "],
     [["create", "--label", "x", "--scopes", "read", "--secret", "x"], 2, "--secret"],
     [["rotate", id, "--grace", "soon"], 2, "graceSeconds must be a whole number of seconds"],
-    [["rotate", id, "--label", "x"], 2, "--label is not an option of rotate"],
-    [["revoke"], 2, "revoke takes the id of one key"],
+    [["rotate", id, "--label", "x"], 2, "--label is not an option of keys rotate"],
+    [["revoke"], 2, "keys revoke requires exactly one key id"],
     [["revoke", "x"], 2, "id must be the id of a key"],
-    [["change", id], 2, "nothing is to be changed"],
+    [["change", id], 2, "keys change requires at least one option"],
     [["link", id, "--address", "0x12"], 2, "address must be a 20-byte address"],
     [
       ["link", id, "--address", `0x${"12".repeat(20)}`, "--signature", "0x12"],
       1,
-      "no message for this address",
+      "No message for this address",
     ],
-    [["revoke", "0123456789abcdef"], 1, "there is no API key 0123456789abcdef"],
+    [["revoke", "0123456789abcdef"], 1, "API key 0123456789abcdef not found or revoked"],
   ];
   for (const [given, code, reason] of words) {
     const answer = await operator(...given);

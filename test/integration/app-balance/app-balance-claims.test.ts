@@ -374,7 +374,7 @@ for (const currency of ["token", "native"] as const)
       formerSigners: [services.signer],
     };
     expect(await payClaim(rotated, claimId)).toMatchObject({
-      why: expect.stringContaining("made this payment, and its rows are lost"),
+      why: expect.stringContaining("made this payment, but its database rows are lost"),
     });
     expect(await origin.balance(recipient, asset)).toBe(amount);
     expect(world.events.of("payment_unrecorded").at(-1)?.facts).toMatchObject({ requestId: claimId });

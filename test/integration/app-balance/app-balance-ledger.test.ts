@@ -256,7 +256,7 @@ test.each(["disputed", "too old", "missing"] as const)(
     for (const purpose of ["fastFill", "claim"] as const)
       expect(await world.available(wallet, purpose)).toBe(730n * ONE);
     const [currency] = world.services.appBalance.currencies;
-    if (currency === undefined) throw new Error("app balances have a currency");
+    if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
     const free = async (wanted: bigint) =>
       freeAmount(world.services, await world.book(wallet), currency, wanted);
     expect(await free(730_000_000n)).toBe(730_000_000n);

@@ -309,7 +309,7 @@ class Group {
     try {
       await acceptClaim({ ...world.services, balances, signatures }, claimId, "0x");
     } catch (error) {
-      if (!/does not cover/.test(String(error))) throw error;
+      if (!/exceeds the available app balance/.test(String(error))) throw error;
       return;
     }
     await world.in(async (tx) => await closePaidClaim(world.services, tx, { wallet, claimId }));

@@ -30,7 +30,7 @@ test("accepts a server that keeps sessions, and reports how many connections it 
 for (const [sessions, finding] of [
   [1, "two connections share a session"],
   [2, "an announcement \\(NOTIFY\\) does not arrive"],
-  [3, "a connection changes its session"],
+  [3, "the session of a connection changes"],
 ] as const)
   test(`refuses a pooler in transaction mode with ${sessions} sessions, naming the remedy`, async () => {
     const pooler = await startTransactionPooler(database.url, sessions);

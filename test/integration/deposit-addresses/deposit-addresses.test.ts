@@ -679,7 +679,7 @@ test("a sweep whose commit a failover lost is not made again out of money that c
   for (let look = 0; look < 3; look++) {
     await openLane(services, origin.connected);
     expect(await submitSweep({ ...services, depositAddresses: world.reads }, sweep.id)).toMatchObject({
-      why: "a used nonce of the sending key is unexplained",
+      why: "the sending key used a nonce that the database does not know",
     });
   }
   await origin.mine();

@@ -456,7 +456,7 @@ test("a hint about a transaction that nobody knows, that failed or that deposits
     [plain, reverting].map(async (txHash) => await indexTransaction(world.services, { chainId, txHash })),
   );
   expect(answers.map(({ message }) => message)).toEqual([
-    "Transaction holds no deposit",
+    "Transaction contains no deposit",
     "Transaction reverted, nothing to index",
   ]);
 });
@@ -902,7 +902,7 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
     scan.release();
   }
   expect((await report(lost, "alice")).message).toMatch(
-    /^Transaction indexed, .* belongs to no known request/,
+    /^Transaction indexed, .* does not match any known request/,
   );
   expect((await pool.query("select from deposits where tx_hash = $1", [lost])).rows).toHaveLength(1);
   await world.watch(origin);

@@ -175,7 +175,9 @@ test("a token that is listed later does not make a deposit that was read before 
   await world.untilFinal(agreed.requestId);
 
   expect(await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).toEqual({
-    message: expect.stringMatching(/^Transaction indexed, but a deposit in it belongs to no known request/),
+    message: expect.stringMatching(
+      /^Transaction indexed, but one of its deposits does not match any known request/,
+    ),
   });
   const { rows } = await world.pool.query("select currency from deposits where tx_hash = $1", [txHash]);
   expect(rows.map(({ currency }: { currency: Address }) => currency).toSorted()).toEqual(
@@ -382,7 +384,9 @@ test("fills under way that could burn more than the limit of a day are begun one
     ).toSorted();
   expect(await states()).toEqual(["fillable", "submitted"]);
   const waits = world.events.of("fill_waits").at(-1);
-  expect(waits?.facts["why"]).toBe("fills under way could burn what is left of BURNT_FILLS_DAILY_USD");
+  expect(waits?.facts["why"]).toBe(
+    "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+  );
 
   await destination.mine();
   await world.watch(destination);
@@ -417,7 +421,7 @@ test("once reverted fills have cost the solver the limit of a day, only fills th
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
     expect(waits.at(-1)?.facts["why"]).toMatch(
-      /^reverted fills have cost the solver 125.* \(BURNT_FILLS_DAILY_USD\)$/,
+      /^reverted fills cost the solver 125.*, at least BURNT_FILLS_DAILY_USD$/,
     );
   }
 
@@ -907,7 +911,7 @@ test("a deposit that oracles cannot attest is not filled, and goes back within t
   await rounds(3);
   expect((await paidOut(agreed)).received).toBe(0n);
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund" });
-  expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toContain("larger than oracles read");
+  expect((await world.depositsOf(agreed.requestId))[0]?.unrepaidReason).toContain("its receipt is too large");
 });
 
 test("above the daily limit a deposit that oracles cannot attest waits for the operator, and its status says so", async () => {
@@ -933,7 +937,7 @@ test("above the daily limit a deposit that oracles cannot attest waits for the o
   const released = await operatorRefund(world, agreed.requestId, "--yes");
   expect(released).toMatchObject({
     code: 0,
-    steps: [{ why: expect.stringContaining("larger than oracles read") }, { step: "released" }],
+    steps: [{ why: expect.stringContaining("its receipt is too large") }, { step: "released" }],
   });
   await world.work(limited);
   for (let round = 0; round < 3; round++) await world.round(limited);

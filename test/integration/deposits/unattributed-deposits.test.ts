@@ -196,7 +196,7 @@ test("such deposits take at most half of the daily limit, so that refunds of req
     chainId: world.origin.chain.id,
     txHash: waiting,
   });
-  expect(message).toContain("waits until today's limit of such refunds has room");
+  expect(message).toContain("waits until the daily limit of such refunds has room");
   // A day later there is room again.
   world.clock.forward(24 * HOUR_MS);
   await anHourLater(limited);
@@ -302,7 +302,7 @@ test("a deposit that a reorg drops after its refund is reported as exposed, and 
   expect(await rowOf(second)).toMatchObject({
     disposition: "refund",
     refund_state: "none",
-    refund_waits: expect.stringContaining("may replace was sent"),
+    refund_waits: expect.stringContaining("may replace was already refunded"),
   });
 });
 
@@ -373,15 +373,15 @@ test("a report of its transaction says that it belongs to no request, where it i
   const hash = await stray({ depositor });
   const chainId = world.origin.chain.id;
   const answer = async () => (await indexTransaction(world.services, { chainId, txHash: hash })).message;
-  const about = "Transaction indexed, but a deposit in it belongs to no known request: ";
+  const about = "Transaction indexed, but one of its deposits does not match any known request: ";
   const until = new Date(world.clock.nowMs() + HOUR_MS).toISOString().slice(0, 16);
   const message = await answer();
-  expect(message).toContain(`${about}it goes back to ${depositor}, minus the gas, after ${until}`);
+  expect(message).toContain(`${about}it is refunded to ${depositor}, minus gas, after ${until}`);
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
   await start();
-  expect(await answer()).toBe(`${about}its refund to ${depositor}, minus the gas, is under way`);
+  expect(await answer()).toBe(`${about}its refund to ${depositor}, minus gas, is in progress`);
   await anHourLater();
   expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
 });
@@ -407,7 +407,7 @@ test("lists that name its transaction show it, in each state, and no others", as
     currency: world.usdc,
     amount: String(AMOUNT),
   };
-  const about = "The deposit belongs to no known request: ";
+  const about = "The deposit does not match any known request: ";
   for (const name of ["hash", "depositTxHash", "term"]) {
     const { requests, unattributedDeposits } = await list(`${name}=${hash}`);
     expect(requests).toEqual([]);
@@ -415,7 +415,7 @@ test("lists that name its transaction show it, in each state, and no others", as
       {
         ...deposited,
         state: "waiting",
-        message: expect.stringContaining(`${about}it goes back to ${depositor}`),
+        message: expect.stringContaining(`${about}it is refunded to ${depositor}`),
       },
     ]);
   }
@@ -502,7 +502,7 @@ test("a deposit of an unknown order does not go back while an EVM chain cannot s
   const { id } = await rowOf(hash);
   expect(await refundDeposit({ ...services, chains }, String(id))).toMatchObject({
     waitMs: expect.any(Number) as number,
-    why: expect.stringContaining("the node does not answer") as string,
+    why: expect.stringContaining("the node does not respond") as string,
   });
   expect(await origin.balance(depositor, usdc)).toBe(0n);
   await anHourLater();

@@ -45,12 +45,12 @@ test("a transaction that nodes would not take for its size is refused, and the l
   const to = world.anAddress();
   const data = (bytes: number): Hex => `0x${"00".repeat(bytes)}`;
   await expect(world.execute({ to, data: data(130_000) })).rejects.toThrow(
-    /would have up to 131800 bytes, and nodes take 131072/,
+    /must have at most 131072 bytes, got up to 131800/,
   );
   const { requestId } = await world.quote();
   const calls = [70_000, 60_000].map((bytes) => ({ to, value: "0", data: data(bytes) }));
   await expect(world.execute({ to, requestId, beside: { calls } })).rejects.toThrow(
-    /destinationChainExecutionData: the transaction would have up to 132100 bytes/,
+    /destinationChainExecutionData: the transaction must have at most 131072 bytes, got up to 132100/,
   );
   await world.origin.client.setCode({ address: to, bytecode: "0x00" });
   await world.origin.mine();
@@ -66,7 +66,9 @@ test("an app that could not pay for what a call carries is told so; only where i
   await expect(world.execute(call, poor)).rejects.toMatchObject({
     code: "INSUFFICIENT_FUNDS",
     // $500,000, and the service fee of 6 bps.
-    message: expect.stringMatching(/has \$1000\.0+, and this execution may cost \$5003\d\d\./) as unknown,
+    message: expect.stringMatching(
+      /has \$1000\.0+ available, but this execution may cost \$5003\d\d\./,
+    ) as unknown,
   });
   expect(world.events.of("execution_waits")).toEqual([]);
   const rich = await world.anApp({}, 1_000_000n * 10n ** 6n, rules);

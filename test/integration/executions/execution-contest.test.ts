@@ -67,7 +67,9 @@ test("of a hundred calls at once over two processes, a balance for forty pays fo
   for (const error of refused) {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: "INSUFFICIENT_FUNDS" });
-    expect((error as Error).message).toMatch(/has \$\d+\.\d{6}, and this execution may cost \$\d+\.\d{6}/);
+    expect((error as Error).message).toMatch(
+      /has \$\d+\.\d{6} available, but this execution may cost \$\d+\.\d{6}/,
+    );
   }
   const { balance, pending } = await world.book(app);
   expect({ balance, pending }).toEqual({ balance: price / 2n, pending: 40n * price });
@@ -88,7 +90,7 @@ test("a budget of a day holds, however many calls come at once, and what was not
   const answers = await atOnce(30, async (by) => await world.execute(call, app, by));
   const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
   expect(answers.length - refused.length).toBe(10);
-  for (const words of refused) expect(words).toMatch(/not sponsored \(dailyUsd\)/);
+  for (const words of refused) expect(words).toMatch(/Not sponsored \(dailyUsd\)/);
   for (let round = 0; round < 6; round++) {
     world.clock.forward(5_000);
     await world.round();
@@ -116,7 +118,7 @@ test("budgets of users and of targets are counted apart", async () => {
 test("rules about targets and functions bind, also deep inside a call", async () => {
   const target = world.mintCall(world.anAddress());
   const refusing = await world.anApp({}, 1_000_000_000n, { denySelectors: [{ selector: "0x40c10f19" }] });
-  await expect(world.execute(target, refusing)).rejects.toThrow(/not sponsored \(denySelectors\)/);
+  await expect(world.execute(target, refusing)).rejects.toThrow(/Not sponsored \(denySelectors\)/);
   const allowing = await world.anApp({}, 1_000_000_000n, { allowTargets: [world.usdc] });
   await world.execute(target, allowing);
   await expect(world.execute({ to: world.anAddress() }, allowing)).rejects.toThrow(/allowTargets/);
@@ -131,29 +133,31 @@ test("rules about targets and functions bind, also deep inside a call", async ()
     }),
   };
   await world.execute(aggregate);
-  await expect(world.execute(aggregate, refusing)).rejects.toThrow(/not sponsored \(denySelectors\)/);
+  await expect(world.execute(aggregate, refusing)).rejects.toThrow(/Not sponsored \(denySelectors\)/);
 });
 
 test("a key without a wallet, or whose balance is short, has nothing sponsored", async () => {
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(world.mintCall(world.anAddress()), walletless)).rejects.toThrow(
-    /no funding address/,
+    /require an API key with a funding address/,
   );
   const poor = await world.anApp({}, 1n);
   await expect(world.execute(world.mintCall(world.anAddress()), poor)).rejects.toThrow(
-    /the app balance of 0x[0-9a-f]{40} has \$0\.000001/,
+    /The app balance of 0x[0-9a-f]{40} has \$0\.000001/,
   );
   expect((await world.pool.query("select from requests")).rowCount).toBe(0);
 });
 
 test("what carries no sponsor and no quote to pay for it is refused", async () => {
   const call = { ...world.mintCall(world.anAddress()), subsidizeFees: false };
-  await expect(world.execute(call)).rejects.toThrow(
-    /subsidizeFees must be true for a call without requestId/,
-  );
+  await expect(world.execute(call)).rejects.toThrow(/subsidizeFees must be true without requestId/);
   const { requestId } = await world.quote();
-  await expect(world.execute({ ...call, requestId })).rejects.toThrow(/given without originGasOverhead/);
-  await expect(world.execute({ ...call, chainId: 5 })).rejects.toThrow(/chainId 5 is no EVM chain/);
+  await expect(world.execute({ ...call, requestId })).rejects.toThrow(
+    /for a quote without originGasOverhead/,
+  );
+  await expect(world.execute({ ...call, chainId: 5 })).rejects.toThrow(
+    /data.chainId must be a supported EVM chain, got 5/,
+  );
 });
 
 test("a call that would take the executor's own coin, or tokens of the solver, is refused", async () => {
@@ -191,7 +195,7 @@ test("the answer of a call with an Idempotency-Key stands with its commit, and a
 test("nothing executes where no executor is configured", async () => {
   const without = { ...world.services, executor: undefined };
   await expect(world.execute(world.mintCall(world.anAddress()), world.app, without)).rejects.toThrow(
-    "gasless execution is not configured here",
+    "Gasless execution is not enabled on this service",
   );
 });
 
@@ -201,7 +205,7 @@ test("a quote is executed by the key that asked for it, or by another of its fun
   const { requestId } = agreed;
   const call = { ...world.mintCall(world.anAddress()), requestId };
   await expect(world.execute(call)).rejects.toThrow(
-    `requestId ${requestId} was quoted with another API key: execute it with that key`,
+    `Request ${requestId} was quoted with another API key; use that key`,
   );
   // What they may do is looked at next.
   const sibling = { ...world.app, fundingAddress: asker.wallet };
@@ -256,10 +260,10 @@ test("a contract that was used before is not forgotten, and open requests that n
   clock.forward(1_000);
   const depository = world.anAddress();
   await expect(start({ depository })).rejects.toThrow(
-    `its former depository ${origin.chain.contracts.depository} must be in contracts.formerContracts`,
+    `contracts.formerContracts must contain the former depository ${origin.chain.contracts.depository}`,
   );
   await expect(start({ depositAddressFactory: undefined })).rejects.toThrow(
-    /its former depositAddressFactory/,
+    /must contain the former depositAddressFactory/,
   );
   expect(events.of("former_depository_quoted")).toEqual([]);
   const named = { depository, formerContracts: [origin.chain.contracts.depository] };

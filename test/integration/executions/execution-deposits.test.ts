@@ -86,7 +86,7 @@ test.each<[string, Deviation, string]>([
     const account = await payer(agreed, deviation);
     await expect(world.tryExecute(call(account, agreed))).rejects.toMatchObject({
       code: "INVALID_REQUEST",
-      message: expect.stringContaining(`${reason}: it deposits`) as string,
+      message: expect.stringContaining(`${reason}: expected `) as string,
     });
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
     expect((await world.pool.query("select from executions")).rowCount).toBe(0);
@@ -213,7 +213,7 @@ test("calls beside the fill come too late for a quote that was fast filled, and 
   };
   const asked = { ...call(account, agreed), beside };
   await (await aSponsor(world, 1_000)).fastFill(agreed);
-  await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can not be/);
+  await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can no longer be/);
   expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
 });
 
@@ -224,20 +224,20 @@ test("a quote that is not open any more is refused for what became of it", async
   await world.pay(paid);
   await origin.mine();
   await world.watch(origin);
-  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already$/);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/is already deposited$/);
   await world.untilFinal(paid.requestId);
-  await expect(world.tryExecute(unsent)).rejects.toThrow(/has its deposit already, and is filled/);
+  await expect(world.tryExecute(unsent)).rejects.toThrow(/is already deposited and filled/);
   const forced = await agree({ referrer: "debug-force-refund" });
   const late = call(await payer(forced), forced);
   await world.pay(forced);
   await world.untilFinal(forced.requestId);
-  await expect(world.tryExecute(late)).rejects.toThrow(/has had its deposit, which was refunded/);
+  await expect(world.tryExecute(late)).rejects.toThrow(/is already deposited and refunded/);
   const fronted = await agree();
   const tooLate = call(await payer(fronted), fronted);
   await (await aSponsor(world, 1_000)).fastFill(fronted);
   await fill();
   world.clock.forward(fronted.terms.fillDeadlineMs - world.clock.nowMs() + 1);
-  await expect(world.tryExecute(tooLate)).rejects.toThrow(/filled ahead of its deposit, and the time for/);
+  await expect(world.tryExecute(tooLate)).rejects.toThrow(/was fast filled, and its deposit deadline/);
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });
 

@@ -176,7 +176,7 @@ test("a call whose commit a failover lost is neither sent again nor given up, ho
   for (let round = 0; round < 3; round++) {
     await openLane(services, origin.connected);
     expect(await submitExecution(services, requestId)).toMatchObject({
-      why: "a used nonce of the sending key is unexplained",
+      why: "the sending key used a nonce that the database does not know",
     });
     clock.forward(601_000);
     await world.round();
@@ -306,7 +306,7 @@ test("calls are sent only as far as the executor's coin bears all of them togeth
   const slots = await world.services.reads.unsettledSlots(origin.chain.id, executor);
   expect(slots).toHaveLength(1);
   expect(world.events.of("execution_waits")).toMatchObject([
-    { facts: { why: "the executor lacks the coin" } },
+    { facts: { why: "the executor lacks the native token" } },
   ]);
   await origin.client.setBalance({ address: executor, value: 10n ** 19n });
   for (const requestId of requestIds)
@@ -481,7 +481,7 @@ test("an accepted call that carries value is not sent while native token costs m
   // 14 bps: beyond the fee of the pair, which is charged, and as much again.
   world.prices.set("ethereum", "2503.5");
   await world.work();
-  expect(whys()).toEqual(["ETH costs more than was reserved for what the calls carry"]);
+  expect(whys()).toEqual(["ETH for the calls costs more than was reserved"]);
   world.prices.set("ethereum", "2500");
   world.prices.trust("ethereum", unbelievable.disputed);
   clock.forward(2_000);

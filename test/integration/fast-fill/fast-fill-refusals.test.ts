@@ -375,7 +375,7 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
   await report(agreed, txHash);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject({
     ...refused("FAST_FILL_REFUSED", "originOtherCall"),
-    message: `the origin transaction ${txHash} does not deposit the agreed amount of the agreed currency`,
+    message: `Origin transaction ${txHash} does not deposit the agreed amount of the agreed currency`,
     facts: { data: { txHash } },
   });
   await untouched(agreed, "quoted");

@@ -336,9 +336,7 @@ test("a balance in a volatile currency pays no app fees and no fixed rate, neith
   for (const wish of [ask, rate])
     await expect(agree(wish, payer)).rejects.toMatchObject({
       code: "INSUFFICIENT_FUNDS",
-      message: expect.stringMatching(
-        /has \$0\.0+ in stablecoins.*only stablecoins pay these \(USDC/,
-      ) as string,
+      message: expect.stringMatching(/has \$0\.0+ in stablecoins \(USDC/) as string,
     });
   for (const agreed of quotes) {
     await depositAndFill(agreed);

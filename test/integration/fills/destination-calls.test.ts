@@ -294,7 +294,7 @@ test("refuses calls that deposit for the order being paid: oracles could take th
   const { agreed, call } = await asked({ calls: [] });
   const { orderId } = agreed.terms;
   await expect(world.execute({ ...call, beside: depositing(orderId) })).rejects.toThrow(
-    /deposit under another id/,
+    /deposit with another id/,
   );
 });
 
@@ -405,7 +405,7 @@ test("calls that were burnt once are not tried again at anybody's cost when the 
   expect(costUsd).toBe(originUsd + lostWei * 2_500n);
 });
 
-test("calls wait while gas costs more than was set aside for them, and are made within it when it does not", async () => {
+test("calls wait while gas costs more than was reserved for them, and are made within it when it does not", async () => {
   const { destination, clock } = world;
   const agreed = await executed({ calls: [mintBeside(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
@@ -452,7 +452,7 @@ test("calls at a node that stopped telling what they do are waited for, then ref
   const get = (id: number) => (id === destination.chain.id ? blind : services.chains.get(id));
   const tryFill = async () =>
     await fillDestination({ ...services, chains: { ...services.chains, get } }, agreed.requestId);
-  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node does not tell what the calls do" });
+  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the calls" });
   clock.forward(services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
@@ -594,7 +594,9 @@ test("without a trace nobody can tell what calls beside a fill reach, and that i
 test("calls beside a payment in a token that the solver has not approved are not offered", async () => {
   await approveToProxy(0n);
   const { call } = await asked({ calls: [mintBeside(world.anAddress(), 3n)] });
-  await expect(world.execute(call)).rejects.toThrow(/calls beside a payment in USDC are not offered on/);
+  await expect(world.execute(call)).rejects.toThrow(
+    /destinationChainExecutionData is not supported with USDC on/,
+  );
 });
 
 test("when an app vouches and the execution never gets into a block, the calls are made with the fast fill, and only they are charged", async () => {
@@ -642,11 +644,11 @@ test("when an execution was given up and cost nobody anything, no later deposit 
 test("without a quote, or without a sponsor, there are no calls beside a fill", async () => {
   const beside = { calls: [mintBeside(world.anAddress(), 3n)] };
   await expect(world.execute({ ...world.mintCall(world.anAddress()), beside })).rejects.toThrow(
-    /needs the requestId/,
+    /requires requestId/,
   );
   const { call } = await asked(beside, { originGasOverhead: 600_000 });
   await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
-    /needs subsidizeFees to be true/,
+    /requires subsidizeFees to be true/,
   );
 });
 

@@ -417,7 +417,7 @@ test("refunds a fill with a swap when the node stops tracing, without blaming th
     },
   });
   const tryFill = async () => await fillDestination(blind, agreed.requestId);
-  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node does not tell what the fill does" });
+  expect(await tryFill()).toEqual({ waitMs: 1_000, why: "the node cannot trace the fill" });
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1_000);
   expect(await tryFill()).toEqual({ waitMs: 0 });
   const { status, failReason, fills, received } = await ended(agreed);

@@ -293,7 +293,7 @@ test("the older lists are open to everyone who names a request, a transaction or
     {
       errorCode: "UNAUTHORIZED",
       message:
-        "name the requests by one of id, orderId, hash, depositTxHash, fillTxHash, refundTxHash, user, recipient, term, depositAddress, or use a secret API key with the scope read",
+        "Listing requests without a secret API key requires one of id, orderId, hash, depositTxHash, fillTxHash, refundTxHash, user, recipient, term, depositAddress; otherwise use a secret API key with scope read",
     },
   ]);
 });
@@ -595,7 +595,7 @@ test("the trace of a quote, of a refund, and of nothing", async () => {
   const summaryOf = async (id: string) =>
     (await get(`/requests/${id}/trace`, {})).json<{ summary: string }>().summary;
   expect(await summaryOf(unpaid.requestId)).toBe("The user has the money: nothing has been deposited yet.");
-  expect(await summaryOf(refunded.terms.requestId)).toBe("The money was sent back (SLIPPAGE).");
+  expect(await summaryOf(refunded.terms.requestId)).toBe("The money was refunded (SLIPPAGE).");
   expect((await get(`/requests/${someHash()}/trace`, {})).statusCode).toBe(404);
   expect((await get("/requests/0x12/trace", {})).statusCode).toBe(400);
 });

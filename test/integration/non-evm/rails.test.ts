@@ -152,7 +152,7 @@ test("a deposit that is told of twice, by the chain and by a client's hint, is o
   const txHash = world.pay(agreed);
   const chainId = world.origin.chain.id;
   const hint = async () => (await indexTransaction(world.services, { chainId, txHash })).message;
-  expect(await hint()).toMatch(/waiting to be final/);
+  expect(await hint()).toMatch(/waiting for finality/);
   await expect(indexTransaction(world.services, { chainId, txHash: anAccount() })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
   });
@@ -509,7 +509,7 @@ test("while nodes do not answer nothing is believed, and it goes on when they do
   await depositAndFill(agreed);
   world.destination.network.isDown = true;
   world.destination.network.mine(40);
-  await expect(world.track(world.destination)).rejects.toThrow(/could not be looked after/);
+  await expect(world.track(world.destination)).rejects.toThrow(/maintenance failed for/);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   world.destination.network.isDown = false;
   await expectFilledOnce(agreed);
@@ -640,7 +640,7 @@ test("a transfer whose sender says later what it is for waits in sight, is one d
   );
   expect(await operatorRefund(world, txHash, "--yes")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("the sender may still say which order"),
+    stderr: expect.stringContaining("the sender may still authorize the deposit for an order"),
   });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 

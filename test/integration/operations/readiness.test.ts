@@ -97,12 +97,12 @@ test("a worker is not ready while its Redis is silent or gone, and says that it 
   await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
 
   redis.process?.kill("SIGSTOP");
-  expect(await ready()).toEqual({ status: 503, redis: "does not answer in time" });
+  expect(await ready()).toEqual({ status: 503, redis: "does not respond in time" });
   redis.process?.kill("SIGCONT");
   await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
 
   await redis.stop();
-  await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not answer" });
+  await expect.poll(ready, { timeout: 5_000 }).toEqual({ status: 503, redis: "does not respond" });
 });
 
 test("callers of a public readiness route share one check per second", async () => {

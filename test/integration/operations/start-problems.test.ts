@@ -73,17 +73,17 @@ const faults = [
   [
     "the server is away",
     async () => edited((url) => (url.port = String(ports.away))),
-    /^Postgres does not answer at \S+ \(ECONNREFUSED\): start it, or correct DATABASE_URL$/,
+    /^Postgres does not respond at \S+ \(ECONNREFUSED\): start it, or correct DATABASE_URL$/,
   ],
   [
     "the role is unknown",
     async () => edited((url) => ([url.username, url.password] = ["nobody_here", "hunter2"])),
-    /^Postgres at \S+ says: .*nobody_here.*: (create that role, or correct the user|correct the user or the password) in DATABASE_URL$/,
+    /^Postgres at \S+ reports: .*nobody_here.*: (create that role, or correct the user|correct the user or the password) in DATABASE_URL$/,
   ],
   [
     "the database is unknown",
     async () => edited((url) => (url.pathname = "/nothing_here")),
-    /^Postgres at \S+ says: .*nothing_here.*: create that database, or correct its name in DATABASE_URL$/,
+    /^Postgres at \S+ reports: .*nothing_here.*: create that database, or correct its name in DATABASE_URL$/,
   ],
 ] as const;
 const ports = { away: await freePort() };

@@ -398,7 +398,7 @@ test("while a lost payment waits in the pool, nothing is planned with its nonce"
   const other = await aSubmittedFill();
   expect((await world.request(other.requestId)).state.name).toBe("fillable");
   expect(await fillDestination(world.services, agreed.requestId)).toMatchObject({
-    why: expect.stringContaining("does not know waits to be mined"),
+    why: expect.stringContaining("pending transaction of the sending key is not in the database"),
   });
   await destination.mine();
   for (let round = 0; round < 4; round++) {

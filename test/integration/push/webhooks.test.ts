@@ -270,7 +270,7 @@ test("requests and endpoints do not wait for one another", async () => {
   // The bound of an attempt that is not answered is a failure like any other, and seen as such.
   await expect
     .poll(async () => (await slow.call("GET", "/webhooks")).json.webhooks[0], { timeout: 3_000 })
-    .toMatchObject({ lastError: "no answer within 1000 ms", failingSince: expect.any(Number) });
+    .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
 });
 
 test("a key whose receivers all hang, however many, does not keep those of others waiting", async () => {
@@ -464,7 +464,7 @@ test("a key creates 100 webhooks in 24 hours at most, removed ones included", as
     json: {
       errorCode: "RATE_LIMITED",
       message:
-        "a key can create at most 100 webhooks in 24 hours, removed ones included; to change a secret, use POST /webhooks/{id}/rotate",
+        "An API key may create at most 100 webhooks in 24 hours, including removed ones; to change a secret, use POST /webhooks/{id}/rotate",
     },
   });
   expect((await owner.call("POST", `/webhooks/${owner.webhook}/rotate`, {})).status).toBe(200);

@@ -328,7 +328,7 @@ test("the same signature again is the same, twenty at once as well; another one 
   await post(agreed, signature);
   expect(await refusalOf(post(agreed, compact))).toMatchObject({
     code: "INVALID_REQUEST",
-    message: expect.stringContaining("executed already"),
+    message: expect.stringContaining("was already executed by another call"),
   });
   await expectPaid(user, agreed);
   await post(agreed, signature);
@@ -418,7 +418,7 @@ test("what can not be taken is refused before anything is sent, and says why", a
   await expectPaid(rich, one);
   expect(await refusalOf(signed(rich, other).then((late) => post(other, late)))).toMatchObject({
     code: "PERMIT_FAILED",
-    message: expect.stringContaining("does not pay"),
+    message: expect.stringContaining("Submitting the signature would revert"),
   });
   const late = await quoted(rich, { permitExpiry: 60 });
   const expired = await signed(rich, late);
@@ -566,7 +566,7 @@ test("so it is when he comes before ours is sent, or even asked for", async () =
     expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
     if (!isPosted)
       expect(await refusalOf(post(agreed, signature))).toMatchObject({
-        message: expect.stringContaining("has its deposit already"),
+        message: expect.stringContaining("is already deposited"),
       });
   }
 });

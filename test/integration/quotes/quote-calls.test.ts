@@ -496,7 +496,7 @@ test("calls that take from the recipient what is left for him are refused", asyn
   const { data } = transferFromCall(usdc, recipient, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ recipient, txs: [{ to: usdc, value: "0", data }] });
   expect({ status, code: body["errorCode"] }).toEqual({ status: 400, code: "DESTINATION_TX_FAILED" });
-  expect(String(body["errorData"])).toContain("take from the recipient");
+  expect(String(body["errorData"])).toContain("take the remaining output from the recipient");
 });
 
 const ways: readonly [string, () => Ask][] = [
@@ -529,7 +529,9 @@ test("an app makes no calls of its own beside a quote that has calls", async () 
   const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
   const beside = { calls: [], authorizationList: undefined };
   const signal = AbortSignal.timeout(1_000);
-  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow("calls of its own");
+  await expect(priceDestination(services, terms, beside, [], signal)).rejects.toThrow(
+    "not supported for a quote with txs",
+  );
 });
 
 test("destination calls are refused when the fill swaps, brings a gas top-up or needs a replaced router", async () => {

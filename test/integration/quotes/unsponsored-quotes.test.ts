@@ -37,10 +37,10 @@ const usdOf = (wei: bigint): bigint => wei * 2_500n;
 test("a key without a wallet, or whose balance is short, has no call sent, whoever is to pay for it", async () => {
   const { agreed, call } = await asked();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
-  await expect(world.execute(call, walletless)).rejects.toThrow(/no funding address/);
+  await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
   for (const balance of [0n, 1n]) {
     const poor = await world.anApp({}, balance);
-    await expect(world.execute(call, poor)).rejects.toThrow(/the app balance of 0x[0-9a-f]{40} has \$0\.00/);
+    await expect(world.execute(call, poor)).rejects.toThrow(/The app balance of 0x[0-9a-f]{40} has \$0\.00/);
     expect(await world.book(poor)).toMatchObject({ balance, pending: 0n });
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
@@ -53,7 +53,7 @@ test("until the output has paid for it the most that it may cost is set aside, a
   const { pending } = await world.book(app);
   expect(pending).toBeGreaterThan(0n);
   const rules = { ...app.rules, dailyUsd: (pending + pending / 10n) * 10n ** 12n };
-  await expect(world.execute(second.call, { ...app, rules })).rejects.toThrow(/not sponsored \(dailyUsd\)/);
+  await expect(world.execute(second.call, { ...app, rules })).rejects.toThrow(/Not sponsored \(dailyUsd\)/);
   await world.untilFinal(first.agreed.requestId);
   await world.round();
   expect(await world.book(app)).toMatchObject({ balance: GIVEN, pending: 0n });

@@ -413,7 +413,7 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   expect(await world.services.reads.deposit(first.id)).toMatchObject({ canonical: false });
   expect((await world.services.reads.deposit(second.id))?.refundState).toBe("none");
   expect(await fundsListed(second.id)).toMatchObject([
-    { refund_waits: expect.stringMatching(/may replace was sent/) },
+    { refund_waits: expect.stringMatching(/may replace was already refunded/) },
   ]);
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({
     depositId: second.id,
@@ -519,7 +519,7 @@ test("a refund that settlement never repays waits when the day's limit is spent,
   expect(world.events.of("refund_limit_reached")).toHaveLength(alarms + 1);
   expect(await fundsListed(first.found.id)).toEqual([]);
   expect(await fundsListed(second.found.id)).toMatchObject([
-    { refund_state: "none", refund_waits: expect.stringMatching(/another currency/) },
+    { refund_state: "none", refund_waits: expect.stringMatching(/not in the currency of the order/) },
   ]);
 
   world.clock.forward(24 * 3600_000);
@@ -572,7 +572,9 @@ test("the operator releases a refund above the daily limit: it is paid once, and
         currency: NATIVE_CURRENCY,
         usd: "2500.000000",
         recipient: agreed.terms.refundTo,
-        why: expect.stringMatching(/^MANUAL_REFUND_REQUIRED: .*another currency.* exceed UNREPAID/),
+        why: expect.stringMatching(
+          /^MANUAL_REFUND_REQUIRED: .*not in the currency of the order.* exceed UNREPAID/,
+        ),
       },
     ],
     stderr: expect.stringContaining("--yes"),
@@ -646,7 +648,7 @@ test("a release ends when a reorg drops the deposit before its refund is signed"
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", fundsAt: "user" });
   expect(await operatorRefund(world, found.id, "--yes")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no canonical block holds the deposit"),
+    stderr: expect.stringContaining("the deposit was reorged out"),
   });
 });
 
@@ -656,8 +658,8 @@ test("releasing a refund is refused, with the reason, where there is nothing to 
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
     return stderr;
   };
-  expect(await refusal("999999999")).toMatch(/^no deposit has the id/);
-  expect(await refusal(someHash())).toMatch(/^no deposit has the id/);
+  expect(await refusal("999999999")).toMatch(/^no deposit found with id/);
+  expect(await refusal(someHash())).toMatch(/^no deposit found with id/);
 
   const filled = await agree();
   const accepted = await deposited(filled);
@@ -666,11 +668,11 @@ test("releasing a refund is refused, with the reason, where there is nothing to 
 
   const unconfirmed = await agree();
   const big = await deposited(unconfirmed, { amount: 50_000_000_000n });
-  expect(await refusal(big.id)).toMatch(/not confirmed: it is confirmed at block \d+/);
+  expect(await refusal(big.id)).toMatch(/not confirmed: it needs block \d+/);
   await confirmed(big.confirmAtBlock);
-  expect(await refusal(big.id)).toMatch(/does not wait for the operator/);
+  expect(await refusal(big.id)).toMatch(/does not wait for a release/);
   await world.work();
-  expect(await refusal(big.id)).toMatch(/under way/);
+  expect(await refusal(big.id)).toMatch(/in progress/);
   await world.untilFinal(unconfirmed.requestId);
   expect(await refusal(big.id)).toMatch(/already refunded/);
 

@@ -191,6 +191,6 @@ test("an oracle that never ends its answer costs its bounded time, and fills go 
   await asking;
   expect(await world.stateOf(requestId)).toMatchObject({
     state: "due",
-    reason: "no whole answer within 2000 ms",
+    reason: "no complete response within 2000 ms",
   });
 });

@@ -75,7 +75,7 @@ test("a payment that no oracle can attest says so, and asks nobody", async () =>
   expect(await world.stateOf(agreed.requestId)).toEqual({
     state: "due",
     rejected: true,
-    reason: "the deposit does not carry the order's id",
+    reason: "the deposit does not carry the id of the order",
   });
   expect(world.oracle.asked).toHaveLength(asked);
 });
@@ -90,7 +90,7 @@ test("a refund in another currency than the order's is never due: the hub cannot
   expect(await world.stateOf(agreed.requestId)).toEqual({
     state: "unrepayable",
     rejected: true,
-    reason: "the deposit is in another currency than the order's input",
+    reason: "the deposit is not in the currency of the order's input",
   });
   engine.clock.forward(7 * 86_400_000);
   await world.attest();

@@ -60,11 +60,11 @@ test("no second payload is ever signed: neither for another amount nor when the 
   world.allocatorIsAway(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
   world.allocatorIsAway(false);
-  await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("this nonce belongs to");
+  await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
   // As if the database had been lost after the record: the payload that the hub knows is forgotten.
   await world.forgetPayload(order);
   const signed = world.signed();
-  await expect(world.withdraw(order)).rejects.toThrow("has recorded another payload");
+  await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
   expect(world.signed()).toBe(signed);
   expect(await world.balance(order.recipient)).toBe(0n);
 });
@@ -128,7 +128,7 @@ test("a nonce stands for one withdrawal: with another recipient or currency it b
   const { recipient } = world.order({ amount: 1n });
   for (const change of [{ recipient }, { currency: NATIVE_CURRENCY }])
     await expect(world.withdraw({ ...order, ...change })).rejects.toThrow(
-      `this nonce belongs to a withdrawal of 1000000 of ${order.currency}`,
+      `--nonce belongs to a withdrawal of 1000000 of ${order.currency}`,
     );
   expect(await world.solverOnHub()).toBe(owned);
   expect(await world.balance(recipient)).toBe(0n);
@@ -146,7 +146,7 @@ test("more than the solver owns on the hub is refused with both figures, before 
   const owned = await world.solverOnHub();
   const order = world.order({ amount: owned + 1n });
   await expect(world.withdraw(order)).rejects.toThrow(
-    new RegExp(`the solver owns ${owned} on .* less than the ${owned + 1n} to be withdrawn`),
+    new RegExp(`--amount ${owned + 1n} exceeds the solver's final balance on .*: ${owned} `),
   );
   expect(await world.isStored(order)).toBe(false);
 });
@@ -154,7 +154,7 @@ test("more than the solver owns on the hub is refused with both figures, before 
 test("what is not beyond reorgs of the hub is not owned yet; what is begun goes on with nothing left", async () => {
   const order = world.order({ amount: await world.solverOnHub() });
   world.finalityIsFar(true);
-  await expect(world.withdraw(order)).rejects.toThrow("the solver owns 0 on");
+  await expect(world.withdraw(order)).rejects.toThrow(/final balance on .*: 0 /);
   world.finalityIsFar(false);
   world.allocatorIsAway(true);
   await expect(world.withdraw(order)).rejects.toThrow("away");
@@ -167,10 +167,10 @@ test("the key of somebody whom the depository or the hub does not know as alloca
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 1_000_000n });
   world.allocatorKey(`0x${"d4".repeat(32)}`);
-  await expect(world.withdraw(order)).rejects.toThrow("but the allocator of the depository on");
+  await expect(world.withdraw(order)).rejects.toThrow(", the allocator of the depository on");
   world.allocatorKey(undefined);
   await world.roleIsTaken(true);
-  await expect(world.withdraw(order)).rejects.toThrow("does not know as allocator");
+  await expect(world.withdraw(order)).rejects.toThrow("is not an allocator of the Allocator contract");
   await world.roleIsTaken(false);
   expect(await world.isStored(order)).toBe(false);
   expect(await world.solverOnHub()).toBe(owned);
@@ -203,7 +203,7 @@ test("when every oracle rejects it, it ends at once with their reason", async ()
   world.oraclesSay(async () => ({ status: 400, json: { message: "another payload", code: "rejected" } }));
   const startedMs = performance.now();
   await expect(world.withdraw(order, 15_000)).rejects.toThrow(
-    /the oracles reject it: .*: rejected: another payload/,
+    /the oracles reject the withdrawal: .*: rejected: another payload/,
   );
   expect(performance.now() - startedMs).toBeLessThan(10_000);
   world.oraclesSay(honest);

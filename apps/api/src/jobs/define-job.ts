@@ -20,7 +20,7 @@ export type Catalog = { readonly [Name in JobName]: JobDefinition<Name> };
 /** A job that no version of this code can have queued. */
 export class BadPayload extends Error {
   constructor(job: string, problem: string) {
-    super(`payload of ${job}: ${problem}`);
+    super(`invariant violated: payload of ${job}: ${problem}`);
     this.name = "BadPayload";
   }
 }

@@ -16,7 +16,7 @@ test("doubles the pause after repeated HTTP errors up to a minute, and starts ag
 
 test("doubles the pause when an HTTP error is only the cause of the fault", () => {
   const pauses = createFaultPauses(() => 0);
-  const round = new Error("2 payments could not be looked after", { cause: limited });
+  const round = new Error("maintenance failed for 2 payments", { cause: limited });
   expect([pauses.after(round), pauses.after(round)]).toEqual([500, 1_000]);
 });
 

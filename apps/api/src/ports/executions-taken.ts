@@ -1,7 +1,7 @@
 /** Another process planned a transaction for one of these executions: this plan is dropped. */
 export class ExecutionsTaken extends Error {
   constructor() {
-    super("an execution is carried by another transaction already");
+    super("an execution is already in another transaction");
     this.name = "ExecutionsTaken";
   }
 }

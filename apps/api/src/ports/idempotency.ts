@@ -57,7 +57,7 @@ export interface IdempotencyWrites {
 /** The lease had ended and another process runs the call, or has run it. */
 export class LeaseLost extends Error {
   constructor(lease: IdempotencyLease) {
-    super(`the call ${lease.endpoint} ${lease.key} of ${lease.scope} is run elsewhere`);
+    super(`the call ${lease.endpoint} ${lease.key} of ${lease.scope} is processed elsewhere`);
     this.name = "LeaseLost";
   }
 }

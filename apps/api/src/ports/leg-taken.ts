@@ -4,7 +4,7 @@ import type { Leg } from "./leg.ts";
 export class LegTaken extends Error {
   readonly leg: Leg;
   constructor(leg: Leg) {
-    super(`a live nonce pays this ${leg.kind} already`);
+    super(`a live nonce already pays this ${leg.kind}`);
     this.name = "LegTaken";
     this.leg = leg;
   }

@@ -1,7 +1,7 @@
 /** A row stayed locked by others for longer than the transaction was to wait; nothing of it was committed. */
 export class LockTimeout extends Error {
   constructor(options?: ErrorOptions) {
-    super("a row stayed locked for longer than the transaction was to wait", options);
+    super("a row stayed locked longer than the lock timeout of the transaction", options);
     this.name = "LockTimeout";
   }
 }

@@ -77,7 +77,7 @@ export class PayoutReverted extends Error {
 /** A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library and no URL. */
 export class NodeAway extends Error {
   constructor(node: string, reason: string) {
-    super(`the node of ${node} gave no usable answer: ${reason}`);
+    super(`the node of ${node} did not respond usably: ${reason}`);
     this.name = "NodeAway";
   }
 }

@@ -46,7 +46,7 @@ test("a key that is not valid is refused wherever it is given, also where none i
       const answer = await get(url, headers);
       expect([url, answer.statusCode]).toEqual([url, 401]);
       expect(answer.json()).toEqual({
-        message: "the API key is not valid",
+        message: "API key is not valid",
         errorCode: "UNAUTHORIZED",
         statusCode: 401,
         error: "Unauthorized",
@@ -59,7 +59,7 @@ test("two different keys at once are refused, even when both are valid", async (
   const answer = await get("/chains", { "x-api-key": "full", authorization: "Bearer reader" });
   expect([answer.statusCode, answer.json().message]).toEqual([
     401,
-    "x-api-key and Authorization hold two different keys",
+    "x-api-key and Authorization contain different API keys; send one of them",
   ]);
 });
 
@@ -86,7 +86,7 @@ test("a key does only what its scopes say", async () => {
   expect([other.statusCode, other.json()]).toEqual([
     403,
     {
-      message: "the API key lacks the scope read",
+      message: "API key lacks scope read",
       errorCode: "FORBIDDEN",
       statusCode: 403,
       error: "Forbidden",

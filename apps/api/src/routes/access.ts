@@ -77,7 +77,7 @@ export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: Ap
   if (apiKey === undefined)
     throw new ServiceError(
       "UNAUTHORIZED",
-      "an API key is required, in the header x-api-key or as Authorization: Bearer",
+      "API key missing; send it in the x-api-key header or as Authorization: Bearer",
     );
   checkScope(apiKey, scope);
   return apiKey;
@@ -102,7 +102,7 @@ export function requireSecretKey(
   if (isPublishable(key))
     throw new ServiceError(
       "FORBIDDEN",
-      `a publishable key cannot ${action}; use a secret key with the scope ${scope}`,
+      `Publishable API keys cannot ${action}; use a secret key with scope ${scope}`,
     );
   return key;
 }
@@ -110,7 +110,7 @@ export function requireSecretKey(
 /** @throws ServiceError UNAUTHORIZED when the key is only for other referrers. */
 export function requireReferrer({ referrers }: ApiKeyIdentity, referrer: string | undefined): void {
   if (referrers.length > 0 && (referrer === undefined || !referrers.includes(referrer)))
-    throw new ServiceError("UNAUTHORIZED", "the referrer is not one of this API key");
+    throw new ServiceError("UNAUTHORIZED", "referrer is missing or not allowed for this API key");
 }
 
 /**
@@ -127,7 +127,7 @@ export async function validKey(
   const key = await apiKeys.find(given);
   if (key === undefined) {
     await wrong.count(from);
-    throw new ServiceError("UNAUTHORIZED", "the API key is not valid");
+    throw new ServiceError("UNAUTHORIZED", "API key is not valid");
   }
   return key;
 }
@@ -171,7 +171,10 @@ export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string |
   const { authorization = "" } = headers;
   const bearer = /^bearer /i.test(authorization) ? oneText(authorization.slice("bearer ".length)) : undefined;
   if (own !== undefined && bearer !== undefined && own !== bearer)
-    throw new ServiceError("UNAUTHORIZED", "x-api-key and Authorization hold two different keys");
+    throw new ServiceError(
+      "UNAUTHORIZED",
+      "x-api-key and Authorization contain different API keys; send one of them",
+    );
   return own ?? bearer;
 }
 
@@ -184,11 +187,14 @@ function oneText(header: string | readonly string[] | undefined): string | undef
 function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
   const isBeyondPages = isPublishable(key) && !publishableScopes.has(scope);
   if (isBeyondPages || !key.scopes.includes(scope))
-    throw new ServiceError("FORBIDDEN", `the API key lacks the scope ${scope}`);
+    throw new ServiceError("FORBIDDEN", `API key lacks scope ${scope}`);
 }
 
 /** A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for the page. @throws ServiceError FORBIDDEN */
 export function checkOrigin({ origins }: ApiKeyIdentity, origin: string | undefined): void {
   if (isPublishable({ origins }) && (origin === undefined || !origins.includes(origin)))
-    throw new ServiceError("FORBIDDEN", "the API key is for browser pages of other origins");
+    throw new ServiceError(
+      "FORBIDDEN",
+      "Origin header is missing or not allowed for this publishable API key",
+    );
 }

@@ -90,7 +90,7 @@ const { app } = await aServer({
       },
     ],
     acceptClaim: async (...given) => {
-      if (given[0] !== claimId) throw new ServiceError("INVALID_REQUEST", "no claim has this requestId");
+      if (given[0] !== claimId) throw new ServiceError("INVALID_REQUEST", "Claim not found");
       posted.push(given);
     },
   }),

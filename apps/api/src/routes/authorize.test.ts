@@ -90,12 +90,12 @@ test.each<[ErrorCode, number]>([
 ])("%s is told with %d, in words for the caller", async (code, status) => {
   const answer = await post(body, {
     authorizeNonce: async () => {
-      throw new ServiceError(code, "the quote with this id is another wallet's", { field: "wallet" });
+      throw new ServiceError(code, "wallet is not the user of the quote with this id", { field: "wallet" });
     },
   });
   expect(answer.json()).toMatchObject({
     statusCode: status,
     errorCode: code,
-    message: "the quote with this id is another wallet's",
+    message: "wallet is not the user of the quote with this id",
   });
 });

@@ -57,6 +57,6 @@ function account(text: string, field: string): Address {
 function signatureChain(value: number | string): number {
   const field = "signatureChainId";
   const id = chainId(value, field);
-  if (id === 0) throw new ServiceError("INVALID_REQUEST", `${field} must be positive`, { field });
+  if (id === 0) throw new ServiceError("INVALID_REQUEST", `${field} must be greater than 0`, { field });
   return id;
 }

@@ -137,14 +137,14 @@ const cases: Case[] = [
   single({ ...singleBody, tx: undefined }, "tx is required"),
   single({ ...singleBody, tx: {} }, "tx must be a JSON string of the transaction with its txHash"),
   single({ ...singleBody, tx: "{" }, "tx must be JSON text"),
-  single({ ...singleBody, tx: "{}" }, "tx must hold txHash or replacementTxHash"),
+  single({ ...singleBody, tx: "{}" }, "tx must contain txHash or replacementTxHash"),
   single(
     { ...singleBody, tx: "null" },
-    "tx must be the JSON text of an object whose txHash is the id of a transaction",
+    "tx must be the JSON text of an object whose txHash is a transaction id",
   ),
   single(
     { ...singleBody, tx: '{"txHash":"0x1"}' },
-    "tx must be the JSON text of an object whose txHash is the id of a transaction",
+    "tx must be the JSON text of an object whose txHash is a transaction id",
   ),
   single({ ...singleBody, requestId: undefined }, "requestId is required"),
   single(
@@ -206,7 +206,7 @@ test("an unknown request answers 404 with status unknown and the id that was ask
   const answer = await app.inject({ url: `/intents/status/v3?requestId=${requestId}` });
   expect(answer.statusCode).toBe(404);
   expect(answer.json()).toEqual({
-    message: "no request has this requestId",
+    message: "Request 0x0000000000000000000000000000000000000000000000000000000000000000 not found",
     errorCode: "REQUEST_NOT_FOUND",
     status: "unknown",
     requestId,

@@ -23,7 +23,7 @@ export function acceptChainAliases(
       if (fields[name] !== undefined && Number(fields[name]) !== Number(value))
         throw new ServiceError(
           "INVALID_REQUEST",
-          `${name} and ${alias} must be the same chain: send one of them`,
+          `${alias} must name the same chain as ${name}; send only one of the two`,
           {
             field: alias,
           },

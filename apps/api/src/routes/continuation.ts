@@ -54,6 +54,6 @@ function decoded(continuation: string): string {
 }
 
 const malformed = (): ServiceError =>
-  new ServiceError("INVALID_REQUEST", "continuation is not one that came with a page", {
+  new ServiceError("INVALID_REQUEST", "continuation is not valid; copy it unchanged from the previous page", {
     field: "continuation",
   });

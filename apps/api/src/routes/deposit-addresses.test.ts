@@ -112,7 +112,7 @@ test("a publishable key looks an address up by its request only, and as nobody's
   const refused = await asPage(`?address=${ADDRESS}`);
   expect([refused.statusCode, refused.json().message]).toEqual([
     403,
-    "a publishable key cannot look up deposit addresses by address, only by requestId; use a secret key with the scope read",
+    "Publishable API keys cannot look up deposit addresses by address, only by requestId; use a secret key with scope read",
   ]);
   await asPage(`?requestId=0x${"ab".repeat(32)}`);
   await lookUp(`?requestId=0x${"ab".repeat(32)}`);

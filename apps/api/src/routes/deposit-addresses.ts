@@ -4,6 +4,7 @@ import type { RouteServices } from "../ports/route-services.ts";
 import { hasSecretKey, requireSecretKey } from "./access.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
+import { depositAddressNotFound, invalidAddress } from "../usecases/refusals.ts";
 
 /** `GET /deposit-addresses/v1`: what came to a deposit address, and what became of it. */
 export function depositAddressesRoute(
@@ -27,8 +28,7 @@ export function depositAddressesRoute(
       if ("address" in asked)
         requireSecretKey({ apiKey }, "read", "look up deposit addresses by address, only by requestId");
       const found = await depositAddresses.lookUp(asked, hasSecretKey({ apiKey }) ? apiKey?.id : undefined);
-      if (found === undefined)
-        throw new ServiceError("NOT_FOUND", "This deposit address was not given out here");
+      if (found === undefined) throw depositAddressNotFound(query.address);
       return found;
     },
   );
@@ -39,12 +39,11 @@ function question(query: {
   readonly requestId?: string | undefined;
 }): Parameters<RouteServices["depositAddresses"]["lookUp"]>[0] {
   if ((query.address === undefined) === (query.requestId === undefined))
-    throw new ServiceError("INVALID_REQUEST", "ask by address or by requestId, one of the two", {
+    throw new ServiceError("INVALID_REQUEST", "Exactly one of address and requestId is required", {
       field: "address",
     });
   if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
   const address = parseAddress(query.address ?? "");
-  if (address === undefined)
-    throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
+  if (address === undefined) throw invalidAddress("address");
   return { address };
 }

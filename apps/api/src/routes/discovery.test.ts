@@ -15,9 +15,9 @@ const discovery: DiscoveryRoutes = fakeDiscovery({
     ];
   },
   tokenPrice: async (chainId, address) => {
-    if (chainId === 13) throw new ServiceError("PRICE_FETCH_FAILED", "There is no fresh price of ethereum");
+    if (chainId === 13) throw new ServiceError("PRICE_FETCH_FAILED", "No fresh price of ethereum; try again");
     if (address !== NATIVE_CURRENCY)
-      throw new ServiceError("UNSUPPORTED_CURRENCY", "There is no price of FRN", { field: "address" });
+      throw new ServiceError("UNSUPPORTED_CURRENCY", "No price of FRN available", { field: "address" });
     return 3_000_123_456_789_012_345_678n;
   },
   trending: (question: TrendingQuestion) => {
@@ -66,8 +66,8 @@ test("clients of the price read why there is none in `error`; a source that is a
     const none = await get(`/currencies/token/price${version}?address=0x01&chainId=11`);
     expect(none.statusCode).toBe(400);
     expect(none.json()).toEqual({
-      error: "There is no price of FRN",
-      message: "There is no price of FRN",
+      error: "No price of FRN available",
+      message: "No price of FRN available",
       errorCode: "UNSUPPORTED_CURRENCY",
       errorData: { field: "address" },
       statusCode: 400,

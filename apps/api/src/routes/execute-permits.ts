@@ -43,9 +43,13 @@ export function executePermitsRoute(
           return CLAIMED;
         }
         if (!PERMIT_KINDS.has(kind))
-          throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", `permits of kind ${kind} are not taken`, {
-            field: "kind",
-          });
+          throw new ServiceError(
+            "UNSUPPORTED_EXECUTION_TYPE",
+            `kind must be one of ${[...PERMIT_KINDS, ...CLAIM_KINDS].join(", ")}, got ${kind.slice(0, 64)}`,
+            {
+              field: "kind",
+            },
+          );
         const answer = { status: 200, body: JSON.stringify({ message: "Signature accepted", requestId }) };
         await services.executePermit({ kind, requestId, signature }, keeping(answer));
         return answer;

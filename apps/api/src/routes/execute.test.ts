@@ -153,10 +153,10 @@ test.each<[string, unknown, string]>([
 });
 
 test.each<[string, string | undefined, string]>([
-  ["no key", "", "an API key is required, in the header x-api-key or as Authorization: Bearer"],
-  ["a wrong key", "wrong", "the API key is not valid"],
-  ["a key without the scope", "reader", "the API key lacks the scope execute"],
-  ["a key for other referrers", "named", "the referrer is not one of this API key"],
+  ["no key", "", "API key missing; send it in the x-api-key header or as Authorization: Bearer"],
+  ["a wrong key", "wrong", "API key is not valid"],
+  ["a key without the scope", "reader", "API key lacks scope execute"],
+  ["a key for other referrers", "named", "referrer is missing or not allowed for this API key"],
 ])("answers %s with 401", async (_what, key, error) => {
   expect(await post(aBody, { key })).toMatchObject({ status: 401, body: { error } });
 });
@@ -205,9 +205,12 @@ test("a failed simulation is told with its label, its words, an id and every det
 test.each<[string, Error, number, string]>([
   [
     "a chain that is not served",
-    new ServiceError("UNSUPPORTED_CHAIN", "chainId 5 is no EVM chain that is served here"),
+    new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      "data.chainId must be a supported EVM chain, got 5; GET /chains lists the supported chains",
+    ),
     400,
-    "chainId 5 is no EVM chain that is served here",
+    "chainId must be a supported EVM chain, got 5; GET /chains lists the supported chains",
   ],
   [
     "too little app balance",
@@ -217,9 +220,9 @@ test.each<[string, Error, number, string]>([
   ],
   [
     "a rule of the key",
-    new ServiceError("INVALID_REQUEST", "not sponsored (dailyUsd): no"),
+    new ServiceError("INVALID_REQUEST", "Not sponsored (dailyUsd): no"),
     400,
-    "not sponsored (dailyUsd): no",
+    "Not sponsored (dailyUsd): no",
   ],
   [
     "an unknown request",
@@ -282,7 +285,7 @@ test("a repeated Idempotency-Key gives the first answer again, also when that wa
   expect(await again("two")).toEqual([200, accepted, "true"]);
   expect(await again("two", withData({ value: "1" }))).toEqual([
     422,
-    { error: "this Idempotency-Key was used with another body" },
+    { error: "Idempotency-Key was already used with a different body; use a new key" },
     undefined,
   ]);
   expect(calls).toBe(3);

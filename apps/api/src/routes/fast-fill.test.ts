@@ -48,7 +48,7 @@ const error = (status: number, errorCode: string, message: string, more: object 
 
 test.for([
   ["queued", "Fast fill queued"],
-  ["filled", "Request is filled already"],
+  ["filled", "Request already filled"],
 ] as const)("a fast fill that is %s answers 200 with a message", async ([outcome, message]) => {
   const answer = await post({ requestId: KNOWN_REQUEST_ID }, { requestFastFill: async () => outcome });
   expect(answer.statusCode).toBe(200);

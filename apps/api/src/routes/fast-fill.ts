@@ -70,12 +70,13 @@ export function fastFillRoute(
 
 const answers: Readonly<Record<FastFillOutcome, StoredAnswer>> = {
   queued: stored({ status: 200, body: { message: "Fast fill queued" } }),
-  filled: stored({ status: 200, body: { message: "Request is filled already" } }),
+  filled: stored({ status: 200, body: { message: "Request already filled" } }),
 };
 
 function usd(value: number | string): bigint {
   const read = usdOfInput(value);
-  if (read === undefined) throw new ServiceError("INVALID_REQUEST", "maxFillAmountUsd must be USD");
+  if (read === undefined)
+    throw new ServiceError("INVALID_REQUEST", "maxFillAmountUsd must be an amount in USD");
   return read;
 }
 

@@ -1,5 +1,4 @@
 import type { RequestId } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
 import { plainFirst, sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { FastifyReply } from "fastify";
@@ -10,6 +9,7 @@ import { plainStatusQuery } from "./plain-inputs.ts";
 import { statusJson, statusJsonOnce } from "./status-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
+import { requestNotFound } from "../usecases/refusals.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
@@ -54,7 +54,6 @@ function tell(
   view: StatusView | undefined,
   json: (view: StatusView) => string,
 ): void {
-  if (view === undefined)
-    throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+  if (view === undefined) throw requestNotFound(requestId);
   sendJson(reply, json(view));
 }

@@ -15,6 +15,12 @@ export function onlyOperator(token: string) {
     done: (error?: Error) => void,
   ): void => {
     if (isOperator(request)) done();
-    else done(new ServiceError("UNAUTHORIZED", "the operator's token is required as Authorization: Bearer"));
+    else
+      done(
+        new ServiceError(
+          "UNAUTHORIZED",
+          "Operator token missing or wrong; send OPERATOR_TOKEN as Authorization: Bearer",
+        ),
+      );
   };
 }

@@ -97,7 +97,7 @@ function appFeesJson(
 function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
   const { output, input } = quoted.origin;
   const deposited = output ?? input;
-  if (deposited === undefined) throw new Error("invariant violated: a request without a deposited currency");
+  if (deposited === undefined) throw new Error("invariant violated: request without a deposited currency");
   return deposited;
 }
 

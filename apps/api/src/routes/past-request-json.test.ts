@@ -163,7 +163,7 @@ test("requests are found by accounts and transactions as their chains' users wri
   ]);
   for (const term of [solana.user, bitcoin.user])
     expect(asked({ term })[0]).toMatchObject({ values: [expect.stringMatching(/^0x/)] });
-  expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has a value that cannot be");
+  expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has an invalid value");
 });
 
 test("lists leave out call data above 1,024 bytes, and a named request shows it", () => {

@@ -34,7 +34,7 @@ test("refuses a quote whose chain and alias differ", async () => {
   expect([answer.statusCode, answer.json()]).toMatchObject([
     400,
     {
-      message: "destinationChainId and toChainId must be the same chain: send one of them",
+      message: "toChainId must name the same chain as destinationChainId; send only one of the two",
       errorData: { field: "toChainId" },
     },
   ]);

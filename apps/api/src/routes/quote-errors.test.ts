@@ -26,7 +26,7 @@ import type { AskingKey } from "../ports/sponsors.ts";
 import { createQuote } from "../usecases/create-quote.ts";
 import type { QuoteServices } from "../usecases/create-quote.ts";
 
-// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md tells them to integrators, and is held to this file.
+// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md documents them for integrators and is checked against this file.
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
 const callee: Address = "0x3333333333333333333333333333333333333333";
@@ -115,14 +115,14 @@ const cases: readonly Case[] = [
     code: "INVALID_REQUEST",
     when: "a wish contradicts another",
     ask: { strict: true },
-    message: "strict goes with useDepositAddress",
+    message: "strict requires useDepositAddress to be true",
     data: field("strict"),
   },
   {
     code: "AMOUNT_TOO_LOW",
     when: "the input does not cover the fees",
     ask: { amount: "1000" },
-    message: "The amount does not cover the fees",
+    message: "amount must be at least 73964 (0.073964 USDC) to cover the fees, got 1000",
     data: { field: "amount", amount: "1000", minimumAmount: expect.stringMatching(/^\d+$/) as unknown },
   },
   {
@@ -135,7 +135,8 @@ const cases: readonly Case[] = [
       amount: "9000000000000000",
     },
     world: { pools: market() },
-    message: "Swaps on one chain start at $0.05",
+    message:
+      "amount: the input of a swap on one chain must be worth at least $0.05, which is 10000000000000000 (0.01 LOCKED), got $0.045000",
     data: field("amount"),
   },
   {
@@ -143,14 +144,14 @@ const cases: readonly Case[] = [
     when: "a chain is disabled",
     ask: {},
     world: { origin: { disabled: true } },
-    message: `Chain ${ORIGIN} is disabled for now`,
+    message: `Chain ${ORIGIN} is disabled; use another chain or try again later`,
     data: field("originChainId"),
   },
   {
     code: "EXTRA_TXS_NOT_SUPPORTED",
     when: "calls are asked for with an output that is only expected",
     ask: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
-    message: "Calls need to know what they get: quote an exact input or an exact output",
+    message: "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
     data: field("tradeType"),
   },
   {
@@ -158,7 +159,7 @@ const cases: readonly Case[] = [
     when: "the solver does not have so much",
     ask: { destinationCurrency: usdcOn(DESTINATION) },
     world: { inventory: 5n, nativeInventory: 10n ** 20n },
-    message: "The solver has at most 0.000005 USDC (5 base units)",
+    message: "Insufficient liquidity: 5 base units (0.000005 USDC) available",
     data: { field: "amount", available: "5" },
   },
   {
@@ -176,7 +177,7 @@ const cases: readonly Case[] = [
       tradeType: "EXACT_OUTPUT",
       amount: "10",
     },
-    message: "txs carry more native coin than the output is",
+    message: "txs must carry at most the output of 10 wei as value, got 11",
     data: { field: "txs", value: "11", output: "10" },
   },
   {
@@ -190,14 +191,14 @@ const cases: readonly Case[] = [
     code: "INVALID_INPUT_CURRENCY",
     when: "no token answers there",
     ask: { originCurrency: user },
-    message: `Invalid input or output currency: no token answers at ${user} on Chain ${ORIGIN}`,
+    message: `Invalid input or output currency: originCurrency ${user} is not a token contract on Chain ${ORIGIN}`,
     data: field("originCurrency"),
   },
   {
     code: "INVALID_OUTPUT_CURRENCY",
     when: "no token answers there",
     ask: { destinationCurrency: user },
-    message: `Invalid input or output currency: no token answers at ${user} on Chain ${DESTINATION}`,
+    message: `Invalid input or output currency: destinationCurrency ${user} is not a token contract on Chain ${DESTINATION}`,
     data: field("destinationCurrency"),
   },
   {
@@ -211,7 +212,7 @@ const cases: readonly Case[] = [
     code: "INVALID_RECIPIENT",
     when: "it is the zero address",
     ask: { recipient: NATIVE_CURRENCY },
-    message: "recipient must not be the zero address; name a wallet",
+    message: "recipient must be a wallet, not the zero address",
     data: field("recipient"),
   },
   {
@@ -219,7 +220,7 @@ const cases: readonly Case[] = [
     when: "it is any other token",
     ask: { recipient: foreignOn(DESTINATION) },
     world: { recipientHasCode: true },
-    message: "recipient is a token: what it gets nobody could take out again",
+    message: "recipient must be a wallet, not a token contract",
     data: field("recipient"),
   },
   {
@@ -228,7 +229,7 @@ const cases: readonly Case[] = [
     ask: { recipient, destinationCurrency: foreignOn(DESTINATION) },
     world: { pools: market() },
     change: quirks(plain, "blocked"),
-    message: "FOR refuses to be paid to the recipient",
+    message: "recipient is blocked by the token FOR; use another recipient",
     data: field("recipient"),
   },
   {
@@ -243,7 +244,7 @@ const cases: readonly Case[] = [
     when: "only services of others might know a way, and must not be asked",
     ask: { originCurrency: lockedOn(ORIGIN), amount: "200000000000000000000", useExternalLiquidity: false },
     world: { pools: market(), external: [PAIRS] },
-    message: "No routes found in this instance's own liquidity",
+    message: "No routes found in the liquidity of this service; try useExternalLiquidity",
     data: field("useExternalLiquidity"),
   },
   {
@@ -263,7 +264,7 @@ const cases: readonly Case[] = [
       maxRouteLength: "3",
     },
     world: { pools: market() },
-    message: "No routes found with disableOriginSwaps, maxRouteLength: without these fields there may be one",
+    message: "No routes found with disableOriginSwaps, maxRouteLength; try without these fields",
     data: field("disableOriginSwaps"),
   },
   {
@@ -271,7 +272,7 @@ const cases: readonly Case[] = [
     when: "it is a symbol",
     ask: { originCurrency: "usdc" },
     message:
-      "Invalid input or output currency: originCurrency must be the address of a token, not its symbol or name; GET /currencies/v2 finds it",
+      "Invalid input or output currency: originCurrency must be a token address, not a symbol or name; find it with GET /currencies/v2",
     data: field("originCurrency"),
   },
   {
@@ -280,7 +281,7 @@ const cases: readonly Case[] = [
     ask: { destinationCurrency: lockedOn(DESTINATION) },
     world: { pools: market() },
     change: blind,
-    message: `No swap in the fill is available: the node of Chain ${DESTINATION} does not tell what a call would do`,
+    message: `No routes found with a swap in the fill: the node of Chain ${DESTINATION} cannot trace calls`,
     data: field("destinationCurrency"),
   },
   {
@@ -290,7 +291,7 @@ const cases: readonly Case[] = [
     world: approved,
     change: (services) => ({ ...blind(services), ...traces(async () => vaultIsClosed)(services) }),
     status: 503,
-    message: `Calls after the fill are not available: the node of Chain ${DESTINATION} does not tell what a call would do`,
+    message: `txs is not available: the node of Chain ${DESTINATION} cannot trace calls`,
     data: field("txs"),
   },
   {
@@ -298,7 +299,7 @@ const cases: readonly Case[] = [
     when: "a chain serves only small requests for now",
     ask: {},
     world: { origin: { partialDisableLimit: 1n } },
-    message: `Chain ${ORIGIN} is restricted for now to requests of a limited value`,
+    message: `Chain ${ORIGIN} is temporarily restricted to requests worth at most 1 base units of its native token; lower amount`,
     data: { field: "originChainId", partialDisableLimit: "1" },
   },
   {
@@ -310,21 +311,22 @@ const cases: readonly Case[] = [
       destinationCurrency: usdcOn(DESTINATION),
     },
     world: { pools: market() },
-    message: "The swaps of this route cost too much of its value",
+    message: "Swap impact is 3346 bps, at most 1500 are allowed; lower amount, or set overridePriceImpact",
     data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
   },
   {
     code: "UNSUPPORTED_CHAIN",
     when: "a chain is not served",
     ask: { originChainId: 999 },
-    message: "Chain 999 is not supported",
+    message: "Chain 999 is not supported; GET /chains lists the supported chains",
     data: field("originChainId"),
   },
   {
     code: "UNSUPPORTED_CURRENCY",
     when: "it is not held, and nothing is swapped on its chain",
     ask: { originCurrency: lockedOn(ORIGIN) },
-    message: "LOCKED cannot be bridged",
+    message:
+      "originCurrency LOCKED cannot be bridged from or to Chain 72001; use a currency that GET /chains lists with supportsBridging",
     data: field("originCurrency"),
   },
   {
@@ -333,7 +335,7 @@ const cases: readonly Case[] = [
     ask: { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" },
     world: { pools: market() },
     change: quirks({ transfers: "charges", resetsApproval: false }),
-    message: "FOR charges for transfers: what arrives could not be promised",
+    message: "originCurrency FOR charges a fee on transfers, which is not supported",
     data: field("originCurrency"),
   },
   {
@@ -342,14 +344,14 @@ const cases: readonly Case[] = [
     ask: { destinationCurrency: foreignOn(DESTINATION) },
     world: { pools: market() },
     change: quirks({ transfers: "refuses", resetsApproval: false }),
-    message: "FOR cannot be handed on by whoever bought it",
+    message: "destinationCurrency FOR cannot be transferred after it was bought",
     data: field("destinationCurrency"),
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
     when: "calls are asked for with a payment of the user's own",
     ask: { ...here, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
-    message: "A payment of the user's own makes no calls",
+    message: "txs is not supported when the user pays the recipient directly",
     data: field("txs"),
   },
   {
@@ -358,14 +360,14 @@ const cases: readonly Case[] = [
     ask: {
       authorizationList: [{ chainId: 1, address: callee, nonce: 0, yParity: 0, r: "0x1", s: "0x1" }],
     },
-    message: "Authorizations travel with calls on the destination chain, and txs has none",
+    message: "authorizationList requires txs: authorizations are sent together with calls",
     data: field("authorizationList"),
   },
   {
     code: "UNSUPPORTED_ROUTE",
     when: "nothing would move",
     ask: { ...here, destinationCurrency: usdcOn(ORIGIN) },
-    message: "Origin and destination are the same: nothing would move",
+    message: "destinationCurrency and recipient must differ from originCurrency and user: nothing would move",
     data: field("destinationCurrency"),
   },
   {
@@ -389,7 +391,7 @@ const cases: readonly Case[] = [
     code: "ERC20_ROUTER_ADDRESS_NOT_FOUND",
     when: "the solver's tokens cannot be routed to calls",
     ask: { destinationCurrency: usdcOn(DESTINATION), txs: [call] },
-    message: `Calls with USDC are not offered on Chain ${DESTINATION}`,
+    message: `txs with USDC are not supported on Chain ${DESTINATION}`,
     data: field("destinationCurrency"),
   },
   {
@@ -408,7 +410,7 @@ const cases: readonly Case[] = [
     when: "fees are to be sponsored by nobody",
     ask: { subsidizeFees: true },
     status: 401,
-    message: "subsidizeFees needs an API key, whose app balance pays",
+    message: "subsidizeFees requires an API key: its app balance pays",
     data: field("subsidizeFees"),
   },
   {
@@ -417,7 +419,7 @@ const cases: readonly Case[] = [
     ask: { subsidizeFees: true },
     key: unfunded,
     status: 403,
-    message: "the API key is funded by no wallet",
+    message: "subsidizeFees requires an API key with a funding address",
     data: field("subsidizeFees"),
   },
   {
@@ -441,8 +443,8 @@ const cases: readonly Case[] = [
     world: approved,
     change: traces(async () => ({ kind: "insufficientFunds" })),
     status: 503,
-    message: "The calls cannot be tried at this moment; try again",
-    data: { field: "txs", why: "the solver lacks the funds" },
+    message: "txs could not be simulated; try again",
+    data: { field: "txs", why: "the solver lacks the funds for the fill" },
   },
   {
     code: "RPC_HTTP_ERROR",
@@ -450,7 +452,7 @@ const cases: readonly Case[] = [
     ask: {},
     world: { readerFails: true },
     status: 503,
-    message: `Chain ${ORIGIN} did not tell the user's balance`,
+    message: `The node of Chain ${ORIGIN} did not return the user's balance; try again`,
     data: field("originChainId"),
   },
   {
@@ -524,8 +526,8 @@ const contract =
   );
 
 describe("docs/ERRORS.md", () => {
-  const occurring = rowsOf("Errors of a quote");
-  const never = rowsOf("Never answered here");
+  const occurring = rowsOf("Quote errors");
+  const never = rowsOf("Codes that never occur");
 
   test("tells of every code of the client contract whether it is answered here", () => {
     expect([...occurring.keys(), ...never.keys()].toSorted()).toEqual(contract.toSorted());

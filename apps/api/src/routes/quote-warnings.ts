@@ -59,7 +59,7 @@ export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, d
       misses.map(({ field, meant }) => ({
         code: "UNKNOWN_FIELD",
         field,
-        message: `${field} is not a field of this request and was ignored; did you mean ${meant}?`,
+        message: `Unknown field ${field} was ignored; did you mean ${meant}?`,
       })),
     );
   done();

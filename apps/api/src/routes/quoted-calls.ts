@@ -24,7 +24,7 @@ export async function boundCalls(
   if (dataBytes > MAX_DATA_BYTES)
     throw new ServiceError(
       "INVALID_EXTRA_TXS",
-      `the data of txs may have at most ${MAX_DATA_BYTES} bytes together without a secret API key, got ${dataBytes}`,
+      `txs may carry at most ${MAX_DATA_BYTES} bytes of data in total without a secret API key, got ${dataBytes}`,
       { field: "txs", data: { maxBytes: MAX_DATA_BYTES, bytes: dataBytes } },
     );
   if (limits === undefined) return;
@@ -35,7 +35,7 @@ export async function boundCalls(
   const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));
   throw new ServiceError(
     "RATE_LIMITED",
-    `quotes without a secret API key may have ${callBytesPerDay} bytes of txs in 24 hours; try again in ${retryAfterSeconds} s, or send x-api-key`,
+    `txs exceed the limit of ${callBytesPerDay} bytes in 24 hours without a secret API key; retry in ${retryAfterSeconds} s or send x-api-key`,
     { field: "txs", retryAfterSeconds },
   );
 }

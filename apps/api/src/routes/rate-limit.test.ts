@@ -90,7 +90,7 @@ test("an answer tells the limit, what is left of it and when it is renewed; a re
   expect([refused.statusCode, refused.json()]).toEqual([
     429,
     {
-      message: "too many requests; try again in 42 s",
+      message: "Rate limit exceeded; retry in 42 s",
       errorCode: "RATE_LIMITED",
       statusCode: 429,
       error: "Too Many Requests",
@@ -254,27 +254,24 @@ test("an endpoint with errors of its own form gives them for keys, referrers and
   };
   expect(await execute({})).toEqual([
     401,
-    { error: "an API key is required, in the header x-api-key or as Authorization: Bearer" },
+    { error: "API key missing; send it in the x-api-key header or as Authorization: Bearer" },
   ]);
-  expect(await execute({ "x-api-key": "wrong" })).toEqual([401, { error: "the API key is not valid" }]);
-  expect(await execute({ "x-api-key": "reader" })).toEqual([
-    401,
-    { error: "the API key lacks the scope execute" },
-  ]);
+  expect(await execute({ "x-api-key": "wrong" })).toEqual([401, { error: "API key is not valid" }]);
+  expect(await execute({ "x-api-key": "reader" })).toEqual([401, { error: "API key lacks scope execute" }]);
   // Such a key cannot be made; were there one, it could still not spend.
   expect(await execute({ "x-api-key": "page", origin: PAGE })).toEqual([
     401,
-    { error: "the API key lacks the scope execute" },
+    { error: "API key lacks scope execute" },
   ]);
   for (const referrer of [undefined, "", "other"])
     expect(await execute({ "x-api-key": "usual" }, referrer)).toEqual([
       401,
-      { error: "the referrer is not one of this API key" },
+      { error: "referrer is missing or not allowed for this API key" },
     ]);
   expect((await execute({ "x-api-key": "usual" }, "mine"))[0]).toBe(200);
   expect(await execute({ "x-api-key": "usual" }, "mine")).toEqual([
     429,
-    { error: "too many requests; try again in 42 s" },
+    { error: "Rate limit exceeded; retry in 42 s" },
   ]);
   await app.close();
 });
@@ -307,14 +304,14 @@ test("destination calls of callers that everybody can be are bounded, in one quo
     expect(await withCalls(4_097, headers, url)).toMatchObject({
       status: 400,
       errorCode: "INVALID_EXTRA_TXS",
-      message: "the data of txs may have at most 4096 bytes together without a secret API key, got 4097",
+      message: "txs may carry at most 4096 bytes of data in total without a secret API key, got 4097",
     });
   for (let quotes = 0; quotes < 2; quotes++) expect(await withCalls(4_096)).toMatchObject({ status: 200 });
   expect(await withCalls(4_096)).toMatchObject({
     status: 429,
     errorCode: "RATE_LIMITED",
     message:
-      "quotes without a secret API key may have 10000 bytes of txs in 24 hours; try again in 42 s, or send x-api-key",
+      "txs exceed the limit of 10000 bytes in 24 hours without a secret API key; retry in 42 s or send x-api-key",
   });
   // A publishable key adds nothing to the quota of an address, and does not share it with other visitors.
   expect(await withCalls(4_096, page)).toMatchObject({ status: 429 });

@@ -135,7 +135,7 @@ function storeOf(limits: RateLimits) {
 
 function tooMany(endsInMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(endsInMs / 1000));
-  return new ServiceError("RATE_LIMITED", `too many requests; try again in ${retryAfterSeconds} s`, {
+  return new ServiceError("RATE_LIMITED", `Rate limit exceeded; retry in ${retryAfterSeconds} s`, {
     retryAfterSeconds,
   });
 }

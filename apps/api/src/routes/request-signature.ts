@@ -1,5 +1,4 @@
 import type { RequestId } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
 import {
   requestSignatureAnswer,
   requestSignatureParams,
@@ -9,6 +8,7 @@ import {
 import type { AttestationLayout, RouteServices, SignedRequest } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
+import { requestNotFound } from "../usecases/refusals.ts";
 
 const described = {
   tags: ["status"],
@@ -25,8 +25,7 @@ export function requestSignatureRoutes(
 ): void {
   const signed = async (requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest> => {
     const found = await services.requestSignature(requestId, layout);
-    if (found === undefined)
-      throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+    if (found === undefined) throw requestNotFound(requestId);
     return found;
   };
   app.get(

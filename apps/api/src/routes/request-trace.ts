@@ -1,9 +1,9 @@
-import { ServiceError } from "@causeway/domain";
 import { traceAnswer, traceParams } from "@causeway/wire";
 import type { TraceEntry } from "../ports/request-history-routes.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
+import { requestNotFound } from "../usecases/refusals.ts";
 
 /** `GET /requests/{requestId}/trace`: where the money of a request is and why. */
 export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
@@ -24,8 +24,7 @@ export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServi
     async ({ params }) => {
       const requestId = hash(params.requestId);
       const trace = await history.trace(requestId);
-      if (trace === undefined)
-        throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+      if (trace === undefined) throw requestNotFound(requestId);
       return { ...trace, entries: trace.entries.map(entryJson) };
     },
   );

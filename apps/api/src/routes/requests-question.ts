@@ -132,11 +132,11 @@ function placeOf(continuation: string, sort: HistorySort, isAscending: boolean):
   const text = Buffer.from(continuation, "base64url").toString("latin1");
   const [, word, key, n] = /^(\w+) (-?\d{1,19}) (\d{1,18})$/.exec(text) ?? [];
   if (key === undefined || n === undefined || BigInt.asIntN(64, BigInt(key)) !== BigInt(key))
-    throw bad("continuation", "is not one that came with a page");
+    throw bad("continuation", "is not valid; copy it unchanged from the previous page");
   if (word !== orderWord(sort, isAscending))
     throw bad(
       "continuation",
-      "came with a page in another order: sortBy and sortDirection must stay as they were",
+      "belongs to another sort order; keep sortBy and sortDirection of the first page",
     );
   return { key: BigInt(key), n: BigInt(n) };
 }
@@ -178,7 +178,7 @@ function within(
   { range, end, read: readEnd }: (typeof ends)[string],
 ): HistoryCondition {
   const value = readEnd(text.trim());
-  if (value === undefined) throw bad(name, "must be a number that is not negative");
+  if (value === undefined) throw bad(name, "must be a non-negative number");
   return end === "min" ? { kind: "within", range, min: value } : { kind: "within", range, max: value };
 }
 
@@ -192,18 +192,18 @@ function groupsOf(text: string): HistoryCondition[][] {
   }
   const groups: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (groups.length === 0 || groups.length > MOST_GROUPS)
-    throw bad("filters", `must have 1 to ${MOST_GROUPS} groups`);
+    throw bad("filters", `must have 1 to ${MOST_GROUPS} groups, got ${groups.length}`);
   const read = groups.map(groupOf);
   if (read.reduce((sum, group) => sum + group.length, 0) > MOST_CONDITIONS)
-    throw bad("filters", `must hold at most ${MOST_CONDITIONS} conditions`);
+    throw bad("filters", `must have at most ${MOST_CONDITIONS} conditions`);
   return read;
 }
 
 function groupOf(group: unknown): HistoryCondition[] {
   if (typeof group !== "object" || group === null || Array.isArray(group))
-    throw bad("filters", "must be an array of objects");
+    throw bad("filters", "must be an object or an array of objects");
   const conditions = Object.entries(group).map(([name, value]) => conditionOf(name, value));
-  if (conditions.length === 0) throw bad("filters", "must not have an empty group");
+  if (conditions.length === 0) throw bad("filters", "must not contain an empty group");
   return conditions;
 }
 
@@ -216,15 +216,15 @@ function conditionOf(name: string, value: unknown): HistoryCondition {
     const { not, text } = negated(String(value));
     return { ...within(path, text, end), not };
   }
-  if (known === undefined) throw bad("filters", `has a field that is not known: ${name.slice(0, 64)}`);
+  if (known === undefined) throw bad("filters", `contains an unknown field: ${name.slice(0, 64)}`);
   if (value === null) return { kind: "null", field: known.field };
   const given = Array.isArray(value) ? value : [value];
   if (given.length === 0 || !given.every((one) => typeof one === "string" || typeof one === "number"))
-    throw bad(path, "must be a text, a number, null, or an array of texts");
+    throw bad(path, "must be a string, a number, null, or an array of strings and numbers");
   const texts = given.map(String).map(negated);
   const [first] = texts;
   if (first === undefined || texts.some(({ not }) => not !== first.not))
-    throw bad(path, "must begin with not: in all its values or in none");
+    throw bad(path, 'must use the prefix "not:" in all its values or in none');
   if (texts.length === 1 && first.text === "null")
     return { kind: "null", field: known.field, not: first.not };
   const values = few(
@@ -260,11 +260,18 @@ function checkOwnKey(
   for (const one of all) {
     if (one.kind === "within") continue;
     if (one.field === "apiKey" && !isOwn(one))
-      throw new ServiceError("FORBIDDEN", "apiKey must be the id of the secret key that asks", {
-        field: "apiKey",
-      });
+      throw new ServiceError(
+        "FORBIDDEN",
+        "apiKey must be the id of the secret API key that sends this request",
+        {
+          field: "apiKey",
+        },
+      );
     if (one.field === "referrer" && !conditions.some(isOwn))
-      throw bad("referrer", "must come with apiKey, the id of the key that asks");
+      throw bad(
+        "referrer",
+        "must be combined with apiKey, the id of the secret API key that sends this request",
+      );
   }
 }
 
@@ -274,7 +281,7 @@ function checkNamed(conditions: readonly HistoryCondition[], asker: ApiKeyIdenti
   if (conditions.some((one) => one.kind === "is" && namingFields.includes(one.field))) return;
   throw new ServiceError(
     asker === undefined ? "UNAUTHORIZED" : "FORBIDDEN",
-    `name the requests by one of ${namingFields.join(", ")}, or use a secret API key with the scope read`,
+    `Listing requests without a secret API key requires one of ${namingFields.join(", ")}; otherwise use a secret API key with scope read`,
   );
 }
 
@@ -286,13 +293,14 @@ function valuesOf(value: Raw, isSplit: boolean): string[] {
 }
 
 function few(name: string, values: readonly string[]): readonly string[] {
-  if (values.length > MOST_VALUES) throw bad(name, `must have at most ${MOST_VALUES} values`);
+  if (values.length > MOST_VALUES)
+    throw bad(name, `must have at most ${MOST_VALUES} values, got ${values.length}`);
   return values;
 }
 
 function read(name: string, text: string, reader: (value: string) => string | undefined): string {
   const value = reader(text);
-  if (value === undefined) throw bad(name, `has a value that cannot be: ${shown(text)}`);
+  if (value === undefined) throw bad(name, `has an invalid value: ${shown(text)}`);
   return value;
 }
 

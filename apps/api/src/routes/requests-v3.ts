@@ -65,7 +65,7 @@ export function pageFields(
 }
 
 function unattributedJson({ amount, message, ...rest }: UnattributedDeposit): UnattributedDepositJson {
-  const sentence = `The deposit belongs to no known request: ${message}`;
+  const sentence = `The deposit does not match any known request: ${message}`;
   return { ...rest, amount: String(amount), message: sentence };
 }
 

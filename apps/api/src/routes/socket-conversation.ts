@@ -9,6 +9,7 @@ import type { StopListening } from "../ports/status-feed.ts";
 import { requireSecretKey } from "./access.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
 import { hash } from "./wire-values.ts";
+import { requestNotFound } from "../usecases/refusals.ts";
 
 /** Frames that a client may send in a window: far more than subscribing to all it may. */
 const FRAMES = { most: 500, windowMs: 10_000 };
@@ -20,10 +21,10 @@ const ALL = "all";
 /** Why the service ends a socket, by the codes of the protocol. */
 export const closing = {
   restart: { code: 1012, reason: "service restart" },
-  lost: { code: 1011, reason: "events may be missed; connect again" },
+  lost: { code: 1011, reason: "events may be missing; reconnect" },
   tooMuch: { code: 1008, reason: "too many frames" },
-  notToBeHad: { code: 1008, reason: "no such request" },
-  revoked: { code: 1008, reason: "the API key is not valid any more" },
+  notToBeHad: { code: 1008, reason: "request not found" },
+  revoked: { code: 1008, reason: "API key is no longer valid" },
 } as const;
 export type Closing = (typeof closing)[keyof typeof closing];
 
@@ -88,13 +89,13 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
     if (times > MAX_SAME_SUBSCRIPTIONS)
       throw new ServiceError(
         "RATE_LIMITED",
-        `the same subscription is answered at most ${MAX_SAME_SUBSCRIPTIONS} times in ${FRAMES.windowMs / 1000} s`,
+        `The same subscription may be sent at most ${MAX_SAME_SUBSCRIPTIONS} times in ${FRAMES.windowMs / 1000} s`,
       );
     end(name);
     if (subscriptions.size >= policy.mostSubscriptions)
       throw new ServiceError(
         "RATE_LIMITED",
-        `a socket has at most ${policy.mostSubscriptions} subscriptions`,
+        `A socket may have at most ${policy.mostSubscriptions} subscriptions; unsubscribe or open another`,
       );
     if (requestId === undefined) return subscribeToAll();
     const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };
@@ -122,7 +123,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
           return undefined;
         }
         end(name);
-        peer.send(errorFrame("REQUEST_NOT_FOUND", `no request has the id ${requestId}`));
+        peer.send(errorFrame("REQUEST_NOT_FOUND", requestNotFound(requestId).message));
         // Who waits for nothing else would wait for ever.
         if (subscriptions.size === 0) peer.close(closing.notToBeHad);
         return undefined;
@@ -174,9 +175,9 @@ function readFrame(text: string): SocketRequest | string {
   try {
     json = JSON.parse(text);
   } catch {
-    return "a frame must be JSON text";
+    return "frame must be JSON text";
   }
   const { success, data, error } = socketRequest.safeParse(json);
   if (success) return data;
-  return error.issues.map(({ path, message }) => `${path.join(".") || "a frame"} ${message}`).join("; ");
+  return error.issues.map(({ path, message }) => `${path.join(".") || "frame"} ${message}`).join("; ");
 }

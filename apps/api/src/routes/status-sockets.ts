@@ -78,13 +78,14 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
     request: IncomingMessage,
   ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly giveBack: () => void }> {
     // Where Node has not that option, such requests come here.
-    if (!isForSockets(request)) throw new ServiceError("NOT_FOUND", "there are no sockets at this address");
-    if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "this process is about to end");
+    if (!isForSockets(request))
+      throw new ServiceError("NOT_FOUND", "WebSocket endpoint not found; connect to /");
+    if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "The service is restarting; reconnect");
     const ip = addressOf(request);
     const address = normalizeIP(ip);
     const giveBack = push.places.take(address);
     if (giveBack === undefined)
-      throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
+      throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
     try {
       const text = givenText(request);
       if (text === undefined) return { key: undefined, address, giveBack };
@@ -208,7 +209,10 @@ function givenText(request: IncomingMessage): string | undefined {
   const ofHeader = givenKey(request);
   if (ofQuery === undefined || ofQuery === "") return ofHeader;
   if (ofHeader !== undefined && ofHeader !== ofQuery)
-    throw new ServiceError("UNAUTHORIZED", "the address and the headers hold two different keys");
+    throw new ServiceError(
+      "UNAUTHORIZED",
+      "The URL and the headers contain different API keys; send one of them",
+    );
   return ofQuery;
 }
 

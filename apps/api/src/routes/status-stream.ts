@@ -8,6 +8,7 @@ import type { StopListening } from "../ports/status-feed.ts";
 import { statusJson } from "./status-json.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { hash } from "./wire-values.ts";
+import { requestNotFound } from "../usecases/refusals.ts";
 
 /** What a client has not taken off the line yet; past it the client is not reading. */
 const MOST_UNSENT_BYTES = 262_144;
@@ -36,7 +37,7 @@ export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices
       const requestId = hash(request.query.requestId);
       const giveBack = push.places.take(normalizeIP(request.ip));
       if (giveBack === undefined)
-        throw new ServiceError("RATE_LIMITED", "there are too many connections that stay open");
+        throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
       const { raw } = reply;
       const lastSequence = lastEventId(request.headers["last-event-id"]);
       const first: StatusUpdate[] = [];
@@ -68,8 +69,7 @@ export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices
           },
           lastSequence,
         );
-        if (stopped === undefined)
-          throw new ServiceError("REQUEST_NOT_FOUND", "no request has this requestId", { requestId });
+        if (stopped === undefined) throw requestNotFound(requestId);
         const [known] = first;
         // A browser that gets any other answer comes again for ever.
         if (known?.sequence === lastSequence && known?.view.final === true) {

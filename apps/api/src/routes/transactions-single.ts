@@ -47,10 +47,9 @@ export function transactionsSingleRoute(
 /** Hash of the transaction that was really mined: a wallet that replaced it reports both. */
 function txHashIn(tx: string): string {
   const read = singleTransaction.safeParse(parseJson(tx));
-  if (!read.success)
-    throw badTx("must be the JSON text of an object whose txHash is the id of a transaction");
+  if (!read.success) throw badTx("must be the JSON text of an object whose txHash is a transaction id");
   const txHash = read.data.replacementTxHash ?? read.data.txHash;
-  if (txHash === undefined) throw badTx("must hold txHash or replacementTxHash");
+  if (txHash === undefined) throw badTx("must contain txHash or replacementTxHash");
   return txHash;
 }
 

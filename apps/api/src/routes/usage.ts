@@ -32,15 +32,23 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       const { id } = requireSecretKey({ apiKey: asker }, "read", "read usage");
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
-      if (asked.length > MOST_USAGE_KEYS) throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys`);
+      if (asked.length > MOST_USAGE_KEYS)
+        throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys, got ${asked.length}`);
       if (asked.some((one) => one !== id))
-        throw new ServiceError("FORBIDDEN", "a key sees its own counts only", { field: "apiKey" });
+        throw new ServiceError(
+          "FORBIDDEN",
+          "apiKey must be the id of the secret API key that sends this request",
+          { field: "apiKey" },
+        );
       const width = bucketMs[granularity];
       const toMs = endTimestamp === undefined ? services.clock.nowMs() : secondsToMs(endTimestamp);
       const fromMs = startTimestamp === undefined ? toMs - DAY_MS : secondsToMs(startTimestamp);
-      if (fromMs > toMs) throw bad("startTimestamp", "must not lie after endTimestamp");
+      if (fromMs > toMs) throw bad("startTimestamp", "must not be after endTimestamp");
       if (toMs - fromMs > MOST_BUCKETS * width)
-        throw bad("startTimestamp", `must lie at most ${MOST_BUCKETS} steps before endTimestamp`);
+        throw bad(
+          "startTimestamp",
+          `must be at most ${MOST_BUCKETS} intervals of granularity before endTimestamp`,
+        );
       const counts = await services.usage.read(
         { keyId: id, fromMs, toMs, bucketMs: width, limit: MAX_COUNTS + 1 },
         searcherOf({ apiKey: asker, ip }),
@@ -48,7 +56,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       if (counts.length > MAX_COUNTS)
         throw bad(
           "startTimestamp",
-          `and endTimestamp hold more than ${MAX_COUNTS} counts; ask for a shorter time or a coarser granularity`,
+          `to endTimestamp yields more than ${MAX_COUNTS} counts; use a shorter range or a coarser granularity`,
         );
       return {
         metrics: counts.map(({ keyId, startMs, endpoint, status, errorCode, count }) => ({
@@ -68,7 +76,7 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
 function secondsToMs(value: number | string): number {
   const seconds = wholeNumber(value);
   if (seconds === undefined || seconds > 1e11)
-    throw bad("endTimestamp", "must be a time in seconds since 1970");
+    throw bad("endTimestamp", "must be a Unix time in seconds, at most 1e11");
   return seconds * 1000;
 }
 

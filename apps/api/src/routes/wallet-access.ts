@@ -2,6 +2,7 @@ import { ServiceError, parseAddress } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { FastifyRequest } from "fastify";
 import { requireKey } from "./access.ts";
+import { invalidAddress } from "../usecases/refusals.ts";
 
 /** @throws ServiceError INVALID_ADDRESS */
 export function walletOf(text: string): Address {
@@ -11,8 +12,7 @@ export function walletOf(text: string): Address {
 /** An address of the home chain. @throws ServiceError INVALID_ADDRESS */
 export function evmAddress(text: string, field: string): Address {
   const parsed = parseAddress(text);
-  if (parsed === undefined)
-    throw new ServiceError("INVALID_ADDRESS", `${field} must be 0x followed by 40 hex digits`, { field });
+  if (parsed === undefined) throw invalidAddress(field);
   return parsed;
 }
 
@@ -21,6 +21,8 @@ export function ownWallet(request: Pick<FastifyRequest, "apiKey">, text: string)
   const { fundingAddress } = requireKey(request, "read");
   const wallet = walletOf(text);
   if (fundingAddress !== wallet)
-    throw new ServiceError("FORBIDDEN", "the API key is not funded by this wallet", { field: "wallet" });
+    throw new ServiceError("FORBIDDEN", "wallet is not the funding address of this API key", {
+      field: "wallet",
+    });
   return wallet;
 }

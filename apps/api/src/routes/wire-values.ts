@@ -4,7 +4,8 @@ import { wholeNumber } from "@causeway/wire";
 /** The hash that a schema has already found well formed, in the case used inside. */
 export function hash(text: string): Hex32 {
   const parsed = parseHex32(text);
-  if (parsed === undefined) throw new ServiceError("INVALID_REQUEST", "must be 0x followed by 64 hex digits");
+  if (parsed === undefined)
+    throw new ServiceError("INVALID_REQUEST", "requestId must be 0x followed by 64 hex digits");
   return parsed;
 }
 

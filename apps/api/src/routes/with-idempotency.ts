@@ -56,7 +56,10 @@ export async function withIdempotency(
     clock.nowMs(),
   );
   if (begun.kind === "otherBody")
-    throw new ServiceError("IDEMPOTENCY_KEY_REUSED", "this Idempotency-Key was used with another body");
+    throw new ServiceError(
+      "IDEMPOTENCY_KEY_REUSED",
+      "Idempotency-Key was already used with a different body; use a new key",
+    );
   if (begun.kind === "underWay") throw inProgress();
   if (begun.kind === "answered") {
     reply.header("idempotency-replayed", "true");
@@ -103,7 +106,7 @@ function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
 }
 
 const inProgress = (): ServiceError =>
-  new ServiceError("IDEMPOTENCY_IN_PROGRESS", "a call with this Idempotency-Key is under way; try again");
+  new ServiceError("IDEMPOTENCY_IN_PROGRESS", "A call with this Idempotency-Key is in progress; retry later");
 
 /** Of the values as the schema read them, in its order: neither spelling nor order of the fields makes another body. */
 function hashOf(asked: object): string {

@@ -62,7 +62,8 @@ async function place(
     const request = (await tx.requests.lockByOrders([orderId])).get(orderId);
     const deposit = await tx.deposits.lock(id);
     if (cursor === undefined || request === undefined || deposit === undefined || !isOpen(deposit)) return;
-    const doubt = slot === undefined ? await whyDoubtful(tx, deposit, request) : `slot ${slot.id} returns it`;
+    const doubt =
+      slot === undefined ? await whyDoubtful(tx, deposit, request) : `slot ${slot.id} already refunds it`;
     if (doubt !== undefined) {
       await leaveToOperator(services, tx, chain.name, deposit, doubt);
       return;
@@ -98,12 +99,12 @@ async function whyDoubtful(
   { state, terms }: RequestRecord,
 ): Promise<string | undefined> {
   if ((await tx.deposits.refundedAndVanished(deposit)) !== undefined)
-    return "the refund of a deposit that it may replace was sent before a reorg dropped that one";
+    return "an orphaned deposit that it may replace was already refunded";
   if (state.depositId === undefined) return undefined;
   const own = await tx.deposits.lock(state.depositId);
   return own?.requestId === terms.requestId
     ? undefined
-    : `its request has deposit ${state.depositId}, which is not stored and may be this one`;
+    : `its request has deposit ${state.depositId}, which is not stored and may be the same deposit`;
 }
 
 async function leaveToOperator(

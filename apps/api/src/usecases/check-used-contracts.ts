@@ -23,7 +23,7 @@ export async function checkUsedContracts(
       .filter(({ chainId, address }) => chainId === id && !guarded.has(address))
       .map(
         ({ role, address }) =>
-          `chain ${name}: its former ${role} ${address} must be in contracts.formerContracts`,
+          `chain ${name}: contracts.formerContracts must contain the former ${role} ${address}`,
       );
   });
   if (missing.length > 0) throw new ServiceError("SERVICE_UNAVAILABLE", missing.join("; "));

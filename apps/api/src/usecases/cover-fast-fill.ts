@@ -52,13 +52,13 @@ export async function coverFastFill(
   const fastFill = await tx.fastFills.find(requestId);
   const deposit = await tx.deposits.lock(depositId);
   if (fastFill === undefined || deposit === undefined)
-    throw new Error(`invariant violated: ${requestId} is covered without a fast fill or a deposit`);
+    throw new Error(`invariant violated: cover of ${requestId} without a fast fill or a deposit`);
   if (fastFill.coverState === "booked") return;
   const { wallet, coverMoves } = fastFill;
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const hold = await tx.ledger.hold(requestId);
-  if (hold === undefined) throw new Error(`invariant violated: ${requestId} is covered without a hold`);
+  if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
   const cover = await priced(async () => {
     const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
     // Also whether the balance itself can be priced, before anything is counted or moved.
@@ -100,7 +100,7 @@ export async function coverFastFill(
       {
         key: coverKey(requestId, "surplus", moves),
         context: "fast-fill-increase-balance",
-        reason: "the deposit brings more than the fill was priced on",
+        reason: "the deposit exceeds the input that the fill was priced on",
         ...about,
         entries: mergeEntries([
           ...cover.surplus,
@@ -136,7 +136,7 @@ export async function uncoverFastFill(
       {
         key: `${key}:undone`,
         context: part === "surplus" ? "fast-fill-reduce-balance" : "fast-fill-increase-balance",
-        reason: "the deposit of a fast fill is gone",
+        reason: "the deposit of a fast fill was reorged out",
         wallet,
         requestId,
         entries: mergeEntries(
@@ -288,7 +288,7 @@ async function countExposure(
   if (await addExposure(services, tx, from.priceId, usd)) return;
   throw new ServiceError(
     "PRICE_FETCH_FAILED",
-    `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}`,
+    `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}; try again in the next minute`,
   );
 }
 

@@ -126,7 +126,7 @@ test("a quote whose refund may cost the whole deposit says so, and no other does
     {
       code: "NO_REFUND_MINIMUM",
       field: "details.refundCurrency.minimumAmount",
-      message: expect.stringContaining("no amount is promised if the deposit is refunded") as string,
+      message: expect.stringContaining("no refund amount is guaranteed") as string,
     },
   ]);
 });
@@ -432,7 +432,8 @@ test("between two assets the age of a price costs a spread and is limited, on on
   expect(Number(((fresh - older) * 100_000n) / fresh)).toBeCloseTo(160, -1);
   await expect(createQuote(aged(90_001), between)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
-    message: "The price of ethereum is 90 s old; at most 90 s are allowed between different assets",
+    message:
+      "The price of ethereum is 90 s old; between different assets it must be at most 90 s old; try again",
   });
   const oneAsset = aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) });
   await expect(createQuote(aged(250_000), oneAsset)).resolves.toBeDefined();

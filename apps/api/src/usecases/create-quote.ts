@@ -1,6 +1,6 @@
 import type { AccountState } from "@causeway/chains";
 import type { Address, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, ServiceError, settle, soon } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, settle, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
@@ -48,6 +48,7 @@ import type { OrderSigners } from "./order-words.ts";
 import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
 import type { WalletNonces } from "./rails/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
+import { balanceUnavailable } from "./refusals.ts";
 
 /** What a quote needs. `solver` is the address that signs orders and pays. */
 export interface QuoteServices extends OrderSigners {
@@ -209,10 +210,7 @@ async function accountOf(
   try {
     return await origin.connection.reader.accountState(user, originCurrency.address, spender);
   } catch (cause) {
-    throw new ServiceError("RPC_HTTP_ERROR", `${origin.chain.displayName} did not tell the user's balance`, {
-      field: "originChainId",
-      cause,
-    });
+    throw balanceUnavailable(origin.chain, cause);
   }
 }
 

@@ -40,9 +40,12 @@ export async function exchangeInBudget(
   const { routed } = services.quotePolicy.gas;
   const exchange = exchangeInFill(services.liquidity, chain, { paidFrom, currency }, routed);
   const answer = await exchange.costs(amount);
-  if (answer === undefined) return { kind: "moved", why: "no exchange bears the fill" };
+  if (answer === undefined) return { kind: "moved", why: "no swap covers the fill" };
   if (answer.amountIn > planned)
-    return { kind: "moved", why: `the fill costs ${answer.amountIn}, and the deposit bears ${planned}` };
+    return {
+      kind: "moved",
+      why: `the fill costs ${answer.amountIn}, but the deposit covers only ${planned}`,
+    };
   const limit = limitOf(answer, most);
   return {
     kind: "exchanged",

@@ -69,7 +69,7 @@ export async function executeCalls(
 ): Promise<ExecuteOutcome> {
   const { executor } = services;
   if (executor === undefined)
-    throw refusal("gasless execution is not configured here", "UNSUPPORTED_EXECUTION_TYPE");
+    throw refusal("Gasless execution is not enabled on this service", "UNSUPPORTED_EXECUTION_TYPE");
   const question = readExecution(services.chains, input);
   refuseOwnContracts(services, question.origin, question.call, caller.id);
   const quoted = question.requestId && (await findQuoted(services, caller, question.requestId, question));
@@ -178,26 +178,24 @@ export async function executeCalls(
 /** Whose balance bears it: what a sponsored call costs, and what one costs that the output of a quote was to pay for and then did not. @throws ServiceError */
 function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
   if (fundingAddress === undefined)
-    throw refusal("the API key has no funding address: an execution needs the app balance of one");
+    throw refusal("Executions require an API key with a funding address: its app balance pays");
   return fundingAddress;
 }
 
 /** What the output of a quote cannot pay for. @throws ServiceError */
 function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
   if (terms === undefined)
-    throw refusal(
-      "subsidizeFees must be true for a call without requestId: there is no output that could pay for it",
-    );
+    throw refusal("subsidizeFees must be true without requestId: there is no output to pay for the call");
   if (terms.originGasUsd === undefined)
     throw refusal(
-      "subsidizeFees must be true for a quote that was given without originGasOverhead: its output does not pay for this",
+      "subsidizeFees must be true for a quote without originGasOverhead: its output does not pay for the call",
     );
   if (terms.origin.chainId === terms.destination.chainId)
-    throw refusal("subsidizeFees must be true for a quote on one chain");
-  if (call.value > 0n) throw refusal("value must be 0 unless subsidizeFees is true: nobody would pay for it");
+    throw refusal("subsidizeFees must be true for a quote with the same origin and destination chain");
+  if (call.value > 0n) throw refusal("data.value must be 0 unless subsidizeFees is true");
   if (destination !== undefined)
     throw refusal(
-      "destinationChainExecutionData needs subsidizeFees to be true: the quote does not pay for it",
+      "destinationChainExecutionData requires subsidizeFees to be true: the quote does not pay for it",
     );
 }
 
@@ -209,7 +207,7 @@ function sponsorshipOf({ call, user }: ExecutionQuestion, native: PricedUnit): S
 /** Budgets are counted later, under a lock. @throws ServiceError naming the rule that forbids it */
 function refuseBy({ rules }: ApiKeyIdentity, question: SponsorshipQuestion): void {
   const refused = judgeSponsorship(rules, question, NOTHING_SPENT);
-  if (refused !== undefined) throw refusal(`not sponsored (${refused.rule}): ${refused.message}`);
+  if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;
@@ -227,11 +225,14 @@ function possible(
     case "forbidden":
       throw refusal(simulated.message);
     case "insufficientFunds":
-      events.alarm("execution_waits", { ...facts, why: "the executor lacks the coin for a call" });
-      throw new ServiceError("SERVICE_UNAVAILABLE", "the call cannot be paid for at this moment; try again");
+      events.alarm("execution_waits", { ...facts, why: "the executor lacks the native token for a call" });
+      throw new ServiceError(
+        "SERVICE_UNAVAILABLE",
+        "The executor cannot pay for the call at the moment; try again",
+      );
     case "unseen":
       events.alarm("execution_unseen", facts);
-      throw new ServiceError("SERVICE_UNAVAILABLE", "The node does not tell what the call does; try again");
+      throw new ServiceError("SERVICE_UNAVAILABLE", "The node could not trace the call; try again");
     default:
       return simulated satisfies never;
   }
@@ -246,7 +247,7 @@ function reachedBy(
   if (rules.denyTargets !== undefined || rules.denySelectors !== undefined)
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      "nobody can tell at this moment which contracts the call reaches, and the rules of the API key forbid some",
+      "The node could not trace which contracts the call reaches, which denyTargets and denySelectors of the API key require; try again",
     );
   return [];
 }
@@ -258,8 +259,8 @@ function reachedBy(
 function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, origin.chain, terms) : undefined;
   if (expected?.kind === "mismatch")
-    throw refusal(`the call does not make the deposit of the quote: ${expected.message}`);
-  if (expected?.kind !== "made") throw refusal("the call does not make the deposit of the quote");
+    throw refusal(`The call does not make the deposit of the quote: ${expected.message}`);
+  if (expected?.kind !== "made") throw refusal("The call does not make the deposit of the quote");
 }
 
 /** The output pays for the gas only as much as the quote has counted. @throws ServiceError */
@@ -277,6 +278,6 @@ function refuseUnpaid(
   const paidUsd = terms.originGasUsd ?? 0n;
   if (totalUsd > paidUsd)
     throw refusal(
-      `the call costs $${formatUsd(totalUsd)}, and the quote pays $${formatUsd(paidUsd)} for it: ask for a quote with a larger originGasOverhead`,
+      `The call costs $${formatUsd(totalUsd)}, but the quote pays only $${formatUsd(paidUsd)}; request a quote with a larger originGasOverhead`,
     );
 }

@@ -89,25 +89,25 @@ export function standingOf(
     throw refusal(
       "superseded",
       requestId,
-      `the request is superseded by request ${supersededBy}; fast fill that one instead`,
+      `Request ${requestId} is superseded by request ${supersededBy}; fast fill that one instead`,
       { supersededByRequestId: supersededBy },
     );
   if (kind !== "bridge")
-    throw refusal("notABridge", requestId, "only a request with a fill on another chain can be fast filled");
+    throw refusal("notABridge", requestId, "Only a request that the solver fills can be fast filled");
   switch (name) {
     case "filled":
       return "filled";
     case "fillable":
     case "filling":
     case "submitted":
-      throw refusal("underWay", requestId, "the request is already being processed");
+      throw refusal("underWay", requestId, "The request is already being filled");
     case "refunding":
     case "refunded":
-      throw refusal("refunded", requestId, "the request's deposit goes back, or has gone back");
+      throw refusal("refunded", requestId, "The deposit of the request is being refunded or was refunded");
     case "failed":
-      throw refusal("failed", requestId, "the request has failed");
+      throw refusal("failed", requestId, "The request failed");
     case "expired":
-      throw refusal("expired", requestId, "the request has expired");
+      throw refusal("expired", requestId, "The request expired; request a new quote");
     case "quoted":
     case "accepted":
     case "depositing":
@@ -117,18 +117,23 @@ export function standingOf(
         throw refusal(
           "exchangedInFill",
           requestId,
-          "the fill exchanges what the solver pays with at the prices of its block: it is not made ahead of the deposit",
+          "A request whose fill swaps cannot be fast filled: its cost is only known in the block of the fill",
         );
       // An app's fee is taken of a deposit, a sponsor's promise was made for one, and coin for gas is paid out of one.
       if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)
         throw refusal(
           "othersShare",
           requestId,
-          "apps take or pay fees of this request, or coin for gas comes with it: it is filled when its deposit has come, not before",
+          "A request with appFees, subsidizeFees or topupGas cannot be fast filled; it is filled after its deposit",
         );
       if (forceRefund)
-        throw refusal("markedForRefund", requestId, "the request was quoted to be refunded, never filled");
-      if (nowMs > fillDeadlineMs) throw refusal("expired", requestId, "the request's deadline has passed");
+        throw refusal(
+          "markedForRefund",
+          requestId,
+          "The request was quoted with forceRefund: it is refunded and never filled",
+        );
+      if (nowMs > fillDeadlineMs)
+        throw refusal("expired", requestId, "The request expired; request a new quote");
       return "open";
     default:
       return unreachable(name);
@@ -151,8 +156,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD, more than maxFillAmountUsd`
-          : `the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD, more than the API key allows for one`,
+          ? `maxFillAmountUsd is ${formatUsd(most)}, but the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD`
+          : `The API key allows fast fills of at most ${formatUsd(most)} USD (maxFastFillUsd), but the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(most) },
       );
   }

@@ -183,7 +183,7 @@ export async function pricingOfFill(
     );
   if (paidFrom === undefined) return { pricing: await priced(), exchange: undefined };
   const { routed } = services.quotePolicy.gas;
-  if (isRail(destination)) throw new Error(`${requestId} is to be exchanged in a fill that cannot exchange`);
+  if (isRail(destination)) throw new Error(`invariant violated: fill of ${requestId} must swap but cannot`);
   const exchange = exchangeInFill(services.liquidity, destination.chain, { paidFrom, currency }, routed);
   const { output } = forward(deposited, (await priced(0n)).facts);
   const purchase = output === 0n ? undefined : await exchange.buys(output);
@@ -223,10 +223,10 @@ async function exchangedPayout(
   const worth = forward(deposited, pricing.facts).output;
   if (worth === 0n) return { kind: "refund", reason: "SLIPPAGE" };
   const repriced = (await exchange.buys(worth))?.amountOut;
-  if (repriced === undefined) return { kind: "wait", why: "no exchange bears the fill" };
+  if (repriced === undefined) return { kind: "wait", why: "no swap covers the fill" };
   // What was not spent on the origin transaction buys what more of the same buys: less and less.
   const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
-  if (withUnspent === undefined) return { kind: "wait", why: "no exchange bears the fill" };
+  if (withUnspent === undefined) return { kind: "wait", why: "no swap covers the fill" };
   const honourBps = honourOf(services, terms, pricing);
   // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
   const most = raised(worth, honourBps) + unspent;
@@ -243,7 +243,7 @@ async function exchangedPayout(
     const amount = due.amount + withUnspent - repriced;
     return { kind: "pay", amount, budget: { paidFrom, planned: borne + unspent, most } };
   }
-  return { kind: "wait", why: "what a fill costs differs from what the same money buys" };
+  return { kind: "wait", why: "swap quotes for exact input and exact output contradict each other" };
 }
 
 /** Two ways of asking the same pools agree to one part in so many. */
@@ -286,7 +286,7 @@ function knownCurrency(
   const known = chains.currency(chainId, currency);
   if (known === undefined)
     throw new Error(
-      `${currency === NATIVE_CURRENCY ? "the native coin" : currency} of chain ${chainId}, which ${requestId} is priced in, is not configured any more`,
+      `${currency === NATIVE_CURRENCY ? "the native token" : currency} of chain ${chainId}, in which ${requestId} is priced, is no longer configured`,
     );
   return known;
 }

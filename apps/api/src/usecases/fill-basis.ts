@@ -17,12 +17,14 @@ export async function fillBasisOf(
   if (state.name !== "fillable") return undefined;
   if (state.front !== "none") {
     const promised = await services.reads.fastFill(requestId);
-    if (promised === undefined) throw new Error(`what was promised for ${requestId} is not stored`);
+    if (promised === undefined)
+      throw new Error(`invariant violated: fast fill of ${requestId} is not stored`);
     return { kind: "front", promised, sinceMs: promised.acceptedAtMs };
   }
   if (state.depositId === undefined) return undefined;
   const deposit = await services.reads.deposit(state.depositId);
-  if (deposit === undefined) throw new Error(`deposit ${state.depositId} of ${requestId} is not stored`);
+  if (deposit === undefined)
+    throw new Error(`invariant violated: deposit ${state.depositId} of ${requestId} is not stored`);
   return { kind: "deposit", deposit, sinceMs: deposit.seenAtMs };
 }
 

@@ -140,7 +140,12 @@ async function decideFill(
     if (due.kind === "refund") return giveUp(services, request, due.reason);
     if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
     if (execution?.destination !== undefined)
-      return giveUp(services, request, "EXECUTION_REVERTED", "no calls are made beside a fill on that chain");
+      return giveUp(
+        services,
+        request,
+        "EXECUTION_REVERTED",
+        "calls are not supported with a fill on a non-EVM chain",
+      );
     const planned = await planFillByRail(services, destination, request, due.amount);
     if (planned.kind === "refused")
       return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
@@ -187,7 +192,7 @@ async function decideFill(
     return wait(
       services,
       request,
-      `reverted fills have cost the solver ${formatUsd(burntUsd)} USD within 24 hours (BURNT_FILLS_DAILY_USD)`,
+      `reverted fills cost the solver ${formatUsd(burntUsd)} USD in 24 hours, at least BURNT_FILLS_DAILY_USD`,
       "SOLVER_CAPACITY_EXCEEDED",
     );
   const question: PaymentQuestion = {
@@ -202,21 +207,26 @@ async function decideFill(
   };
   const beside = execution?.destination;
   if (beside !== undefined && terms.outputCalls !== undefined)
-    return giveUp(services, request, "EXECUTION_REVERTED", "the quote has calls of its own");
+    return giveUp(
+      services,
+      request,
+      "EXECUTION_REVERTED",
+      "destinationChainExecutionData is not supported for a quote with txs",
+    );
   // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
   if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
     return giveUp(
       services,
       request,
       "EXECUTION_REVERTED",
-      "the calls beside the fill were charged, or given up, before",
+      "the calls of the fill were already charged or given up",
     );
   if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
     return giveUp(
       services,
       request,
       "EXECUTION_REVERTED",
-      "no calls are made beside a fill that is exchanged, or that brings coin for gas",
+      "destinationChainExecutionData is not supported for a fill with a swap or with topupGas",
     );
   const planned =
     terms.outputCalls !== undefined
@@ -242,12 +252,18 @@ async function decideFill(
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   if (planned.kind === "dear") return wait(services, request, planned.why, "QUOTED_GAS_LIMIT_EXCEEDED");
   if (planned.kind === "tooDear")
-    return giveUp(services, request, "QUOTED_GAS_LIMIT_EXCEEDED", `it would use ${planned.gas} gas`);
-  if (planned.kind === "insufficientFunds") return wait(services, request, "the solver lacks the funds");
+    return giveUp(
+      services,
+      request,
+      "QUOTED_GAS_LIMIT_EXCEEDED",
+      `the fill would use ${planned.gas} gas, more than allowed`,
+    );
+  if (planned.kind === "insufficientFunds")
+    return wait(services, request, "the solver lacks the funds for the fill");
   if (planned.kind === "reverts") {
     // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
     if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
-      return wait(services, request, "the solver's inventory does not bear the fill");
+      return wait(services, request, "the solver's inventory does not cover the fill");
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
   }
   if (beside !== undefined && valueOf(beside.calls) > 0n) {
@@ -281,7 +297,7 @@ async function creditLate(services: Needs, requestId: RequestId): Promise<Progre
     if (settled === "done") await tx.ledger.feesCredited(requestId);
     return settled;
   });
-  return outcome === "done" ? DONE : { waitMs: 5_000, why: "there is no fresh price for what apps get" };
+  return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };
 }
 
 function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
@@ -362,19 +378,19 @@ async function commitAndSend(
       throw error;
     });
   if (outcome === "moved") return DONE;
-  if (outcome === "short") return wait(services, request, "the solver's inventory does not bear the fill");
+  if (outcome === "short") return wait(services, request, "the solver's inventory does not cover the fill");
   if (outcome === "burns")
     return wait(
       services,
       request,
-      "fills under way could burn what is left of BURNT_FILLS_DAILY_USD",
+      "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
       "SOLVER_CAPACITY_EXCEEDED",
     );
   if (outcome === "exposed")
     return wait(
       services,
       request,
-      "PRICE_EXPOSURE_USD_PER_MINUTE is used up for one of its assets",
+      "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill",
       "SLIPPAGE",
     );
   if ("unpriced" in outcome) return wait(services, request, outcome.unpriced, "SPONSOR_BALANCE_TOO_LOW");

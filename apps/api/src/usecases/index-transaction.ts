@@ -1,5 +1,5 @@
 import type { DepositFact, TransactionFact } from "@causeway/chains";
-import { isWatchedOnly, MAX_WHOLE_DEPOSITS, ServiceError } from "@causeway/domain";
+import { isWatchedOnly, MAX_WHOLE_DEPOSITS } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -13,6 +13,7 @@ import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "./report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { describeIndexed } from "./unattributed-deposits.ts";
+import { unsupportedChain } from "./refusals.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 
@@ -46,7 +47,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const facts = await withoutOldOfFormer(services, connected, connection.reader.depositsOf(state));
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
-  if (facts.length + topUps.length === 0) return { message: "Transaction holds no deposit" };
+  if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
   // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher, which
   // also finds out whether oracles can attest a transaction with that many logs.
   if (facts.length + topUps.length > MOST_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
@@ -126,7 +127,6 @@ async function rememberOrigin(
 /** @throws ServiceError UNSUPPORTED_CHAIN */
 export function chainOf(services: Pick<Services, "chains">, chainId: number): ConnectedChain {
   const connected = services.chains.get(chainId);
-  if (connected === undefined)
-    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${chainId} is not supported`, { field: "chainId" });
+  if (connected === undefined) throw unsupportedChain(chainId);
   return connected;
 }

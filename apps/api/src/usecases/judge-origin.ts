@@ -54,7 +54,7 @@ export function judgeOrigin(
     case "absent":
       return { rule: "originTransactionUnknown", reason: "is not known to the chain" };
     case "mined":
-      if (state.receipt.status === "reverted") return { rule: "originReverts", reason: "has reverted" };
+      if (state.receipt.status === "reverted") return { rule: "originReverts", reason: "reverted" };
       return doubtOfDeposits(terms, chain, facts.deposits);
     case "pending":
       return doubtOfCall(terms, chain, state.transaction) ?? doubtOfSender(terms, state.transaction, facts);
@@ -79,7 +79,7 @@ function doubtOfDeposits(
     ? {
         rule: "originUnattestable",
         reason:
-          "made the agreed deposit, but oracles cannot attest it: too many deposits, too large a receipt or payments to several depositories",
+          "made the agreed deposit, but oracles cannot attest it: too many deposits, a receipt that is too large, or payments to several depositories",
       }
     : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
 }
@@ -91,9 +91,12 @@ function doubtOfCall(
 ): Doubt | undefined {
   const { user, origin, orderId } = terms;
   if (from !== user)
-    return { rule: "originOtherSender", reason: `comes from ${from}, not from the request's user` };
+    return {
+      rule: "originOtherSender",
+      reason: `was sent by ${from}, expected ${user}, the user of the request`,
+    };
   if (!input.includes(orderId.slice(2)))
-    return { rule: "originOtherCall", reason: "does not name the request's order" };
+    return { rule: "originOtherCall", reason: "does not contain the orderId of the request" };
   const { depository } = contracts;
   if (terms.input !== undefined) return doubtOfSwap(terms, contracts, { to, input, value });
   const isNative = origin.currency === NATIVE_CURRENCY;
@@ -134,7 +137,7 @@ function doubtOfSwap(
   if (isPaid && isAgreed) return undefined;
   return {
     rule: "originOtherCall",
-    reason: "does not deposit at least what is filled of the agreed currency",
+    reason: "does not deposit at least the amount that the fill needs, in the agreed currency",
   };
 }
 
@@ -147,16 +150,16 @@ function doubtOfSender(
   { used, pooled, baseFeePerGas, run, balance }: SenderFacts,
 ): Doubt | undefined {
   if (used !== undefined && nonce < used)
-    return { rule: "originNonceUsed", reason: `has the nonce ${nonce}, which another transaction has used` };
+    return { rule: "originNonceUsed", reason: `has nonce ${nonce}, which another transaction already used` };
   if (used !== undefined && nonce > used && nonce >= pooled)
     return {
       rule: "originNonceGap",
-      reason: `has the nonce ${nonce} and waits for one that nobody has sent`,
+      reason: `has nonce ${nonce} and waits behind a nonce gap`,
     };
   if (maxFeePerGas !== undefined && maxFeePerGas < baseFeePerGas)
-    return { rule: "originFeeTooLow", reason: "offers less for gas than the chain asks now" };
+    return { rule: "originFeeTooLow", reason: "offers a gas price below the current base fee" };
   if (run?.kind === "insufficientFunds" || (balance !== undefined && balance < (input ?? origin).amount))
-    return { rule: "originFundsMissing", reason: "is not covered by its sender's balance" };
+    return { rule: "originFundsMissing", reason: "is not covered by the balance of its sender" };
   if (run?.kind === "reverts") return { rule: "originReverts", reason: `would revert: ${run.reason}` };
   return undefined;
 }

@@ -37,17 +37,17 @@ export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
   if (refundReleasedAtMs !== undefined && refundState !== "impossible")
     return { kind: "already", releasedAtMs: refundReleasedAtMs, refundState };
   if (refundState === "final") return refused("the deposit is already refunded");
-  if (refundState === "sent") return refused("the refund is under way: its transaction was signed");
+  if (refundState === "sent") return refused("the refund is in progress: its transaction is signed");
   if (deposit.disposition === "accepted")
     return refused(
       `the deposit was accepted for its request, which is ${request?.state.name ?? "unknown"}: it pays for the fill`,
     );
-  if (!deposit.canonical) return refused("no canonical block holds the deposit: a reorg dropped it");
+  if (!deposit.canonical) return refused("the deposit was reorged out");
   if (chain === undefined)
     return refused(`chain ${deposit.chainId} is not configured or not enabled: enable it and restart`);
   if (!isConfirmed(facts))
     return refused(
-      `the deposit is not confirmed: it is confirmed at block ${deposit.confirmAtBlock}, and the newest block read is ${facts.headNumber ?? "unknown"}`,
+      `the deposit is not confirmed: it needs block ${deposit.confirmAtBlock}, and the newest scanned block is ${facts.headNumber ?? "unknown"}`,
     );
   const unpayable = whyUnpayable(facts, chain);
   if (unpayable !== undefined) return refused(unpayable);
@@ -55,7 +55,7 @@ export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
     return refused("the deposit is worth less than its refund costs (AMOUNT_TOO_LOW_TO_REFUND)");
   const why = whyItWaits(deposit);
   if (why === undefined)
-    return refused("the refund does not wait for the operator: the worker pays it, see operator trace");
+    return refused("the refund does not wait for a release: the worker pays it, see operator trace");
   const recipient =
     request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
   if (isPlaceholder(recipient))
@@ -90,7 +90,7 @@ function whyUnpayable(facts: ReleaseFacts, chain: Chain | RailChain): string | u
   if (mayPayForFill && request !== undefined && MAY_BE_PAID.has(request.state.name))
     return `the deposit's request is ${request.state.name}: a refund would pay twice`;
   if (isUnmapped)
-    return "the sender may still say which order the deposit pays: wait until that time is over";
+    return "the sender may still authorize the deposit for an order: wait until that time is over";
   if (currency === undefined)
     return `currency ${deposit.currency} is not configured on ${chain.name}: add it to the chain's tokens, restart, and release again`;
   return undefined;

@@ -147,8 +147,8 @@ function profileOf(chain: Chain | RailChain, lagging: boolean): Profile {
 }
 
 function statusMessage(chain: Chain | RailChain, lagging: boolean): string | null {
-  if (chain.disabled) return "No new quotes from or to this chain for now.";
-  if (lagging) return "This chain makes blocks late; requests take longer.";
+  if (chain.disabled) return "No new quotes from or to this chain at the moment.";
+  if (lagging) return "This chain produces blocks late; requests take longer.";
   return null;
 }
 

@@ -34,7 +34,7 @@ export async function nudgeLane(services: Needs, connected: ConnectedChain): Pro
   }
   const [first] = faults;
   if (faults.length > 0)
-    throw new Error(`${faults.length} of the lane's slots could not be cared for`, { cause: first });
+    throw new Error(`maintenance failed for ${faults.length} slots of the lane`, { cause: first });
 }
 
 /** Most nonces that one round fills. */

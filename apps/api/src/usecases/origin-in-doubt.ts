@@ -32,7 +32,7 @@ export async function refuseDoubtfulOrigin(
     throw refusal(
       "originTransactionMissing",
       requestId,
-      "no origin transaction of the request is known: pass its txHash, report it to /transactions/index, or set the key's rule allowUnsubmitted",
+      "No origin transaction of the request is known; send its txHash, report it to POST /transactions/index, or set the rule allowUnsubmitted of the API key",
     );
   let first: { readonly hash: TxHash; readonly doubt: Doubt } | undefined;
   for (const hash of hashes) {
@@ -42,7 +42,7 @@ export async function refuseDoubtfulOrigin(
   }
   if (first === undefined) return;
   const { hash, doubt } = first;
-  throw refusal(doubt.rule, requestId, `the origin transaction ${hash} ${doubt.reason}`, { txHash: hash });
+  throw refusal(doubt.rule, requestId, `Origin transaction ${hash} ${doubt.reason}`, { txHash: hash });
 }
 
 async function doubtAbout(

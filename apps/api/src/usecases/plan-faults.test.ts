@@ -24,7 +24,7 @@ test("another reason, a plan that did not fail and a long silence begin anew", (
   const late = new RpcFault({
     kind: "deadline",
     method: "eth_call",
-    reason: "no whole answer within 10000 ms",
+    reason: "no complete response within 10000 ms",
   });
   faults.failedForMs(one, refusal("no"), 0, FORGET_MS);
   expect(faults.failedForMs(one, late, 1_000, FORGET_MS)).toBe(0);

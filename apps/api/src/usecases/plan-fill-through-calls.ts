@@ -78,7 +78,7 @@ export async function planFillThroughCalls(
   const spent = exchanged?.paidFrom ?? currency;
   const most = exchanged?.limit ?? amount;
   const able = await canPayWithCalls(connected, solver, spent, most);
-  if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
     return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
 
@@ -117,7 +117,7 @@ export async function planFillThroughCalls(
   if (tried.kind === "fails") {
     const { failure, reason } = tried;
     if (failure !== undefined && losesPayment(failure, router))
-      return fails("the calls take from the recipient what is left for him");
+      return fails("the calls take the remaining output from the recipient");
     return fails(reason, failure);
   }
   const { gas, logs } = tried;
@@ -125,7 +125,9 @@ export async function planFillThroughCalls(
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
   const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
   if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
-    return fails("the calls take from the recipient what is left for him: it could not be proven");
+    return fails(
+      "the calls take the remaining output from the recipient, so the payment could not be proven",
+    );
   const bound = mostGas && mostGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };
   const roomy = withHeadroom(gas);

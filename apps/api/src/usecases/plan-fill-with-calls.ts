@@ -30,14 +30,14 @@ export async function planFillWithCalls(
   const { currency, amount, recipient, orderId } = question;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, currency, amount);
-  if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
   const prices = pulse.gasPrices();
   // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
-    return { kind: "dear", why: "gas costs more than was set aside for the calls" };
+    return { kind: "dear", why: "gas costs more than was reserved for the calls" };
   const fees = cappedBy(prices, beside.maxFeePerGas);
   const ours = ownAccounts(services);
   const payment = { currency, amount, recipient, orderId };
@@ -51,11 +51,11 @@ export async function planFillWithCalls(
     case "forbidden":
       return { kind: "callsFail", reason: simulated.message };
     case "insufficientFunds":
-      return { kind: "short", why: "the solver lacks the funds" };
+      return { kind: "short", why: "the solver lacks the funds for the fill" };
     case "unseen":
       return {
         kind: "short",
-        why: "the node does not tell what the calls do",
+        why: "the node cannot trace the calls",
         reason: "SOLVER_CAPACITY_EXCEEDED",
       };
     case "ok":

@@ -50,7 +50,7 @@ export async function planFillWithSwap(
   const { paidFrom, limit } = exchanged;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, paidFrom, limit);
-  if (able === "short") return { kind: "short", why: "the solver's inventory does not bear the fill" };
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
   if (able === "notApproved")
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
@@ -84,12 +84,12 @@ export async function planFillWithSwap(
     if (failure === undefined) return refused(reason);
     return isRefusal(failure, fill)
       ? { kind: "refused", reason, tried: { reason, failure, call } }
-      : { kind: "moved", why: `it would revert: ${failure.message}`, tried: { reason, failure, call } };
+      : { kind: "moved", why: `the fill would revert: ${failure.message}`, tried: { reason, failure, call } };
   }
   const { gas, logs } = tried;
   // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
   if (!keepsPayment(logs, payment, router))
-    return refused("the token does not tell of the payment: it could not be proven");
+    return refused("the token emits no event of the payment, so the payment could not be proven");
   if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
   return {
     kind: "ready",

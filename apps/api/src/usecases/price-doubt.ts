@@ -38,9 +38,9 @@ function doubtText(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): string {
     case "disputed":
       return `The price of ${priceId} is contradicted by a ${doubt.by}; try again later`;
     case "tooOld":
-      return `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; at most ${maxVolatilePriceAgeMs / 1000} s are allowed between different assets`;
+      return `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; between different assets it must be at most ${maxVolatilePriceAgeMs / 1000} s old; try again`;
     case "tooVolatile":
-      return `The price of ${priceId} moves too fast: the spread for its age would be ${doubt.spreadBps / 100} %; try again later`;
+      return `The price of ${priceId} is too volatile: the spread for its age would be ${doubt.spreadBps / 100} %; try again later`;
     default:
       return unreachable(doubt);
   }

@@ -49,13 +49,13 @@ export async function priceFastFill(
     throw refusal(
       "inputAboveQuote",
       requestId,
-      "solverInputCurrencyAmount must be above 0 and at most what is sure to be deposited",
+      `solverInputCurrencyAmount must be from 1 to ${lendable}, the guaranteed deposit, got ${inputAmount}`,
       { quotedAmount: lendable.toString() },
     );
   // Deposits on such chains are seen when they are final and not before, and payments there take their time.
   const rails = [terms.origin, terms.destination].map(({ chainId }) => services.chains.rail(chainId));
   if (rails.some((rail) => rail !== undefined))
-    throw refusal("slowChain", requestId, "requests from or to this chain wait for their deposit");
+    throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
@@ -64,7 +64,7 @@ export async function priceFastFill(
     throw refusal(
       "currencyNotConfigured",
       requestId,
-      "a chain or currency of the request is not served any more",
+      "A chain or currency of the request is no longer configured",
     );
   const toContract = await isNativeToContract(destination, destinationCurrency.address, terms.recipient);
   const pricing = await pricingOf(
@@ -131,10 +131,15 @@ async function costOf(
 function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pricing: RoutePricing): bigint {
   const { minimumAmount, expectedAmount } = terms.destination;
   const belowMinimum = (amount: bigint) =>
-    refusal("belowMinimum", terms.requestId, "the fill would be less than the minimum that was promised", {
-      amount: amount.toString(),
-      minimumAmount: minimumAmount.toString(),
-    });
+    refusal(
+      "belowMinimum",
+      terms.requestId,
+      `The fill of ${amount} would be below the minimum of ${minimumAmount} base units in the quote`,
+      {
+        amount: amount.toString(),
+        minimumAmount: minimumAmount.toString(),
+      },
+    );
   if (inputAmount === leastDeposit(terms)) {
     const nowMs = services.clock.nowMs();
     const due = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });

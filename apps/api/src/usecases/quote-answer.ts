@@ -80,7 +80,7 @@ export function toQuoteAnswer(told: AnswerFacts): QuoteAnswer {
 export function refundWarnings(refundMinimum: bigint): Pick<QuoteAnswer, "warnings"> {
   if (refundMinimum > 0n) return {};
   const message =
-    "At today's fees the gas of a refund may cost as much as the deposit is worth, so no amount is promised if the deposit is refunded.";
+    "At current fees, the gas of a refund may cost as much as the deposit is worth, so no refund amount is guaranteed.";
   return {
     warnings: [{ code: "NO_REFUND_MINIMUM", field: "details.refundCurrency.minimumAmount", message }],
   };

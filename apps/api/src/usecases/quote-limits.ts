@@ -1,9 +1,23 @@
 import type { Chain, Currency } from "@causeway/domain";
-import { formatAmount, amountToUsdDown, convertUp, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import {
+  amountToUsdDown,
+  convertUp,
+  formatUsd,
+  NATIVE_CURRENCY,
+  ServiceError,
+  usdToAmountUp,
+} from "@causeway/domain";
 import type { PricedUnit } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { Reservations } from "../ports/quote.ts";
 import type { Route, RoutePricing } from "./quote-pricing.ts";
+import {
+  aboveMaxFill,
+  inputOutOfRange,
+  insufficientLiquidity,
+  amountText,
+  restrictedChain,
+} from "./refusals.ts";
 
 /** $0.05: a swap on one chain below it is worth less than the trouble. */
 const LEAST_SWAP_USD = 50_000_000_000_000_000n;
@@ -30,28 +44,28 @@ export function refuseBeyondLimits(
     facts.topupWei,
   );
   if (origin === destination && pricing.pairClass !== "wrap" && pricing.pairClass !== "sameAsset")
-    refuseTinySwap(amountToUsdDown(trade.input, facts.origin));
-  if (trade.input >> 256n !== 0n)
-    throw new ServiceError("INVALID_REQUEST", `No amount of ${originCurrency.symbol} buys that much`, {
-      field: "amount",
+    refuseTinySwap(amountToUsdDown(trade.input, facts.origin), {
+      unit: facts.origin,
+      currency: originCurrency,
     });
+  if (trade.input >> 256n !== 0n) throw inputOutOfRange(originCurrency);
 
   const { maxFillAmount } = destinationCurrency;
   if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
-    throw tooMuch(destinationCurrency, maxFillAmount, "One request can get");
+    throw aboveMaxFill(destinationCurrency, maxFillAmount);
   refuseLargeTopup(destination.chain.native, facts.topupWei);
   const available = availableOf(reservations, destination, destinationCurrency);
   if (destinationCurrency.address === NATIVE_CURRENCY) {
     // The fill pays its own gas from the same balance.
     if (trade.expected + facts.fillGasCostWei > available)
-      throw tooMuch(destinationCurrency, available - facts.fillGasCostWei, "The solver has");
+      throw insufficientLiquidity(destinationCurrency, available - facts.fillGasCostWei);
     return;
   }
-  if (trade.expected > available) throw tooMuch(destinationCurrency, available, "The solver has");
+  if (trade.expected > available) throw insufficientLiquidity(destinationCurrency, available);
   if (availableOf(reservations, destination, destination.chain.native) < facts.fillGasCostWei)
     throw new ServiceError(
       "INSUFFICIENT_LIQUIDITY",
-      `The solver lacks the gas for a fill on ${destination.chain.displayName}`,
+      `Insufficient liquidity: the solver lacks ${destination.chain.native.symbol} for the gas of a fill on ${destination.chain.displayName}`,
       { field: "destinationChainId" },
     );
 }
@@ -61,18 +75,30 @@ function refuseLargeTopup({ symbol, maxFillAmount }: Currency, topupWei: bigint 
   if (topupWei === undefined || maxFillAmount === undefined || topupWei <= maxFillAmount) return;
   throw new ServiceError(
     "INSUFFICIENT_LIQUIDITY",
-    `topupGasAmount is worth ${topupWei} base units of ${symbol}; the limit is ${maxFillAmount}. Lower topupGasAmount`,
+    `topupGasAmount must be worth at most ${maxFillAmount} base units of ${symbol}, got ${topupWei}`,
     { field: "topupGasAmount", data: { available: maxFillAmount.toString() } },
   );
 }
 
 /**
  * @param inputUsd USD with 18 decimals
- * @throws ServiceError AMOUNT_TOO_LOW for an exchange on one chain that is worth next to nothing
+ * @param input the currency of the input, where it has a price: the refusal then names the minimum amount
+ * @throws ServiceError AMOUNT_TOO_LOW for a swap on one chain below the minimum
  */
-export function refuseTinySwap(inputUsd: bigint): void {
-  if (inputUsd < LEAST_SWAP_USD)
-    throw new ServiceError("AMOUNT_TOO_LOW", "Swaps on one chain start at $0.05", { field: "amount" });
+export function refuseTinySwap(
+  inputUsd: bigint,
+  input?: { readonly unit: PricedUnit; readonly currency: Currency },
+): void {
+  if (inputUsd >= LEAST_SWAP_USD) return;
+  const minimum =
+    input === undefined
+      ? ""
+      : `, which is ${amountText(usdToAmountUp(LEAST_SWAP_USD, input.unit), input.currency)}`;
+  throw new ServiceError(
+    "AMOUNT_TOO_LOW",
+    `amount: the input of a swap on one chain must be worth at least $0.05${minimum}, got $${formatUsd(inputUsd)}`,
+    { field: "amount" },
+  );
 }
 
 /**
@@ -101,11 +127,7 @@ export function refuseBeyondCap(
   nativeAmount = 0n,
 ): void {
   if (!isBeyondCap(chain, amount, currency, native, nativeAmount)) return;
-  throw new ServiceError(
-    "ROUTE_TEMPORARILY_RESTRICTED",
-    `${chain.displayName} is restricted for now to requests of a limited value`,
-    { field, data: { partialDisableLimit: chain.partialDisableLimit.toString() } },
-  );
+  throw restrictedChain(chain, field);
 }
 
 function availableOf(
@@ -114,13 +136,4 @@ function availableOf(
   currency: Currency,
 ): bigint {
   return pulse.solverBalance(currency.address).amount - reservations.reserved(chain.id, currency.address);
-}
-
-function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
-  const available = most > 0n ? most : 0n;
-  return new ServiceError(
-    "INSUFFICIENT_LIQUIDITY",
-    `${who} at most ${formatAmount(available, currency.decimals)} ${currency.symbol} (${available} base units)`,
-    { field: "amount", data: { available: available.toString() } },
-  );
 }

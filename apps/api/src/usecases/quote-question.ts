@@ -10,6 +10,13 @@ import type { FeeWishes } from "./quoting/fee-wishes.ts";
 import type { AskedCalls, TokensOfQuestion } from "./quoting/fill-wishes.ts";
 import type { SwapChoice } from "./quoting/swap-choice.ts";
 import { readSwapChoice } from "./quoting/swap-choice.ts";
+import {
+  depositsClosed,
+  disabledChain,
+  invalidAddress,
+  notBridgeable,
+  unsupportedChain,
+} from "./refusals.ts";
 
 /** A quote request whose words have all found their meaning. */
 export interface QuoteQuestion {
@@ -67,12 +74,7 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   const { chains, solver, liquidity } = services;
   const origin = openChain(chains, input.originChainId, "originChainId");
   const destination = openChain(chains, input.destinationChainId, "destinationChainId");
-  if (!destination.chain.depositEnabled)
-    throw refusal(
-      "CHAIN_DISABLED",
-      `${destination.chain.displayName} takes no deposits for now`,
-      "destinationChainId",
-    );
+  if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
 
   const originCurrency = yield* currencyOf(services, origin, input.originCurrency, "originCurrency");
   const destinationCurrency = yield* currencyOf(
@@ -94,7 +96,7 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
-      "Origin and destination are the same: nothing would move",
+      "destinationCurrency and recipient must differ from originCurrency and user: nothing would move",
       "destinationCurrency",
     );
   if (!isSend) {
@@ -125,9 +127,8 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
 
 function openChain(chains: ChainDirectory, id: number, field: string): ConnectedChain {
   const connected = chains.get(id);
-  if (connected === undefined) throw refusal("UNSUPPORTED_CHAIN", `Chain ${id} is not supported`, field);
-  if (connected.chain.disabled)
-    throw refusal("CHAIN_DISABLED", `${connected.chain.displayName} is disabled for now`, field);
+  if (connected === undefined) throw unsupportedChain(id, field);
+  if (connected.chain.disabled) throw disabledChain(connected.chain, field);
   return connected;
 }
 
@@ -149,8 +150,8 @@ function* currencyOf(
   throw refusal(
     code,
     address === undefined
-      ? `Invalid input or output currency: ${field} must be the address of a token, not its symbol or name; GET /currencies/v2 finds it`
-      : `Invalid input or output currency: no token answers at ${address} on ${chain.displayName}`,
+      ? `Invalid input or output currency: ${field} must be a token address, not a symbol or name; find it with GET /currencies/v2`
+      : `Invalid input or output currency: ${field} ${address} is not a token contract on ${chain.displayName}`,
     field,
   );
 }
@@ -158,12 +159,12 @@ function* currencyOf(
 /** What the solver does not hold must be swapped on its own chain. */
 function refuseUnreachable({ chain }: ConnectedChain, currency: Currency, field: string): void {
   if (!currency.supportsBridging && chain.liquidity === undefined)
-    throw refusal("UNSUPPORTED_CURRENCY", `${currency.symbol} cannot be bridged`, field);
+    throw notBridgeable(currency, chain, field);
 }
 
 function addressOf(text: string, field: string): Address {
   const address = parseAddress(text);
-  if (address === undefined) throw refusal("INVALID_ADDRESS", `${field} must be a 20-byte address`, field);
+  if (address === undefined) throw invalidAddress(field);
   return address;
 }
 
@@ -192,7 +193,7 @@ export function refuseTrap(
 }
 
 export function zeroAddress(field: string): ServiceError {
-  return refusal("INVALID_RECIPIENT", `${field} must not be the zero address; name a wallet`, field);
+  return refusal("INVALID_RECIPIENT", `${field} must be a wallet, not the zero address`, field);
 }
 
 export function trap(field: string): ServiceError {
@@ -207,7 +208,7 @@ export function amountOf(digits: string): bigint {
   const amount = /^\d{1,78}$/.test(digits) ? BigInt(digits) : undefined;
   if (amount === undefined || amount > UINT256_MAX)
     throw refusal("INVALID_REQUEST", "amount must be a string of decimal digits below 2^256", "amount");
-  if (amount === 0n) throw refusal("AMOUNT_TOO_LOW", "amount must be above zero", "amount");
+  if (amount === 0n) throw refusal("AMOUNT_TOO_LOW", "amount must be greater than 0", "amount");
   return amount;
 }
 
@@ -222,7 +223,7 @@ function overheadOf(value: number | string | undefined): number | undefined {
   if (units === undefined || units > MAX_GAS_OVERHEAD)
     throw refusal(
       "INVALID_REQUEST",
-      `originGasOverhead must be a whole number of gas units up to ${MAX_GAS_OVERHEAD}`,
+      `originGasOverhead must be a whole number of gas units from 0 to ${MAX_GAS_OVERHEAD}`,
       "originGasOverhead",
     );
   return units;

@@ -59,7 +59,7 @@ export async function readiness(
     const state = pulse.head() === undefined ? "unheard" : pulse.lagging() ? "lagging" : "ok";
     if (state === "ok") followed.add(chain.name);
     const behind = state === "ok" ? scanBehind({ chain, pulse }, scanned?.get(chain.id)) : undefined;
-    checks[chain.name] = behind ?? (state === "unheard" ? "no block heard of yet" : state);
+    checks[chain.name] = behind ?? (state === "unheard" ? "no block seen yet" : state);
     const shown = behind === undefined ? state : "behind";
     chains[chain.name] = { state: shown, headAgeSeconds: secondsOf(pulse), ...requirement(chain.name) };
   }
@@ -87,9 +87,9 @@ function scanBehind(
 
 async function answers(ask: () => Promise<void>): Promise<string> {
   try {
-    return (await within(ask().then(() => "ok"))) ?? "does not answer in time";
+    return (await within(ask().then(() => "ok"))) ?? "does not respond in time";
   } catch {
-    return "does not answer";
+    return "does not respond";
   }
 }
 

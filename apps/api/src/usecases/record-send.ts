@@ -36,7 +36,7 @@ export async function recordSend(
       requestId: terms.requestId,
     });
   if (state.kind === "mined" && state.receipt.status === "reverted")
-    return { message: "Transaction reverted, the payment was not made" };
+    return { message: "Transaction reverted; the payment was not made" };
   const { hash: txHash, from: sender } = transaction;
   const send: SendRecord = {
     chainId: connected.chain.id,
@@ -59,13 +59,13 @@ export async function recordSend(
   if (taken === "tooMany")
     throw new ServiceError(
       "RATE_LIMITED",
-      `tx: ${MAX_UNMINED_OF_SENDER} unmined transactions of ${sender} are followed already; report this one again when it is mined`,
+      `tx: ${sender} already has ${MAX_UNMINED_OF_SENDER} pending transactions reported; report this one again once it is mined`,
       { field: "tx", requestId: terms.requestId },
     );
   if (taken === "taken")
     throw new ServiceError(
       "INVALID_REQUEST",
-      "tx is recorded already for another payment, or this request has its payment",
+      "tx is already recorded for another payment, or the request is already paid",
       { field: "tx", requestId: terms.requestId },
     );
   if (taken === "free" && state.kind === "mined")

@@ -5,6 +5,7 @@ import { chainOf, indexTransaction } from "./index-transaction.ts";
 import { notSeen } from "./not-seen.ts";
 import { recordSend } from "./record-send.ts";
 import type { RecordingServices } from "./record-deposits.ts";
+import { requestNotFound } from "./refusals.ts";
 
 /**
  * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the whole fulfilment; anything else is indexed like a deposit.
@@ -15,18 +16,18 @@ export async function recordSingleTransaction(
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
 ): Promise<{ message: string }> {
   const record = await services.reads.request(report.requestId);
-  if (record === undefined)
-    throw new ServiceError("REQUEST_NOT_FOUND", `Request ${report.requestId} is unknown`, {
-      field: "requestId",
-      requestId: report.requestId,
-    });
+  if (record === undefined) throw requestNotFound(report.requestId);
   if (!isWatchedOnly(record.terms.kind)) return indexTransaction(services, report);
   const connected = chainOf(services, report.chainId);
   if (connected.chain.id !== record.terms.origin.chainId)
-    throw new ServiceError("INVALID_REQUEST", `chainId ${report.chainId} is not the chain of this request`, {
-      field: "chainId",
-      requestId: report.requestId,
-    });
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      `chainId must be ${record.terms.origin.chainId}, the chain of the request, got ${report.chainId}`,
+      {
+        field: "chainId",
+        requestId: report.requestId,
+      },
+    );
   const state = await connected.connection.reader.transaction(report.txHash);
   if (state.kind === "absent") throw notSeen(report.txHash);
   return recordSend(services, connected, record.terms, state);

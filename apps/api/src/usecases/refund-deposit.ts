@@ -111,7 +111,7 @@ async function pay(
     request === undefined ? deposit.depositor : refundRecipient(chain, request, deposit.depositor);
   // Quotes may be asked for before a wallet connects; nobody would get back what is sent to a placeholder.
   if (isPlaceholder(recipient))
-    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "nobody was named to send it back to");
+    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", "no refund recipient is known");
   const refusal = request === undefined ? await whyNotToDepositor(services, connected, deposit) : undefined;
   if (refusal !== undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", refusal);
   const lostOrder = request === undefined ? await paymentOfItsOrder(services, deposit) : undefined;
@@ -160,14 +160,19 @@ async function pay(
     cancelAfterMs: refundCancelAfterMs(chain, request, refund.unattestable === undefined, nowMs),
   });
   if (planned.kind === "tooDear")
-    return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `it would use ${planned.gas} gas`);
+    return giveUpRefund(
+      services,
+      deposit,
+      "MANUAL_REFUND_REQUIRED",
+      `the refund would use ${planned.gas} gas, more than allowed`,
+    );
   // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
   if (planned.kind === "reverts" && pulse.solverBalance(deposit.currency).amount < amount)
-    return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
+    return { waitMs: 5_000, why: "the solver's inventory does not cover the refund" };
   if (planned.kind === "reverts")
     return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", planned.reason);
   if (planned.kind === "insufficientFunds")
-    return { waitMs: 5_000, why: "the solver lacks the funds of the refund" };
+    return { waitMs: 5_000, why: "the solver lacks the funds for the refund" };
 
   const { plan } = planned;
   const slotId = await services.uow
@@ -204,8 +209,8 @@ async function pay(
   if (slotId === undefined) return DONE;
   if (slotId === "refunded") return { waitMs: LIMIT_WAIT_MS, why: REFUNDED_BEFORE };
   if (slotId === "limit")
-    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
-  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
+    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is used up" };
+  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not cover the refund" };
   services.events.happened("refund_planned", {
     requestId: deposit.requestId,
     depositId: deposit.id,
@@ -218,8 +223,7 @@ async function pay(
   return DONE;
 }
 
-const REFUNDED_BEFORE =
-  "the refund of a deposit that it may replace was sent before a reorg dropped that one";
+const REFUNDED_BEFORE = "an orphaned deposit that it may replace was already refunded";
 
 /** Then this one waits until that one is back in a block, or until `operator refund` releases it. */
 async function isRefundedAlready(
@@ -250,11 +254,11 @@ async function whyNotToDepositor(
   { depositor, sender, refundReleasedAtMs }: DepositRecord,
 ): Promise<string | undefined> {
   if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
-    return "its depositor is an account or contract of this service";
+    return "the depositor is an account or contract of this service";
   // A plain token transfer names the contract that passed the tokens on: the account that signed may be the owner.
   const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
   return mayBeAnothers && (await connection.reader.hasCode(depositor))
-    ? "its depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
+    ? "the depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
     : undefined;
 }
 

@@ -41,7 +41,10 @@ export async function releaseRefund(
     if (deposit.requestId !== known.requestId)
       return {
         deposit,
-        verdict: { kind: "refused", reason: "the deposit was placed with a request just now: run it again" },
+        verdict: {
+          kind: "refused",
+          reason: "the deposit was just attributed to a request: run the command again",
+        },
       };
     const verdict = judgeRefundRelease({
       deposit,

@@ -2,6 +2,7 @@ import type { TxHash } from "@causeway/domain";
 import { parseTransaction, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../ports/chains.ts";
 import type { TransactionReport } from "../ports/route-services.ts";
+import { unsupportedChain } from "./refusals.ts";
 
 /**
  * What a client says of a transaction, its id read as its chain's users write it.
@@ -12,13 +13,10 @@ export function readReport<R extends TransactionReport>(
   report: R,
 ): Omit<R, "txHash"> & { readonly txHash: TxHash } {
   const chain = chains.profile(report.chainId);
-  if (chain === undefined)
-    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${report.chainId} is not supported`, {
-      field: "chainId",
-    });
+  if (chain === undefined) throw unsupportedChain(report.chainId);
   const txHash = parseTransaction(chain, report.txHash);
   if (txHash === undefined)
-    throw new ServiceError("INVALID_REQUEST", `txHash is no transaction's id on ${chain.displayName}`, {
+    throw new ServiceError("INVALID_REQUEST", `txHash is not a transaction id of ${chain.displayName}`, {
       field: "txHash",
     });
   return { ...report, txHash };

@@ -13,6 +13,7 @@ import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
 import { frontLeadMs, settledLeadMs } from "./settled-lead.ts";
 import { transition } from "./transition.ts";
+import { requestNotFound } from "./refusals.ts";
 
 type Needs = Pick<
   Services,
@@ -44,9 +45,13 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   const { key, requestId } = wish;
   const wallet = key.fundingAddress;
   if (wallet === undefined)
-    throw refusal("noSponsoringWallet", requestId, "the API key has no wallet whose app balance could vouch");
+    throw refusal(
+      "noSponsoringWallet",
+      requestId,
+      "Fast fills require an API key with a funding address: its app balance backs them",
+    );
   const request = await services.reads.request(requestId);
-  if (request === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
+  if (request === undefined) throw refusal("unknownRequest", requestId, requestNotFound(requestId).message);
   const { terms } = request;
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
@@ -63,7 +68,7 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
 
   const outcome = await services.uow.run(async (tx): Promise<FastFillOutcome> => {
     const current = await tx.requests.lock(requestId);
-    if (current === undefined) throw refusal("unknownRequest", requestId, "no request has this requestId");
+    if (current === undefined) throw refusal("unknownRequest", requestId, requestNotFound(requestId).message);
     if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
     await vouch(services, tx, current, wish, { wallet, priced, leadMs });
     if (wish.finish) await tx.idempotency.finish(wish.finish.lease, wish.finish.answer);
@@ -88,13 +93,13 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
     throw refusal(
       "variableDeposit",
       terms.requestId,
-      "a request whose deposit may vary can only be fast filled by the API key that asked for the quote",
+      "A request with a variable deposit can only be fast filled with the API key that requested the quote",
     );
   if (inputAmount === undefined || inputAmount >= leastDeposit(terms) || terms.keyId === key.id) return;
   throw refusal(
     "inputOfOthersQuote",
     terms.requestId,
-    "solverInputCurrencyAmount below the quoted input is only for the API key that asked for the quote",
+    "solverInputCurrencyAmount below the quoted input is only allowed with the API key that requested the quote",
   );
 }
 
@@ -108,7 +113,7 @@ function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: Req
   throw refusal(
     "settledTooSoon",
     terms.requestId,
-    "the request may wait longer for its deposit than the network settles fills made before it; quote it with a shorter ttl",
+    `The deposit may arrive up to ${Math.ceil(waitsMs / 1000)} s from now, but fast fills settle only within ${Math.floor(leadMs / 1000)} s; request a quote with a shorter ttl`,
     { waitsSeconds: Math.ceil(waitsMs / 1000), settledSeconds: Math.floor(leadMs / 1000) },
   );
 }
@@ -127,7 +132,11 @@ async function vouch(
   const { requestId, destination } = current.terms;
   // Its job finds a request that waits for it, or sends nothing: the deposit would never come.
   if (current.state.name === "accepted" && !(await tx.lanes.hasLiveSlot({ kind: "execution", requestId })))
-    throw refusal("executionNotSent", requestId, "the request's own transaction is not sent yet; try again");
+    throw refusal(
+      "executionNotSent",
+      requestId,
+      "The execution of the request has not been sent yet; try again",
+    );
   await refuseUnswept(tx, current);
   await refuseBurning(services, tx, { requestId, wallet });
   const { amount, inputAmount, fillUsd, costUsd, surplus, surplusUsd, prices, toleranceBps } = priced;
@@ -185,7 +194,7 @@ async function refuseUnswept(
   throw refusal(
     "depositAddressNotSwept",
     requestId,
-    "the agreed amount is not on its way from the deposit address to the depository yet; try again once it is",
+    "The agreed amount has not left the deposit address for the depository yet; try again later",
     { depositAddress: depositAddress.address },
   );
 }
@@ -204,7 +213,7 @@ async function refuseBurning(
   throw refusal(
     "dailyBurntUsd",
     requestId,
-    `fast fills of this app balance burnt ${formatUsd(burntUsd)} USD of gas in 24 hours by reverting; at most ${enginePolicy.maxBurntFastFillUsd} is allowed`,
+    `Reverted fast fills of this app balance used ${formatUsd(burntUsd)} USD of gas in 24 hours, at most ${enginePolicy.maxBurntFastFillUsd} is allowed; try again later`,
     { burntUsd: formatUsd(burntUsd) },
   );
 }
@@ -223,8 +232,8 @@ function notVouched(
         "appBalance",
         requestId,
         hold.requiredUsd > usd
-          ? `the app balance available is ${availableUsd} USD; the fill and its gas may cost ${fillUsd} USD, ${requiredUsd} USD with the margin for price moves`
-          : `the app balance available is ${availableUsd} USD, the fill and its gas may cost ${fillUsd}`,
+          ? `The app balance has ${availableUsd} USD available, but the fill and its gas may cost ${fillUsd} USD (${requiredUsd} USD with the margin for price moves)`
+          : `The app balance has ${availableUsd} USD available, but the fill and its gas may cost ${fillUsd} USD`,
         {
           fillUsd,
           requiredUsd,
@@ -237,7 +246,7 @@ function notVouched(
       return refusal(
         "maxHoldsUsd",
         requestId,
-        "the API key's fast fills may not have so much at risk at once",
+        `Open fast fills of the API key already hold ${exposureUsd} USD; this one would exceed its rule maxHoldsUsd`,
         {
           fillUsd,
           exposureUsd,
@@ -248,7 +257,7 @@ function notVouched(
       return refusal(
         "vouchedBefore",
         requestId,
-        "the request was fast filled before and could not be filled; it waits for its deposit",
+        "The request was fast filled before without success; it is filled after its deposit",
       );
     default:
       return unreachable(hold);

@@ -170,7 +170,8 @@ async function beginAdvance(tx: Tx, { id }: Chain, advance: Advance): Promise<vo
 function endsOf({ change }: Advance): { ancestor: Pick<BlockRef, "number" | "hash">; last: BlockRef } {
   const [first] = change.append;
   const last = change.append.at(-1);
-  if (first === undefined || last === undefined) throw new Error("invariant violated: a step without blocks");
+  if (first === undefined || last === undefined)
+    throw new Error("invariant violated: scan step without blocks");
   return { ancestor: { number: first.number - 1n, hash: first.parentHash }, last };
 }
 

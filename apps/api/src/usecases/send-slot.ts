@@ -109,7 +109,7 @@ async function noteOutcome(
       // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined meanwhile.
       services.events.alarm("attempt_refused", {
         ...facts,
-        reason: "the solver lacks the native coin for this transaction",
+        reason: "the solver lacks the native token for this transaction",
       });
       return;
     case "rejected":

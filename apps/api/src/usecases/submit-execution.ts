@@ -57,16 +57,21 @@ export async function submitExecution(services: Needs, requestId: RequestId): Pr
     return { waitMs: 5_000, why };
   }
   if (!awaitsExecution(request.state))
-    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "the request went another way" });
+    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", {
+      why: "the request no longer awaits its execution",
+    });
   const deadlineMs = deadlineOf(request, execution);
   if (services.clock.nowMs() > deadlineMs)
-    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", { why: "it was not sent in time" });
+    return giveUp(services, requestId, "TRANSACTION_NOT_INCLUDED", {
+      why: "the execution was not sent in time",
+    });
   if (connected === undefined || services.executor === undefined)
     return wait(services, request, "the chain or the executor is disabled");
   const planned = await plan(services, connected, services.executor.address, execution, deadlineMs);
   switch (planned.kind) {
     case "fails":
-      if (mayBeAhead(services, request, execution)) return { waitMs: 1_000, why: "it fails now" };
+      if (mayBeAhead(services, request, execution))
+        return { waitMs: 1_000, why: "the call fails at the moment" };
       return giveUp(services, requestId, planned.reason, planned.detail);
     case "waits":
       return wait(services, request, planned.why);
@@ -114,7 +119,7 @@ async function plan(
   const prices = connected.pulse.gasPrices();
   // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
-    return { kind: "waits", why: "gas costs more than was set aside" };
+    return { kind: "waits", why: "gas costs more than was reserved" };
   const fees = cappedBy(prices, maxFeePerGas);
   const ours = ownAccounts(services);
   const simulated = await simulateExecution(connected, { from: executor, call, fees, gas: gasLimit, ours });
@@ -126,9 +131,9 @@ async function plan(
     case "forbidden":
       return { kind: "fails", reason: "EXECUTION_REVERTED", detail: { message: simulated.message } };
     case "insufficientFunds":
-      return { kind: "waits", why: "the executor lacks the coin" };
+      return { kind: "waits", why: "the executor lacks the native token" };
     case "unseen":
-      return { kind: "waits", why: "the node does not tell what the call does" };
+      return { kind: "waits", why: "the node cannot trace the call" };
     case "ok": {
       const reached = refusedTarget(services, connected, execution, simulated.outcome.calls);
       if (reached !== undefined) return refusedPlan(reached);
@@ -157,7 +162,7 @@ async function plan(
 }
 
 function refusedPlan(target: string): Planned {
-  const message = `${target} is a contract of this service, which an execution cannot call`;
+  const message = `executions must not call ${target}, a contract of this service`;
   return { kind: "fails", reason: "EXECUTION_REVERTED", detail: { message } };
 }
 
@@ -181,7 +186,7 @@ async function send(
     services.sendExecution === undefined
       ? await sendExecution(services, connected, executionPlan)
       : await services.sendExecution(connected, executionPlan);
-  return sent === "short" ? wait(services, request, "the executor lacks the coin") : DONE;
+  return sent === "short" ? wait(services, request, "the executor lacks the native token") : DONE;
 }
 
 /** Waits for what may pass, but not for ever: then nothing is sent, and the sponsor has everything back. */

@@ -166,7 +166,8 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
 /** The block of the slot's transaction is beyond reorgs: a payment is done, anything else means the leg was not paid. */
 async function settle(services: Needs, slot: Slot): Promise<void> {
   const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
-  if (attempt === undefined) throw new Error(`slot ${slot.id} is mined by an attempt that is not stored`);
+  if (attempt === undefined)
+    throw new Error(`invariant violated: slot ${slot.id} is mined by an attempt that is not stored`);
   const paid = attempt.kind === "pay" && slot.minedStatus === "success";
   if (!paid) {
     const reason =

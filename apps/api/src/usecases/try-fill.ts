@@ -37,11 +37,11 @@ export async function tryFill(
     case "forbidden":
       return { kind: "fails", reason: simulated.message, failure: undefined };
     case "insufficientFunds":
-      return { kind: "short", why: "the solver lacks the funds" };
+      return { kind: "short", why: "the solver lacks the funds for the fill" };
     case "unseen":
       return {
         kind: "short",
-        why: "the node does not tell what the fill does",
+        why: "the node cannot trace the fill",
         reason: "SOLVER_CAPACITY_EXCEEDED",
       };
     case "ok": {

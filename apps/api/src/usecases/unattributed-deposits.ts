@@ -50,20 +50,20 @@ function whereabouts(
       message: "it is worth less than the gas of its refund and stays in the depository",
     };
   if (disposition === "refund" && refundState !== "impossible" && refundWaits === undefined)
-    return { state: "refunding", message: `its refund to ${depositor}, minus the gas, is under way` };
+    return { state: "refunding", message: `its refund to ${depositor}, minus gas, is in progress` };
   if (disposition === "unattributed" && refundWaits === undefined && waitMs !== undefined) {
     const at = new Date(seenAtMs + waitMs).toISOString();
     return {
       state: "waiting",
-      message: `it goes back to ${depositor}, minus the gas, after ${at} if it is worth more than the gas`,
+      message: `it is refunded to ${depositor}, minus gas, after ${at} if it is worth more than the gas`,
     };
   }
   if (disposition === "refund" && refundState === "none")
     return {
       state: "held",
-      message: `its refund to ${depositor} waits until today's limit of such refunds has room, or the operator releases it`,
+      message: `its refund to ${depositor} waits until the daily limit of such refunds has room or the operator releases it`,
     };
-  return { state: "held", message: "it stays in the depository until the operator returns it" };
+  return { state: "held", message: "it stays in the depository until the operator refunds it" };
 }
 
 /** What reporting a transaction answers when it was recorded: its reporter learns of deposits that no status shows. */
@@ -75,5 +75,7 @@ export async function describeIndexed(
   const [unattributed] = await unattributedDeposits(services, [txHash], [chainId]);
   const message = "Transaction indexed";
   if (unattributed === undefined) return { message };
-  return { message: `${message}, but a deposit in it belongs to no known request: ${unattributed.message}` };
+  return {
+    message: `${message}, but one of its deposits does not match any known request: ${unattributed.message}`,
+  };
 }

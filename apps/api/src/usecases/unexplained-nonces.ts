@@ -15,10 +15,10 @@ import { endOf, isRail } from "./request-end.ts";
 
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
-const UNEXPLAINED_NONCE = "a used nonce of the sending key is unexplained";
+const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 const UNKNOWN_PENDING =
-  "a transaction of the sending key that the database does not know waits to be mined; replace it by a no-op if it does not pass";
+  "a pending transaction of the sending key is not in the database; replace it with a no-op if it is not mined";
 
 /** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
 const MAX_NONCES = 256;
@@ -62,7 +62,7 @@ export async function whyMaybePaid(
   const end = endOf(services.chains, chainId);
   if (end === undefined)
     return (await services.reads.hasLane(chainId))
-      ? `chain ${chainId} is not enabled, so whether it shows a payment of this fill is unknown: enable it`
+      ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
   if (isRail(end)) return undefined;
   const { signer, formerSigners = [] } = services;
@@ -120,13 +120,13 @@ export async function paymentOfLostOrder(
   for (const connected of chains.all) {
     const { name } = connected.chain;
     const why = await whyUnexplained(services, connected, signer.address).catch((error: unknown) => {
-      if (error instanceof RpcFault) return "the node does not answer";
+      if (error instanceof RpcFault) return "the node does not respond";
       throw error;
     });
     if (why !== undefined)
       return {
         kind: "unknown",
-        why: `whether chain ${name} shows a payment of its order is unknown: ${why}`,
+        why: `chain ${name} cannot be checked for a payment of its order: ${why}`,
       };
   }
   const senders = [signer, ...formerSigners].map(({ address }) => address);
@@ -135,7 +135,7 @@ export async function paymentOfLostOrder(
     ? { kind: "unpaid" }
     : {
         kind: "paid",
-        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid its order, whose rows are lost`,
+        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid its order, whose database rows are lost`,
       };
 }
 
@@ -156,7 +156,7 @@ async function whyPaidBy(
 }
 
 function whyLost(txHash: TxHash): string {
-  return `transaction ${txHash} made this payment, and its rows are lost: restore them`;
+  return `transaction ${txHash} made this payment, but its database rows are lost: restore them`;
 }
 
 /**
@@ -256,7 +256,7 @@ async function servedBy(
 async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
   const state = await reader.transaction(txHash);
   if (state.kind === "absent")
-    throw inconsistent("eth_getTransactionByHash", "the node does not know a transaction of its block");
+    throw inconsistent("eth_getTransactionByHash", "the node does not return a transaction of its own block");
   return state;
 }
 

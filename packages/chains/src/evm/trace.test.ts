@@ -79,10 +79,10 @@ describe("what a call fails for is said", () => {
     ["divideBy", [0n], "PANIC_DIVISION_BY_ZERO", "Division or modulo by zero (0x12)"],
     ["elementAt", [9n], "PANIC_ARRAY_INDEX_OUT_OF_BOUNDS", "Array index out of bounds (0x32)"],
     ["popFromEmpty", [], "PANIC_POP_ON_EMPTY_ARRAY", "Pop on an empty array (0x31)"],
-    ["choose", [7n], "PANIC_INVALID_ENUM_VALUE", "Value is no member of the enum (0x21)"],
+    ["choose", [7n], "PANIC_INVALID_ENUM_VALUE", "Value is not a member of the enum (0x21)"],
     ["assertFalse", [], "PANIC_ASSERTION_FAILED", "Assertion failed (0x01)"],
     ["allocate", [2n ** 64n], "PANIC_OUT_OF_MEMORY", "Too much memory allocated (0x41)"],
-    ["callUnset", [], "PANIC_UNINITIALIZED_FUNCTION", "Call of a zero-initialised function (0x51)"],
+    ["callUnset", [], "PANIC_UNINITIALIZED_FUNCTION", "Call of a zero-initialized function (0x51)"],
   ] as const)("a panic by its code: %s", async (name, args, label, message) => {
     const failure = await failureOf(encoded(name, args as never));
     expect(failure).toMatchObject({ label, message });

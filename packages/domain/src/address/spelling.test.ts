@@ -61,7 +61,7 @@ test("users of a test network of Bitcoin see and write its own addresses, and no
   expect(spellAddress(regtest, script)).toMatch(/^bcrt1q/);
   expect(spellAddress(bvm, script)).toMatch(/^bc1q/);
   expect(codeOf(() => parseAccount(regtest, spellAddress(bvm, script), "recipient"))).toBe(
-    "INVALID_ADDRESS recipient: recipient must be an address of Bitcoin",
+    "INVALID_ADDRESS recipient: recipient must be an address on Bitcoin",
   );
   expect(parseAccount(bvm, spellAddress(bvm, script).toUpperCase(), "user")).toBe(script);
 });

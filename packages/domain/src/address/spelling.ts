@@ -53,7 +53,7 @@ export function parseAccount(
 ): Hex {
   const account = chain.vmType === "evm" ? parseAddress(text) : railAccount(chain, text);
   if (account !== undefined) return account;
-  const form = chain.vmType === "evm" ? "a 20-byte address" : `an address of ${chain.displayName}`;
+  const form = chain.vmType === "evm" ? "a 20-byte address" : `an address on ${chain.displayName}`;
   throw new ServiceError("INVALID_ADDRESS", `${field} must be ${form}`, { field });
 }
 

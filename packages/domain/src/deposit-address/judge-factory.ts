@@ -33,7 +33,9 @@ export function judgeFactory(
   const { factory } = expected;
   const unsafe = (message: string): FactoryProblem => ({ kind: "unsafe", message });
   if (initCodeHash !== cloneCodeHash(factory))
-    return unsafe(`${factory} is not a deposit address factory of this version`);
+    return unsafe(
+      `contracts.depositAddressFactory ${factory} is not a deposit address factory of this version`,
+    );
   const paidInto = addressIn(depository);
   if (paidInto !== expected.depository)
     return unsafe(
@@ -42,7 +44,7 @@ export function judgeFactory(
   for (const [role, account] of Object.entries({ operator: addressIn(operator), owner: addressIn(owner) }))
     if (account !== undefined && expected.otherKeys.includes(account))
       return unsafe(
-        `the ${role} of the deposit address factory ${factory} is ${account}, a key of this service that sends other transactions: calls made for users could move what is at deposit addresses. Give the role to a key of its own`,
+        `the ${role} of the deposit address factory ${factory} is ${account}, a key of this service that sends other transactions: calls made for users could move the funds at deposit addresses; give the role to a separate key`,
       );
   const operated = addressIn(operator);
   if (expected.operator === undefined || operated !== expected.operator)

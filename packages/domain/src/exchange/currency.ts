@@ -41,9 +41,9 @@ export function exchangeCurrency(place: ExchangePlace): Hex {
   if (place.kind === "perps") return PERPS_CURRENCY;
   const { tokenId } = place;
   if (!TOKEN_ID.test(tokenId) || tokenId === PERPS_CURRENCY)
-    throw new RangeError(`${tokenId} is no token id of 16 bytes in lower case`);
+    throw new RangeError(`token id must be 16 lower-case hex bytes, got ${tokenId}`);
   if (place.kind === "spot") return tokenId;
-  if (!isOtherDex(place.dex)) throw new RangeError("not the name of a dex");
+  if (!isOtherDex(place.dex)) throw new RangeError(`invalid dex name: ${place.dex}`);
   return `${tokenId}${Buffer.from(place.dex, "latin1").toString("hex")}`;
 }
 

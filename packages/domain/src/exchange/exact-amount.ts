@@ -18,6 +18,6 @@ export function parseExactAmount(text: string, decimals: number): bigint | undef
 
 /** The amount as an action writes it: no zeros at the end. Inverse of {@link parseExactAmount}. @throws RangeError for less than nothing */
 export function exactAmountText(amount: bigint, decimals: number): string {
-  if (amount < 0n) throw new RangeError("an amount is not negative");
+  if (amount < 0n) throw new RangeError(`amount must not be negative, got ${amount}`);
   return formatAmount(amount, decimals);
 }

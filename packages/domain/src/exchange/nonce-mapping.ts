@@ -40,11 +40,12 @@ export function nonceMappingTypedData(mapping: NonceMapping): TypedDataToSign {
   const wallet = parseAddress(mapping.wallet);
   const depositor = parseAddress(mapping.depositor);
   const id = parseHex32(mapping.id);
-  if (wallet === undefined || depositor === undefined) throw new RangeError("not an address of 20 bytes");
-  if (id === undefined) throw new RangeError("the id is not 32 bytes");
-  if (BigInt.asUintN(256, nonce) !== nonce) throw new RangeError(`${nonce} is no uint256`);
+  if (wallet === undefined || depositor === undefined)
+    throw new RangeError("wallet and depositor must be 20-byte addresses");
+  if (id === undefined) throw new RangeError("id must be 32 bytes");
+  if (BigInt.asUintN(256, nonce) !== nonce) throw new RangeError(`nonce must be a uint256, got ${nonce}`);
   if (!Number.isSafeInteger(signatureChainId) || signatureChainId < 1)
-    throw new RangeError(`${signatureChainId} is no chain id`);
+    throw new RangeError(`signatureChainId must be a chain id, got ${signatureChainId}`);
   return {
     signatureKind: "eip712",
     domain: {

@@ -113,7 +113,7 @@ export interface SendAssetTerms {
 /** A `sendAsset` action out of the account itself, never out of a sub-account. @throws RangeError for an amount that moves nothing, a nonce that is none, no address */
 export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAssetTerms): ExchangeAction {
   const { network, signatureChainId, from, to, token, amount, decimals } = terms;
-  if (amount <= 0n) throw new RangeError("a transfer moves more than nothing");
+  if (amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${amount}`);
   return {
     type: "sendAsset",
     signatureChainId: chainIdText(signatureChainId),
@@ -136,7 +136,7 @@ export type UsdSendTerms = Pick<
 
 /** A `usdSend` action. @throws RangeError as {@link sendAssetAction} */
 export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTerms): ExchangeAction {
-  if (terms.amount <= 0n) throw new RangeError("a transfer moves more than nothing");
+  if (terms.amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${terms.amount}`);
   return {
     type: "usdSend",
     signatureChainId: chainIdText(terms.signatureChainId),
@@ -154,18 +154,20 @@ export function exchangeNonceOf(action: ExchangeAction): number {
 
 /** A nonce must survive JSON and both clocks: a positive safe integer. @throws RangeError */
 export function checkedExchangeNonce(nonce: number): number {
-  if (!Number.isSafeInteger(nonce) || nonce <= 0) throw new RangeError(`${nonce} is no nonce`);
+  if (!Number.isSafeInteger(nonce) || nonce <= 0)
+    throw new RangeError(`nonce must be a positive safe integer, got ${nonce}`);
   return nonce;
 }
 
 function chainIdText(chainId: number): Hex {
-  if (!Number.isSafeInteger(chainId) || chainId < 1) throw new RangeError(`${chainId} is no chain id`);
+  if (!Number.isSafeInteger(chainId) || chainId < 1)
+    throw new RangeError(`chain id must be a positive safe integer, got ${chainId}`);
   return `0x${chainId.toString(16)}`;
 }
 
 /** The exchange hashes the text of an address, so it must be in one spelling on both sides: lower case. */
 function account(address: Address): Address {
   const parsed = parseAddress(address);
-  if (parsed === undefined) throw new RangeError("an account of the exchange is 20 bytes");
+  if (parsed === undefined) throw new RangeError(`account must be a 20-byte address, got ${address}`);
   return parsed;
 }

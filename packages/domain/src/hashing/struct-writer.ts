@@ -26,11 +26,11 @@ for (let code = 0; code < 16; code++) {
 export function writeHex(hex: string, target: Uint8Array, offset: number): number {
   const length = (hex.length - 2) >> 1;
   if ((hex.length & 1) === 1 || hex.charCodeAt(0) !== 48 || hex.charCodeAt(1) !== 120)
-    throw new RangeError(`not hex bytes: ${hex.slice(0, 80)}`);
+    throw new RangeError(`expected hex bytes, got ${hex.slice(0, 80)}`);
   for (let i = 0; i < length; i++) {
     const high = NIBBLES[hex.charCodeAt(2 + i * 2)] ?? 255;
     const low = NIBBLES[hex.charCodeAt(3 + i * 2)] ?? 255;
-    if ((high | low) > 15) throw new RangeError(`not hex bytes: ${hex.slice(0, 80)}`);
+    if ((high | low) > 15) throw new RangeError(`expected hex bytes, got ${hex.slice(0, 80)}`);
     target[offset + i] = (high << 4) | low;
   }
   return length;
@@ -122,13 +122,13 @@ export function structWriter(words: number): StructWriter {
       return writer;
     },
     bytes32(hex) {
-      if (hex.length !== 66) throw new RangeError(`not 32 bytes: ${hex.slice(0, 80)}`);
+      if (hex.length !== 66) throw new RangeError(`expected 32 bytes, got ${hex.slice(0, 80)}`);
       writeHex(hex, buffer, offset);
       offset += 32;
       return writer;
     },
     uint256(value) {
-      if (value < 0n || value > UINT256_MAX) throw new RangeError(`${value} is not a uint256`);
+      if (value < 0n || value > UINT256_MAX) throw new RangeError(`expected a uint256, got ${value}`);
       buffer.fill(0, offset, offset + 32);
       for (let at = offset + 24, rest = value; rest !== 0n; at -= 8, rest >>= 64n)
         view.setBigUint64(at, rest & LOW_64);
@@ -136,23 +136,24 @@ export function structWriter(words: number): StructWriter {
       return writer;
     },
     int256(value) {
-      if (BigInt.asIntN(256, value) !== value) throw new RangeError(`${value} is not an int256`);
+      if (BigInt.asIntN(256, value) !== value) throw new RangeError(`expected an int256, got ${value}`);
       return writer.uint256(BigInt.asUintN(256, value));
     },
     uint8(value) {
-      if (value > 0xff) throw new RangeError(`${value} is not a uint8`);
+      if (value > 0xff) throw new RangeError(`expected a uint8, got ${value}`);
       return writer.uint32(value);
     },
     uint32(value) {
       if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff)
-        throw new RangeError(`${value} is not a uint32`);
+        throw new RangeError(`expected a uint32, got ${value}`);
       buffer.fill(0, offset, offset + 28);
       view.setUint32(offset + 28, value);
       offset += 32;
       return writer;
     },
     address(address) {
-      if (address.length !== 42) throw new RangeError(`not an address: ${address.slice(0, 80)}`);
+      if (address.length !== 42)
+        throw new RangeError(`expected a 20-byte address, got ${address.slice(0, 80)}`);
       buffer.fill(0, offset, offset + 12);
       writeHex(address, buffer, offset + 12);
       offset += 32;

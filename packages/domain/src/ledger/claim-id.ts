@@ -33,7 +33,7 @@ export function claimIdOf(facts: ClaimFacts): Hex32 {
   const encoded = new Uint8Array(words.length * 32);
   for (const [at, word] of words.entries()) {
     const length = (word.length - 2) / 2;
-    if (length > 32) throw new RangeError(`longer than 32 bytes: ${word.slice(0, 80)}`);
+    if (length > 32) throw new RangeError(`expected at most 32 bytes, got ${word.slice(0, 80)}`);
     writeHex(word, encoded, at * 32 + (32 - length));
   }
   return toHex(keccak(encoded));
@@ -41,6 +41,6 @@ export function claimIdOf(facts: ClaimFacts): Hex32 {
 
 function uint256(value: number | bigint): Hex32 {
   const whole = BigInt(value);
-  if (whole < 0n || whole >= 1n << 256n) throw new RangeError(`${value} is not a uint256`);
+  if (whole < 0n || whole >= 1n << 256n) throw new RangeError(`expected a uint256, got ${value}`);
   return `0x${whole.toString(16).padStart(64, "0")}`;
 }

@@ -60,7 +60,8 @@ const LOST_BITS = 0xffffffffn;
  */
 export function sqrtRatioAtTick(tick: number): bigint {
   const distance = Math.abs(tick);
-  if (!Number.isInteger(tick) || distance > MAX_TICK) throw new RangeError(`there is no tick ${tick}`);
+  if (!Number.isInteger(tick) || distance > MAX_TICK)
+    throw new RangeError(`tick must be from -${MAX_TICK} to ${MAX_TICK}, got ${tick}`);
   let ratio = ONE_Q128;
   for (let bit = 0; distance >> bit !== 0; bit++) {
     if (((distance >> bit) & 1) === 1) ratio = (ratio * (POWERS[bit] as bigint)) >> 128n;
@@ -80,7 +81,7 @@ const LOG2_OF_HALF_A_TICK = Math.log2(1.0001) / 2;
  */
 export function tickAtSqrtRatio(sqrtRatio: bigint): number {
   if (sqrtRatio < MIN_SQRT_RATIO || sqrtRatio >= MAX_SQRT_RATIO)
-    throw new RangeError("no pool has this price");
+    throw new RangeError(`sqrtRatio is outside the range of Uniswap pools: ${sqrtRatio}`);
   // The estimate is off by far less than a tick, so that looking at its neighbours makes it exact.
   const excess = BigInt(Math.max(0, sqrtRatio.toString(2).length - 53));
   const log2 = Math.log2(Number(sqrtRatio >> excess)) + Number(excess) - 96;

@@ -17,9 +17,10 @@ export function encodeFillContract(fillContract: Address): Hex {
  * @throws RangeError when the value is no uint256 or the data no whole bytes.
  */
 export function encodeOrderCall(call: OrderCall): Hex {
-  if (call.value < 0n || call.value >= 1n << 256n) throw new RangeError("call value is not a uint256");
+  if (call.value < 0n || call.value >= 1n << 256n)
+    throw new RangeError(`call value must be a uint256, got ${call.value}`);
   const data = call.data.slice(2).toLowerCase();
-  if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data is not whole bytes of hex");
+  if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data must be hex bytes");
   const length = data.length / 2;
   const padded = data.padEnd(Math.ceil(length / 32) * 64, "0");
   // Heads: the address, where the second tuple begins, the value. That tuple: where its bytes begin, their length, the bytes.
@@ -41,7 +42,7 @@ export function decodeOrderCall(element: Hex): OrderCall {
     value: BigInt(`0x${at(2)}`),
   };
   if (element.length < start || encodeOrderCall(call) !== element)
-    throw new RangeError("the element of output.calls is not an encoded call");
+    throw new RangeError("output.calls contains an element that is not an encoded call");
   return call;
 }
 

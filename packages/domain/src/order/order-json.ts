@@ -165,7 +165,7 @@ function uint(text: string, field: string): bigint {
 
 function deadline(seconds: number, field: string): number {
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > 0xffff_ffff)
-    throw invalid(field, "Unix seconds below 2^32");
+    throw invalid(field, "a Unix time in seconds below 2^32");
   return seconds;
 }
 

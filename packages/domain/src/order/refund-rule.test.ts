@@ -121,10 +121,10 @@ test("a refund in another currency, to a stranger or after the order's deadline 
     return plan.kind === "pay" ? plan.unattestable : plan.kind;
   };
   expect(why({})).toBe(undefined);
-  expect(why({ deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(/another currency/);
-  expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/another chain/);
+  expect(why({ deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(/not in the currency/);
+  expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/not on the chain/);
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
-  expect(why({ now: 1_001, paidBy: 1_601 })).toMatch(/time for refunds is over/);
+  expect(why({ now: 1_001, paidBy: 1_601 })).toMatch(/refund deadline/);
   expect(why({ isSolversOwn: false })).toMatch(/solver whose key is not configured/);
   expect(why({ rest: 0n })).toBe("tooLow");
   expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
@@ -147,7 +147,7 @@ test("a refund near its deadline that oracles would refuse for another reason is
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
   expect(why({ router: STRANGER })).toBe(FORMER_ROUTER);
   expect(why({ order: orderOf(1n, 1n), deposit: { ...facts.deposit, currency: NATIVE } })).toMatch(
-    /another currency/,
+    /not in the currency/,
   );
 });
 

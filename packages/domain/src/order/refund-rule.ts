@@ -73,15 +73,16 @@ export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit)
     return unattestable("the order does not have exactly one input");
   if (option === undefined) return unattestable("the order has no refund option");
   if (input.payment.chainId !== deposit.chainId)
-    return unattestable("the deposit is on another chain than the order's input");
+    return unattestable("the deposit is not on the chain of the order's input");
   if (input.payment.currency !== deposit.currency)
-    return unattestable("the deposit is in another currency than the order's input");
-  if (input.payment.amount * input.payment.weight === 0n) return unattestable("the order asks for nothing");
+    return unattestable("the deposit is not in the currency of the order's input");
+  if (input.payment.amount * input.payment.weight === 0n)
+    return unattestable("the order requests an amount of zero");
   const difference = weightedDifference(order, [deposit.amount]);
-  if (!fitsMessage(difference)) return unattestable("the deposit is out of all proportion to the order");
+  if (!fitsMessage(difference)) return unattestable("the deposit is too large in proportion to the order");
   const demand = refundDemand(option, vm, deposit.depositor, difference);
   if (demand.chainId !== deposit.chainId || demand.currency !== deposit.currency)
-    return unattestable("the order refunds in another currency or on another chain");
+    return unattestable("the order refunds in another currency or on another chain than the deposit");
   return { kind: "attestable", demand };
 }
 
@@ -109,7 +110,7 @@ export interface RefundFacts {
 }
 
 /** Why a refund through the configured router cannot be attested: oracles count only what the order's own router pays. */
-export const FORMER_ROUTER = "the order names a router that is no longer the chain's";
+export const FORMER_ROUTER = "the order names a router that the chain no longer uses";
 
 /** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
@@ -122,7 +123,7 @@ export const PASSING_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY,
 
 /** Why neither a fill nor a refund of such a deposit can be attested. */
 export const UNATTESTABLE_DEPOSIT =
-  "oracles cannot attest the deposit's transaction: its receipt is larger than oracles read, or it has more deposits than one execution holds";
+  "oracles cannot attest the transaction of the deposit: its receipt is too large, or it has too many deposits";
 
 export type RefundPlan =
   /** `unattestable`: why settlement may never repay it; only {@link PASSING_REASONS} can change. */
@@ -152,13 +153,13 @@ export function planRefund({
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;
   if (demand.recipient !== recipient)
-    return unattestable("the refund goes to somebody whom the order does not name");
-  if (demand.deadline < now) return unattestable("the order's time for refunds is over");
+    return unattestable("the refund goes to a recipient that the order does not name");
+  if (demand.deadline < now) return unattestable("the refund deadline of the order has passed");
   const extraData = order.inputs[0]?.refunds[0]?.extraData;
   if (router !== undefined && extraData !== encodeFillContract(router)) return unattestable(FORMER_ROUTER);
   const attested = amount > demand.minimum ? amount : demand.minimum;
   // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its deposit.
-  if (attested > deposit.amount) return unattestable("the order demands more than was deposited");
+  if (attested > deposit.amount) return unattestable("the order requires a refund larger than the deposit");
   const unattestableReason = demand.deadline < paidBy ? REFUND_MAY_BE_LATE : undefined;
   return { kind: "pay", amount: attested, unattestable: unattestableReason };
 }

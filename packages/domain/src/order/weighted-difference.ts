@@ -14,7 +14,7 @@ export function totalWeight({ inputs }: Order): bigint {
  */
 export function weightedDifference(order: Order, paid: readonly bigint[]): bigint {
   const requested = totalWeight(order);
-  if (requested === 0n) throw new RangeError("the order asks for nothing");
+  if (requested === 0n) throw new RangeError("the order requests an amount of zero");
   const received = order.inputs.reduce((sum, { payment }, i) => sum + (paid[i] ?? 0n) * payment.weight, 0n);
   // Division of bigints truncates toward zero.
   return ((received - requested) * DIFFERENCE_SCALE) / requested;

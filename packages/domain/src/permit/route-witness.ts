@@ -78,7 +78,7 @@ function callHash({ to, data, value }: RouterCall): Uint8Array {
 
 function wordOf(address: Address): Uint8Array {
   const bytes = bytesOf(address);
-  if (bytes.length !== 20) throw new RangeError(`not an address: ${address.slice(0, 80)}`);
+  if (bytes.length !== 20) throw new RangeError(`expected a 20-byte address, got ${address.slice(0, 80)}`);
   const word = new Uint8Array(32);
   word.set(bytes, 12);
   return word;

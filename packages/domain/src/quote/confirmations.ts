@@ -4,7 +4,7 @@ import type { ConfirmationTier } from "../chain/chain.ts";
 export function confirmationsFor(tiers: readonly ConfirmationTier[], valueUsd: bigint): number {
   for (const tier of tiers)
     if (tier.belowUsd === undefined || valueUsd < tier.belowUsd) return tier.confirmations;
-  throw new RangeError("the last confirmation tier has a bound");
+  throw new RangeError("confirmationTiers: the last tier must not set belowUsd");
 }
 
 /** Height at which a deposit in `block` has `confirmations`. Zero is served like one: what is in no block cannot be proven to be there. */

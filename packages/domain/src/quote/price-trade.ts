@@ -3,6 +3,7 @@ import type { TradeType } from "../request/terms.ts";
 import { forward } from "./forward.ts";
 import type { ForwardQuote, PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
+import { formatAmount } from "../money/decimal-text.ts";
 
 /** A priced trade: `expected` is what the recipient is to get. */
 export interface PricedTrade extends ForwardQuote {
@@ -14,15 +15,36 @@ export interface PricedTrade extends ForwardQuote {
  * The output types expect exactly what was asked, although the least input may yield some smallest units more (an input has coarser steps than its output).
  * @throws ServiceError AMOUNT_TOO_LOW when the input does not cover the fees and one unit of output.
  */
-export function priceTrade(tradeType: TradeType, amount: bigint, facts: PricingFacts): PricedTrade {
+export function priceTrade(
+  tradeType: TradeType,
+  amount: bigint,
+  facts: PricingFacts,
+  symbol: string,
+): PricedTrade {
   if (tradeType !== "EXACT_INPUT") {
     const priced = forward(inputFor(amount, facts), facts);
     return { ...priced, expected: amount };
   }
   const priced = forward(amount, facts);
   if (priced.output > 0n) return { ...priced, expected: priced.output };
-  throw new ServiceError("AMOUNT_TOO_LOW", "The amount does not cover the fees", {
+  throw amountBelowFees(amount, inputFor(1n, facts), { decimals: facts.origin.decimals, symbol });
+}
+
+/** @param minimum the input that would cover them; undefined when no swap could tell it */
+export function amountBelowFees(
+  amount: bigint,
+  minimum: bigint | undefined,
+  { decimals, symbol }: { readonly decimals: number; readonly symbol: string },
+): ServiceError {
+  const message =
+    minimum === undefined
+      ? `amount must cover the fees, got ${amount}; raise it`
+      : `amount must be at least ${minimum} (${formatAmount(minimum, decimals)} ${symbol}) to cover the fees, got ${amount}`;
+  return new ServiceError("AMOUNT_TOO_LOW", message, {
     field: "amount",
-    data: { amount: amount.toString(), minimumAmount: inputFor(1n, facts).toString() },
+    data: {
+      amount: amount.toString(),
+      ...(minimum !== undefined && { minimumAmount: minimum.toString() }),
+    },
   });
 }

@@ -85,7 +85,7 @@ test("a hundred dollars pay flat fee, gas and six basis points, and buy the rest
 test("an exact input below its fees is refused and told the least amount that works", () => {
   let refusal: unknown;
   try {
-    priceTrade("EXACT_INPUT", 40_000n, facts);
+    priceTrade("EXACT_INPUT", 40_000n, facts, "USDC");
   } catch (error) {
     refusal = error;
   }
@@ -93,13 +93,13 @@ test("an exact input below its fees is refused and told the least amount that wo
   const { code, facts: told } = refusal as ServiceError;
   expect(code).toBe("AMOUNT_TOO_LOW");
   const least = BigInt((told.data as { minimumAmount: string }).minimumAmount);
-  expect(priceTrade("EXACT_INPUT", least, facts).expected > 0n).toBe(true);
-  expect(() => priceTrade("EXACT_INPUT", least - 1n, facts)).toThrow(ServiceError);
+  expect(priceTrade("EXACT_INPUT", least, facts, "USDC").expected > 0n).toBe(true);
+  expect(() => priceTrade("EXACT_INPUT", least - 1n, facts, "USDC")).toThrow(ServiceError);
 });
 
 test("the output trade types expect exactly what was asked", () => {
   for (const tradeType of ["EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const) {
-    const trade = priceTrade(tradeType, 123_456_789_012_345n, facts);
+    const trade = priceTrade(tradeType, 123_456_789_012_345n, facts, "USDC");
     expect(trade.expected).toBe(123_456_789_012_345n);
     expect(trade.output >= trade.expected).toBe(true);
   }

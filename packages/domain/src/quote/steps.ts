@@ -267,7 +267,7 @@ export function signatureSteps(facts: SignatureFacts): QuoteStep[] {
     {
       id,
       action: "Sign in your wallet",
-      description: `Sign for the payment of ${facts.amountFormatted} ${facts.symbol}`,
+      description: `Sign the payment of ${facts.amountFormatted} ${facts.symbol}`,
       kind: "signature",
       requestId,
       depositAddress: "",
@@ -325,7 +325,7 @@ function approve(facts: StepPayment, spender: Address, amount: bigint): Transact
     id: "approve",
     action: "Confirm transaction in your wallet",
     description: reset
-      ? `Reset the allowance of ${facts.symbol} before setting it anew`
+      ? `Reset the allowance of ${facts.symbol} before the new approval`
       : amount === UNBOUNDED
         ? `Approve ${facts.symbol} once for payments by signature`
         : `Approve ${facts.amountFormatted} ${facts.symbol} for the payment`,

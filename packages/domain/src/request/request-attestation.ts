@@ -78,6 +78,6 @@ function hashOfWords(words: readonly Hex[]): Hex32 {
 
 function uint256(value: number | bigint): Hex32 {
   const whole = BigInt(value);
-  if (whole < 0n || whole >= 1n << 256n) throw new RangeError(`${value} is not a uint256`);
+  if (whole < 0n || whole >= 1n << 256n) throw new RangeError(`expected a uint256, got ${value}`);
   return `0x${whole.toString(16).padStart(64, "0")}`;
 }

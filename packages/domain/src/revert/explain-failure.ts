@@ -70,7 +70,7 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
   const [topLevel] = frames;
   const innermost = frames.at(-1);
   if (topLevel === undefined || innermost === undefined)
-    throw new RangeError("a path has at least one frame");
+    throw new RangeError("invariant violated: failure path without frames");
   return {
     label: revert.label,
     message: revert.message,

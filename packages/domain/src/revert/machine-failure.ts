@@ -23,10 +23,10 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [
     /insufficient balance|OutOfFunds|out of funds|lack of funds/i,
     "INSUFFICIENT_NATIVE_BALANCE",
-    "A caller lacks the native coin that it sends along",
+    "A caller lacks the native token that it sends",
   ],
-  [/call depth|CallTooDeep/i, "CALL_TOO_DEEP", "Calls are nested too deep"],
-  [/collision/i, "CONTRACT_ADDRESS_COLLISION", "There is a contract already where one was to be created"],
+  [/call depth|CallTooDeep/i, "CALL_TOO_DEEP", "Calls are nested too deeply"],
+  [/collision/i, "CONTRACT_ADDRESS_COLLISION", "A contract already exists at the address to be created"],
   [
     /max (?:init)?code size|CreateContractSizeLimit|CreateInitCodeSizeLimit/i,
     "CODE_TOO_LARGE",

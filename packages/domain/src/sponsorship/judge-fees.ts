@@ -1,3 +1,4 @@
+import { formatUsd } from "../money/decimal-text.ts";
 import type { SponsorshipRefusal, SponsorshipSpending } from "./judge-sponsorship.ts";
 import type { SponsorshipRules } from "./rules.ts";
 
@@ -12,9 +13,15 @@ export function judgeFees(
   { todayUsd, userTodayUsd }: Pick<SponsorshipSpending, "todayUsd" | "userTodayUsd">,
 ): SponsorshipRefusal | undefined {
   if (dailyUsd !== undefined && todayUsd + costUsd > dailyUsd)
-    return { rule: "dailyUsd", message: "the budget of the day does not cover these fees" };
+    return {
+      rule: "dailyUsd",
+      message: `the daily budget of the API key ($${formatUsd(dailyUsd)}) does not cover these fees`,
+    };
   if (perUserDailyUsd !== undefined && userTodayUsd + costUsd > perUserDailyUsd)
-    return { rule: "perUserDailyUsd", message: "the user's budget of the day does not cover these fees" };
+    return {
+      rule: "perUserDailyUsd",
+      message: `the daily budget per user ($${formatUsd(perUserDailyUsd)}) does not cover these fees`,
+    };
   return undefined;
 }
 

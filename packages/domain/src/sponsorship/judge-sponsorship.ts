@@ -54,16 +54,22 @@ function judgeCalls(
 ): SponsorshipRefusal | undefined {
   for (const one of [call, ...innerCalls]) {
     if (rules.denyTargets?.includes(one.target))
-      return { rule: "denyTargets", message: `calls to ${one.target} are not sponsored` };
+      return { rule: "denyTargets", message: `the API key does not sponsor calls to ${one.target}` };
     if (rules.denySelectors?.some((rule) => names(rule, one)))
-      return { rule: "denySelectors", message: `${one.selector} on ${one.target} is not sponsored` };
+      return {
+        rule: "denySelectors",
+        message: `the API key does not sponsor calls of ${one.selector} on ${one.target}`,
+      };
   }
   if (rules.allowTargets !== undefined && !rules.allowTargets.includes(call.target))
-    return { rule: "allowTargets", message: `${call.target} is not among the contracts that are sponsored` };
+    return {
+      rule: "allowTargets",
+      message: `${call.target} is not among the contracts that the API key sponsors`,
+    };
   if (rules.allowSelectors !== undefined && !rules.allowSelectors.some((rule) => names(rule, call)))
     return {
       rule: "allowSelectors",
-      message: `${call.selector ?? "a call without a function"} on ${call.target} is not among the functions that are sponsored`,
+      message: `${call.selector ?? "a call without a function"} on ${call.target} is not among the functions that the API key sponsors`,
     };
   return undefined;
 }
@@ -80,25 +86,35 @@ function judgeCosts(
   if (valueUsd > rules.maxCallValueUsd)
     return {
       rule: "maxCallValueUsd",
-      message: `the call carries native currency worth $${formatUsd(valueUsd)}, which the app would pay, and the API key's rule maxCallValueUsd allows $${formatUsd(rules.maxCallValueUsd)}: raise it to sponsor such calls`,
+      message: `the call carries native tokens worth $${formatUsd(valueUsd)}, at most $${formatUsd(rules.maxCallValueUsd)} are sponsored; raise the rule maxCallValueUsd of the API key`,
     };
   if (exceeds(spending.todayUsd + costUsd, rules.dailyUsd))
-    return { rule: "dailyUsd", message: "the budget of the day does not cover this call" };
+    return {
+      rule: "dailyUsd",
+      message: `the daily budget of the API key${limit(rules.dailyUsd)} does not cover this call`,
+    };
   // Without a name the bound would not bind: whoever hides the user gets nothing.
   if (rules.perUserDailyUsd !== undefined && user === undefined)
-    return { rule: "perUserDailyUsd", message: "nobody can be named as the user of this call" };
+    return { rule: "perUserDailyUsd", message: "the user of this call cannot be determined" };
   if (exceeds(spending.userTodayUsd + costUsd, rules.perUserDailyUsd))
-    return { rule: "perUserDailyUsd", message: "the user's budget of the day does not cover this call" };
+    return {
+      rule: "perUserDailyUsd",
+      message: `the daily budget per user${limit(rules.perUserDailyUsd)} does not cover this call`,
+    };
   if (exceeds(spending.targetTodayUsd + costUsd, targetBudget(rules, call.target)))
     return {
       rule: "perTargetDailyUsd",
-      message: `the budget of the day for ${call.target} does not cover this call`,
+      message: `the daily budget for ${call.target}${limit(targetBudget(rules, call.target))} does not cover this call`,
     };
   return undefined;
 }
 
 function targetBudget({ perTargetDailyUsd }: SponsorshipRules, target: Address): bigint | undefined {
   return typeof perTargetDailyUsd === "bigint" ? perTargetDailyUsd : perTargetDailyUsd?.get(target);
+}
+
+function limit(usd: bigint | undefined): string {
+  return usd === undefined ? "" : ` ($${formatUsd(usd)})`;
 }
 
 function exceeds(usd: bigint, most: bigint | undefined): boolean {

@@ -8,7 +8,7 @@ const PSBT = /^70736274ff(?:[0-9a-f]{2})+$/;
 /** The payload that stands for a partially signed transaction, given as bare hex. @throws RangeError when it does not begin as one. */
 export function encodeBitcoinPsbt(psbt: string): Hex {
   const hex = psbt.toLowerCase();
-  if (!PSBT.test(hex)) throw new RangeError("not a partially signed transaction in hex");
+  if (!PSBT.test(hex)) throw new RangeError("expected a partially signed transaction (PSBT) in hex");
   return `0x${hex}`;
 }
 

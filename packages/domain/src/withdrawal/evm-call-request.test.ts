@@ -135,19 +135,19 @@ test("a request pays its one call's native value or its one transfer of a token"
 
 test("a request that could be carried out without paying what it seems to pay is refused", () => {
   const refusal = (...calls: Partial<EvmCall>[]) => (paid(...calls) as { refusal?: string }).refusal;
-  expect(refusal()).toBe("a withdrawal makes exactly one call");
-  expect(refusal({}, {})).toBe("a withdrawal makes exactly one call");
-  expect(refusal({ allowFailure: true })).toBe("a withdrawal's call must not be allowed to fail");
+  expect(refusal()).toBe("a withdrawal must have exactly one call");
+  expect(refusal({}, {})).toBe("a withdrawal must have exactly one call");
+  expect(refusal({ allowFailure: true })).toBe("the call of a withdrawal must not allow failure");
   expect(refusal({ data: "0x", value: 1n, allowFailure: true })).toBe(
-    "a withdrawal's call must not be allowed to fail",
+    "the call of a withdrawal must not allow failure",
   );
-  expect(refusal({ data: "0x", value: 0n })).toBe("the withdrawal moves nothing");
-  expect(refusal({ value: 1n })).toBe("a withdrawal of a token sends no native coin");
+  expect(refusal({ data: "0x", value: 0n })).toBe("the withdrawal has an amount of 0");
+  expect(refusal({ value: 1n })).toBe("a token withdrawal must not send native tokens");
   expect(refusal({ to: "0x0000000000000000000000000000000000000000" })).toBe(
-    "the native coin has no transfer function",
+    "the native token has no transfer function",
   );
   const zero = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, 0n] });
-  expect(refusal({ data: zero })).toBe("the withdrawal moves nothing");
+  expect(refusal({ data: zero })).toBe("the withdrawal has an amount of 0");
   const odd: Hex[] = [
     `${transfer}00`,
     transfer.slice(0, -2) as Hex,
@@ -158,6 +158,6 @@ test("a request that could be carried out without paying what it seems to pay is
   ];
   for (const data of odd)
     expect(refusal({ data }), data).toBe(
-      "a withdrawal's call is a native payment or the transfer of a token",
+      "the call of a withdrawal must be a native payment or a token transfer",
     );
 });

@@ -99,21 +99,21 @@ export function evmWithdrawalPayment({
   calls,
 }: EvmCallRequest): EvmWithdrawalPayment | { readonly refusal: string } {
   const [call, ...others] = calls;
-  if (call === undefined || others.length > 0) return { refusal: "a withdrawal makes exactly one call" };
-  if (call.allowFailure) return { refusal: "a withdrawal's call must not be allowed to fail" };
+  if (call === undefined || others.length > 0) return { refusal: "a withdrawal must have exactly one call" };
+  if (call.allowFailure) return { refusal: "the call of a withdrawal must not allow failure" };
   const to = lower(call.to);
   const data = lower(call.data);
   if (data === "0x") {
-    if (call.value === 0n) return { refusal: "the withdrawal moves nothing" };
+    if (call.value === 0n) return { refusal: "the withdrawal has an amount of 0" };
     return { recipient: to, currency: NATIVE_CURRENCY, amount: call.value };
   }
   const [, recipient, amountHex] = TRANSFER_CALL.exec(data) ?? [];
   if (recipient === undefined || amountHex === undefined)
-    return { refusal: "a withdrawal's call is a native payment or the transfer of a token" };
-  if (call.value !== 0n) return { refusal: "a withdrawal of a token sends no native coin" };
-  if (to === NATIVE_CURRENCY) return { refusal: "the native coin has no transfer function" };
+    return { refusal: "the call of a withdrawal must be a native payment or a token transfer" };
+  if (call.value !== 0n) return { refusal: "a token withdrawal must not send native tokens" };
+  if (to === NATIVE_CURRENCY) return { refusal: "the native token has no transfer function" };
   const amount = BigInt(`0x${amountHex}`);
-  if (amount === 0n) return { refusal: "the withdrawal moves nothing" };
+  if (amount === 0n) return { refusal: "the withdrawal has an amount of 0" };
   return { recipient: `0x${recipient}`, currency: to, amount };
 }
 

@@ -142,6 +142,6 @@ export function hyperliquidActionId(action: HyperliquidAction, names: ExchangeSi
 }
 
 function uint64(value: bigint): bigint {
-  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`${value} is not a uint64`);
+  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`expected a uint64, got ${value}`);
   return value;
 }

@@ -95,11 +95,11 @@ export function lighterTransferText(request: LighterTransfer): string {
 }
 
 function number(value: bigint): string {
-  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`${value} is not a uint64`);
+  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`expected a uint64, got ${value}`);
   return `0x${value.toString(16).padStart(16, "0")}`;
 }
 
 function memoOf({ memo }: LighterTransfer): Hex32 {
-  if (!/^0x[0-9a-fA-F]{64}$/.test(memo)) throw new RangeError("the memo is not 32 bytes");
+  if (!/^0x[0-9a-fA-F]{64}$/.test(memo)) throw new RangeError("memo must be 32 bytes");
   return memo.toLowerCase() as Hex32;
 }

@@ -31,7 +31,7 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
   const isToken = request.token !== NATIVE;
   const bytes = new Uint8Array(isToken ? LENGTH_TOKEN : LENGTH_NATIVE);
   const view = new DataView(bytes.buffer);
-  if (request.domain.length !== 66) throw new RangeError("the domain is not 32 bytes");
+  if (request.domain.length !== 66) throw new RangeError("domain must be 32 bytes");
   writeHex(request.domain, bytes, 0);
   const key = (text: string, field: string, offset: number) =>
     writeHex(encodeAddress("solana-vm", text, field), bytes, offset);
@@ -39,10 +39,10 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
   bytes[64] = isToken ? 1 : 0;
   if (isToken) key(request.token, "token", 65);
   const numbers = isToken ? 97 : 65;
-  if (BigInt.asUintN(64, request.amount) !== request.amount) throw new RangeError("amount is no uint64");
-  if (BigInt.asUintN(64, request.nonce) !== request.nonce) throw new RangeError("nonce is no uint64");
+  if (BigInt.asUintN(64, request.amount) !== request.amount) throw new RangeError("amount must be a uint64");
+  if (BigInt.asUintN(64, request.nonce) !== request.nonce) throw new RangeError("nonce must be a uint64");
   if (BigInt.asIntN(64, request.expiration) !== request.expiration)
-    throw new RangeError("expiration is no int64");
+    throw new RangeError("expiration must be an int64");
   view.setBigUint64(numbers, request.amount, true);
   view.setBigUint64(numbers + 8, request.nonce, true);
   view.setBigInt64(numbers + 16, request.expiration, true);

@@ -95,7 +95,7 @@ export async function startOutboxRelay(
       const byQueue = Map.groupBy(rows, (row) => row.job_name);
       for (const [name, jobs] of byQueue) {
         const queue = queues.get(name);
-        if (queue === undefined) throw new Error(`no queue is called ${name}`);
+        if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
         await queue.addBulk(
           jobs.map((job) => {
             const data: unknown = JSON.parse(job.payload);
@@ -166,7 +166,7 @@ export async function startOutboxRelay(
       });
       const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
       const depths = await Promise.race([Promise.all(counted), late]);
-      if (depths === undefined) throw new Error("Redis does not answer in time");
+      if (depths === undefined) throw new Error("Redis did not respond in time");
       return depths.flat();
     },
     async close(): Promise<void> {

@@ -23,7 +23,7 @@ export function chainProfiles(
   profiles: readonly (Chain | RailChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
-  if (byId.size < profiles.length) throw new RangeError("a chain id is configured twice");
+  if (byId.size < profiles.length) throw new RangeError("chain ids must be unique: one is configured twice");
   const currencies = new Map(
     profiles.map((chain) => [
       chain.id,

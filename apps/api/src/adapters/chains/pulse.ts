@@ -152,9 +152,13 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
 
   function fresh(): Facts {
     if (facts !== undefined && monotonic.nowMs() - facts.readAtMs <= maxAgeMs) return facts;
-    throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
-      data: { chainId: chain.id },
-    });
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `No fresh state of ${chain.displayName} is available; try again`,
+      {
+        data: { chainId: chain.id },
+      },
+    );
   }
 
   const headAgeMs = (): number => Math.max(0, clock.nowMs() - (heads.latest?.seenAtMs ?? startedAtMs));
@@ -166,13 +170,13 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       const { balances, blockNumber } = fresh();
       const amount = balances.get(currency);
       if (amount === undefined)
-        throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
+        throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
       return { amount, blockNumber };
     },
     gasBalance: (account) => {
       const has = fresh().gasBalances.get(account);
       if (has === undefined)
-        throw new RangeError(`the balance of ${account} is not watched on ${chain.name}`);
+        throw new RangeError(`invariant violated: balance of ${account} on ${chain.name} is not tracked`);
       return has;
     },
     lagging: () => headAgeMs() > lateMs,

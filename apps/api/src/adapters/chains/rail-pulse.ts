@@ -85,11 +85,15 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
 
   function fresh(of: "balances" | "costs", currency: Address): bigint {
     if (facts === undefined || monotonic.nowMs() - facts.readAtMs > maxAgeMs)
-      throw new ServiceError("RPC_HTTP_ERROR", `Nothing fresh is known of ${chain.displayName}`, {
-        data: { chainId: chain.id },
-      });
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `No fresh state of ${chain.displayName} is available; try again`,
+        {
+          data: { chainId: chain.id },
+        },
+      );
     const known = facts[of].get(currency);
-    if (known === undefined) throw new RangeError(`${currency} is no configured currency of ${chain.name}`);
+    if (known === undefined) throw new RangeError(`currency ${currency} is not configured on ${chain.name}`);
     return known;
   }
 

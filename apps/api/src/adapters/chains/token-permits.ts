@@ -81,7 +81,8 @@ export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotoni
     async nonceOf(currency, owner) {
       const nonce = await asking(readerOf(currency.chainId), currency.address).nonces(owner);
       // It was there when the token was looked at.
-      if (nonce === undefined) throw new RangeError(`${currency.address} has no nonces any more`);
+      if (nonce === undefined)
+        throw new RangeError(`token ${currency.address} no longer returns permit nonces`);
       return nonce;
     },
   };

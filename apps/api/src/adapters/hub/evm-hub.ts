@@ -62,7 +62,7 @@ export function connectHub(
       throw new RpcFault({
         kind: "wrongChain",
         method: "eth_chainId",
-        reason: `the node serves chain ${id}, the hub is ${hub.chainId}`,
+        reason: `the node serves chain ${id}, expected the hub's chain ${hub.chainId}`,
       });
   };
 
@@ -88,7 +88,7 @@ export function connectHub(
     throw new RpcFault({
       kind: "garbage",
       method: "eth_call",
-      reason: "the contract gave no word of 32 bytes",
+      reason: "the contract did not return 32 bytes",
     });
   };
   const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
@@ -99,7 +99,7 @@ export function connectHub(
     throw new RpcFault({
       kind: "garbage",
       method: "eth_getTransactionCount",
-      reason: "the answer is no number",
+      reason: "the response is not a number",
     });
   };
 
@@ -233,6 +233,6 @@ function refusalIn(error: unknown): string {
   const reverted = error.walk((cause) => cause instanceof ContractFunctionRevertedError);
   if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
   const { data, reason, signature } = reverted;
-  if (data === undefined) return reason ?? signature ?? "it reverts";
+  if (data === undefined) return reason ?? signature ?? "the call reverts";
   return `${data.errorName}(${(data.args ?? []).map(String).join(", ")})`;
 }

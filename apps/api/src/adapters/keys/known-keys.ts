@@ -53,9 +53,7 @@ export function knownKeys(
     const open = questions.get(id);
     if (open !== undefined && !open.outdated) return open.answer;
     if (questions.size >= MOST_WAITING)
-      return Promise.reject(
-        new ServiceError("SERVICE_UNAVAILABLE", "API keys cannot be read now; try again"),
-      );
+      return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
     // The age counts from the question: what changes while it is answered may or may not be in the answer.
     const askedAtMs = clock.nowMs();
     const question: Question = { outdated: false, answer: read(id) };
@@ -104,7 +102,7 @@ export function knownKeys(
         key = await stored(given.id);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
-        throw new ServiceError("SERVICE_UNAVAILABLE", "API keys cannot be read now; try again", {
+        throw new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again", {
           cause: error,
         });
       }

@@ -64,23 +64,23 @@ export function readQuote(
   if (noLiquidity.safeParse(json).success) return undefined;
   const read = checked(quote.parse(json), question);
   const { transaction, allowanceTarget } = read;
-  if (transaction.value !== 0n) throw new RangeError("the exchange of a token wants native coin");
-  if ((transaction.gas ?? 0n) > MOST_GAS) throw new RangeError("the exchange wants too much gas");
+  if (transaction.value !== 0n) throw new RangeError("the swap of a token requires native tokens");
+  if ((transaction.gas ?? 0n) > MOST_GAS) throw new RangeError(`the swap requires more than ${MOST_GAS} gas`);
   for (const account of [transaction.to, allowanceTarget])
     if (BigInt(account) === 0n || untouchable.has(account))
-      throw new RangeError("the exchange is not to be made by such a contract");
+      throw new RangeError(`the swap calls or approves a forbidden address: ${account}`);
   return read;
 }
 
 function checked<Answer extends AggregatorPrice>(answer: Answer, question: AggregatorQuestion): Answer {
   const { sellToken, buyToken, sellAmount, buyAmount, minBuyAmount } = answer;
   if ((sellToken ?? question.tokenIn) !== question.tokenIn)
-    throw new RangeError("the answer is about another input");
+    throw new RangeError("the response has another input token");
   if ((buyToken ?? question.tokenOut) !== question.tokenOut)
-    throw new RangeError("the answer is about another output");
+    throw new RangeError("the response has another output token");
   if ((sellAmount ?? question.amountIn) !== question.amountIn)
-    throw new RangeError("the answer is about another amount");
+    throw new RangeError("the response has another input amount");
   if (buyAmount === 0n || minBuyAmount > buyAmount)
-    throw new RangeError("the answer's amounts are no answer");
+    throw new RangeError("the response has invalid output amounts");
   return answer;
 }

@@ -3,7 +3,7 @@ export class StatusFault extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`the answer has status ${status}`);
+    super(`the response has HTTP status ${status}`);
     this.status = status;
   }
 }
@@ -19,7 +19,7 @@ export async function boundedJson(response: Response, mostBytes: number): Promis
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`the answer has more than ${mostBytes} bytes`);
+    if (bytes > mostBytes) throw new Error(`the response exceeds ${mostBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return JSON.parse(text + decoder.decode()) as unknown;

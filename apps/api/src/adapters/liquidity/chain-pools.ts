@@ -232,7 +232,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     }
     // Blocks come faster than they are read, or no head was heard of: what was read just now is the newest there is.
     if (covers(reading, pairs)) return reading;
-    throw new RangeError("more pairs are asked for than are kept");
+    throw new RangeError("too many pairs requested at once");
   }
 
   const unsubscribe = heads.onHead(() => {

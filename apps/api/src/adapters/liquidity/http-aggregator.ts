@@ -164,7 +164,7 @@ function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean 
 }
 
 function away(cause: unknown): ServiceError {
-  return new ServiceError("SERVICE_UNAVAILABLE", "The swap service did not answer; try again", { cause });
+  return new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again", { cause });
 }
 
 /**
@@ -177,7 +177,8 @@ function callsOf(
   router: Address,
   { kind, limit, recipient }: SwapBound,
 ): CallPlan[] {
-  if (kind === "exactOut") throw new RangeError("only exact inputs are exchanged there");
+  if (kind === "exactOut")
+    throw new RangeError("invariant violated: exact output requested from the swap aggregator");
   const approve = (amount: bigint): CallPlan => ({
     to: tokenIn,
     data: encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [allowanceTarget, amount] }),

@@ -117,7 +117,8 @@ function toAnswer(chain: PooledChain, path: BestPath, blockNumber: bigint): Swap
     blockNumber,
     calls: (bound) => {
       const router = routerOf(source);
-      if (router === undefined) throw new RangeError(`${source.name} has no router`);
+      if (router === undefined)
+        throw new RangeError(`invariant violated: swap source ${source.name} has no router`);
       return swapCalls(source, router, path, bound, !chain.plainApprovals.has(first.tokenIn));
     },
   };

@@ -77,7 +77,8 @@ export function reversedPath(legs: readonly Leg[]): Hex {
 
 /** Three bytes. */
 function feeOf({ pool }: Leg): string {
-  if (pool.known.kind !== "uniswap-v3") throw new RangeError("a pair has no fee of its own");
+  if (pool.known.kind !== "uniswap-v3")
+    throw new RangeError("invariant violated: fee tier on a constant-product pair");
   return pool.known.fee.toString(16).padStart(6, "0");
 }
 

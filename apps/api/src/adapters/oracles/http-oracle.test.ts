@@ -56,23 +56,27 @@ test.for([
     answering(503, '{"message":"x","code":"rejected"}'),
     "HTTP status 503",
   ],
-  ["text that is no JSON", answering(200, "{"), "the answer is no JSON"],
-  ["the answer of a shadow", answering(200, '{"messages":[],"shadow":true}'), "it runs as a shadow"],
+  ["text that is no JSON", answering(200, "{"), "the response is not JSON"],
+  [
+    "the answer of a shadow",
+    answering(200, '{"messages":[],"shadow":true}'),
+    "the oracle runs in shadow mode",
+  ],
   [
     "a redirect",
     ((_q, r) => void r.writeHead(302, { location: "http://127.0.0.1:9/" }).end()) as RequestListener,
     "the request failed",
   ],
-  ["silence", (() => undefined) as RequestListener, "no whole answer within 500 ms"],
+  ["silence", (() => undefined) as RequestListener, "no complete response within 500 ms"],
   [
     "an answer that never ends",
     ((_q, r) => void r.writeHead(200).write("[")) as RequestListener,
-    "no whole answer within 500 ms",
+    "no complete response within 500 ms",
   ],
   [
     "too many bytes",
     ((_q, r) => void r.end(" ".repeat(4_194_305))) as RequestListener,
-    "the answer has more than 4194304 bytes",
+    "the response exceeds 4194304 bytes",
   ],
 ] as const)("%s is no answer, and the reason holds neither key nor URL", async ([, listener, reason]) => {
   const { ask, url } = await behind(listener);

@@ -43,10 +43,10 @@ export function createHttpOracle(
 function read(status: number, text: string): OracleAnswer {
   const json = parsed(text);
   if (status === 200) {
-    if (json === undefined) return { kind: "away", reason: "the answer is no JSON" };
+    if (json === undefined) return { kind: "away", reason: "the response is not JSON" };
     // Its operator is still trying it out: nothing is to rest on its word.
     return isShadow(json.value)
-      ? { kind: "away", reason: "it runs as a shadow" }
+      ? { kind: "away", reason: "the oracle runs in shadow mode" }
       : { kind: "answer", json: json.value };
   }
   const error = oracleError.safeParse(json?.value);
@@ -81,16 +81,16 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`the answer has more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {
-  if (!(error instanceof Error)) return "no answer";
-  if (error.name === "TimeoutError") return `no whole answer within ${timeoutMs} ms`;
-  if (error.name === "AbortError") return "no longer asked";
+  if (!(error instanceof Error)) return "no response";
+  if (error.name === "TimeoutError") return `no complete response within ${timeoutMs} ms`;
+  if (error.name === "AbortError") return "canceled";
   const cause = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : undefined;
-  return cause ?? (error.message.startsWith("the answer") ? error.message : "the request failed");
+  return cause ?? (error.message.startsWith("the response") ? error.message : "the request failed");
 }

@@ -16,7 +16,7 @@ export function connectPayouts(
   allocator: Signer,
 ): Payouts & { close(): Promise<void> } {
   const { allocatorAddress, rpcUrl, chainId: hubChainId } = hub.hub;
-  if (allocatorAddress === undefined) throw new Error("the hub has no Allocator: nothing can be withdrawn");
+  if (allocatorAddress === undefined) throw new Error("hub.allocatorAddress is not configured");
   const hubTransport = createRpcTransport({ url: rpcUrl, connections: 1 });
   const chainTransport = createRpcTransport({ url: chain.rpcUrl, connections: 1 });
   const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });

@@ -82,7 +82,7 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
         atMs,
       ]);
       const record = first(rows);
-      if (record === undefined) throw new Error("an inserted key was not returned");
+      if (record === undefined) throw new Error("invariant violated: inserted API key was not returned");
       return { key, record };
     },
     list: async () => (await sql.query<Row>(all, [])).map(recordOf),

@@ -115,7 +115,7 @@ export function balanceReads(sql: Sql): BalanceReads {
         sql.query<TotalsRow>(totals, []),
         sql.query<{ currency: string; amount: bigint }>(owed, []),
       ]);
-      if (row === undefined) throw new Error("a select without a table gives one row");
+      if (row === undefined) throw new Error("invariant violated: select without a table returned no row");
       return {
         activeHolds: row.active_holds,
         heldUsd: row.held_usd,

@@ -53,7 +53,7 @@ export async function checkSessions(connectionString: string): Promise<ServerLim
     const during = await backendOf(one);
     await two.query("commit");
     if (during !== pid || (await backendOf(one)) !== pid)
-      throw new SessionsNotKept("a connection changes its session");
+      throw new SessionsNotKept("the session of a connection changes");
     await two.query("select pg_notify($1, '')", [channel]);
     const late = AbortSignal.timeout(ANNOUNCED_WITHIN_MS);
     const timedOut = new Promise<boolean>((resolve) => {

@@ -18,7 +18,7 @@ test.each(["alter table a add column b int", "create index a on b (c)", "drop in
   "a migration without a transaction must not hold what cannot run twice: %s",
   (statement) => {
     expect(() => concurrentStatements("a.sql", `-- No transaction\n${statement};`)).toThrow(
-      `a.sql: a migration without a transaction may hold only`,
+      `a.sql: a migration without a transaction may contain only`,
     );
   },
 );

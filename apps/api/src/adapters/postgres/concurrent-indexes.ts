@@ -26,7 +26,7 @@ export function concurrentStatements(file: string, text: string): readonly Concu
       const dropped = DROP.exec(sql)?.groups?.["index"];
       if (dropped !== undefined) return { kind: "drop", index: dropped, sql };
       throw new Error(
-        `${file}: a migration without a transaction may hold only "create [unique] index concurrently <name> on …" ` +
+        `${file}: a migration without a transaction may contain only "create [unique] index concurrently <name> on …" ` +
           `and "drop index concurrently if exists <name>", got "${sql}"`,
       );
     });
@@ -52,7 +52,7 @@ export async function runConcurrently(
         report(`index ${index} is invalid: dropping it and building it again`);
         await client.query(`drop index concurrently ${index}`);
       }
-      report(`building index ${index}; this waits for the transactions that are open now, and blocks none`);
+      report(`building index ${index}; this waits for transactions that are already open and blocks none`);
     }
     await client.query(sql);
   }

@@ -31,7 +31,7 @@ test.each([
 ])("what Postgres refuses with %s names the server and the remedy, and no password", async (code, remedy) => {
   const problem = await problemOf(refusal(code));
   expect(problem).toBeInstanceOf(StartProblem);
-  expect(problem.message).toBe(`Postgres at ${PLACE} says: refused with ${code}: ${remedy}`);
+  expect(problem.message).toBe(`Postgres at ${PLACE} reports: refused with ${code}: ${remedy}`);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
 ])("a server that cannot be reached (%s) is named with its port", async (code) => {
   const problem = await problemOf(Object.assign(new Error("connect"), { code }));
   expect(problem.message).toBe(
-    `Postgres does not answer at ${PLACE} (${code}): start it, or correct DATABASE_URL`,
+    `Postgres does not respond at ${PLACE} (${code}): start it, or correct DATABASE_URL`,
   );
 });
 

@@ -22,9 +22,9 @@ function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
   const { code = "" } = error as NodeJS.ErrnoException;
   const server = placeOf(databaseUrl);
   // What Postgres says names the role or the database, and no password.
-  const says = `Postgres at ${server} says: ${error.message}`;
+  const says = `Postgres at ${server} reports: ${error.message}`;
   if (code in AWAY || /timeout expired|terminated unexpectedly/.test(error.message))
-    return `Postgres does not answer at ${server} (${code === "" ? error.message : code}): start it, or correct DATABASE_URL`;
+    return `Postgres does not respond at ${server} (${code === "" ? error.message : code}): start it, or correct DATABASE_URL`;
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const remedy = REMEDIES[code];
   return remedy === undefined ? undefined : `${says}: ${remedy}`;

@@ -102,7 +102,7 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
     },
     async question(address) {
       const [row] = await sql.query<{ question: string }>(question, [address]);
-      if (row === undefined) throw new Error(`the deposit address ${address} was not given out`);
+      if (row === undefined) throw new Error(`invariant violated: deposit address ${address} was not issued`);
       return JSON.parse(row.question) as RouteQuestion;
     },
     async findByRequest(requestId) {

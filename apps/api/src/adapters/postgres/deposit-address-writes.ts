@@ -287,7 +287,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         sweep.createdAtMs,
         layersText(sweep.layers),
       ]);
-      if (row === undefined) throw new Error("the sweep was not stored");
+      if (row === undefined) throw new Error("invariant violated: sweep was not stored");
       return String(row.id);
     },
     async lockSweep(id) {

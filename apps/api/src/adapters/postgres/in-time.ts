@@ -13,7 +13,7 @@ export async function inTime<T>(search: Promise<T>): Promise<T> {
     if (!isCanceled && !isCrowdedOut) throw cause;
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      "The search took too long: ask for less, a range of time say",
+      "The search took too long; narrow it, for example by a time range",
       { cause },
     );
   }

@@ -136,7 +136,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       await locked(plan.chainId, plan.sender);
       if ((await sql.query(liveOfLeg, [leg.kind, id])).length > 0) throw new LegTaken(leg);
       const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
-      if (!taken) throw new Error(`the lane of chain ${plan.chainId} was never opened`);
+      if (!taken) throw new Error(`invariant violated: lane not opened on chain ${plan.chainId}`);
       const [row] = await sql.query<SlotRow>(insertSlot, [
         plan.chainId,
         plan.sender,
@@ -156,7 +156,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
         atMs,
         plan.call.authorizationList === undefined ? null : JSON.stringify(plan.call.authorizationList),
       ]);
-      if (!row) throw new Error("the slot was not stored");
+      if (!row) throw new Error("invariant violated: slot was not stored");
       return slotOf(row, []);
     },
     reserveTogether: async (plans, atMs) => await reserveSlots(sql, plans, atMs),

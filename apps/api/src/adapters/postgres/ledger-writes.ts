@@ -191,7 +191,8 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
         budget?.day ?? null,
         budget?.user ?? null,
       ]);
-      if (row === undefined) throw new Error(`the reservation of ${requestId} was not inserted`);
+      if (row === undefined)
+        throw new Error(`invariant violated: fee reservation of ${requestId} was not inserted`);
       await sql.query(addParts, [
         row.id,
         parts.map(({ asset }) => asset.chainId),

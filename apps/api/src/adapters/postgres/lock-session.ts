@@ -47,11 +47,12 @@ export async function openLockSession(
     // A graceful end waits for the server, which may be unreachable.
     socket.destroy();
   };
-  client.on("error", (error) => lose("the connection that held the leader locks failed", error));
-  client.on("end", () => lose("the connection that held the leader locks was closed"));
+  client.on("error", (error) => lose("the leader lock connection failed", error));
+  client.on("end", () => lose("the leader lock connection was closed"));
   const renew = (sentAtMs: number): void => {
     clearTimeout(timer);
-    const expire = (): void => lose(`no heartbeat of the leader locks was answered within ${leaseMs} ms`);
+    const expire = (): void =>
+      lose(`no heartbeat response on the leader lock connection within ${leaseMs} ms`);
     const leftMs = sentAtMs + leaseMs - performance.now();
     // After a pause of the whole process the answer may come late: the server has ended the session by then.
     if (leftMs <= 0) expire();
@@ -70,7 +71,7 @@ export async function openLockSession(
         lost.signal.throwIfAborted();
         return rows;
       } catch (error) {
-        lose("a statement on the connection of the leader locks failed", error);
+        lose("a statement on the leader lock connection failed", error);
         throw error;
       }
     });
@@ -95,7 +96,7 @@ export async function openLockSession(
       },
     );
   } catch (error) {
-    lose("the connection for the leader locks was not made", error);
+    lose("the leader lock connection could not be opened", error);
     throw error;
   }
   return {
@@ -106,6 +107,6 @@ export async function openLockSession(
     async release(name): Promise<void> {
       await query(RELEASE, [name]);
     },
-    end: () => lose("the leader locks were given up"),
+    end: () => lose("the leader locks were released"),
   };
 }

@@ -136,7 +136,8 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
         standing,
         [chainId, wallet, nonce, sinceMs],
       );
-      if (counted === undefined) throw new Error("authorizations were not counted");
+      if (counted === undefined)
+        throw new Error("invariant violated: count of authorizations returned no row");
       return {
         said: row && (row.mapped_id === id && row.depositor === depositor ? "same" : "taken"),
         isTransferSeen: counted.seen,
@@ -159,7 +160,8 @@ export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
       ];
       if ((await sql.query(insert, values)).length > 0) return "new";
       const [row] = await sql.query<Row>(find, [chainId, wallet, nonce]);
-      if (row === undefined) throw new Error("a nonce's mapping was neither inserted nor found");
+      if (row === undefined)
+        throw new Error("invariant violated: nonce mapping was neither inserted nor found");
       return row.mapped_id === id && row.depositor === depositor ? "same" : "taken";
     },
     async signed(key, hubSignature, atMs) {
@@ -213,6 +215,7 @@ function recordOf(row: Row): NonceMappingRecord {
 }
 
 function signedOf(row: Row): SignedNonceMapping {
-  if (row.hub_signature === null) throw new Error(`the mapping ${row.key} is signed without a signature`);
+  if (row.hub_signature === null)
+    throw new Error(`invariant violated: nonce mapping ${row.key} is signed without a signature`);
   return { ...recordOf(row), hubSignature: row.hub_signature as Hex };
 }

@@ -39,7 +39,7 @@ const claims = statement(
 );
 const unattributed = statement(
   "operator_unattributed_top_ups",
-  `select 'top-up' as about, id, chain_id, tx_hash, currency, amount, sender, canonical, 'the marker names nobody for certain' as reason, seen_at_ms
+  `select 'top-up' as about, id, chain_id, tx_hash, currency, amount, sender, canonical, 'the marker does not identify a wallet' as reason, seen_at_ms
    from app_top_ups where state = 'unattributed' order by id`,
 );
 

@@ -175,7 +175,7 @@ function fieldText(field: HistoryField, values: readonly string[], parameters: P
   // Written out: each feature has an index of its own, which is found by its word alone.
   if (field === "features") return values.map(featureText).join(" and ");
   if (field === "term") return termText(values, list("text"));
-  throw new RangeError(`nothing is found by ${field}`);
+  throw new RangeError(`invariant violated: no search by ${field}`);
 }
 
 /** An address is shorter than a hash: only one of the two can be meant. */
@@ -194,7 +194,7 @@ const oneOf = (names: readonly string[], list: string): string =>
 /** @throws RangeError for what is no feature: this text stands in a statement. */
 function featureText(value: string): string {
   const feature = requestFeatures.find((known) => known === value);
-  if (feature === undefined) throw new RangeError("a request has no such feature");
+  if (feature === undefined) throw new RangeError(`invariant violated: unknown request feature ${feature}`);
   return `h.features @> '{${feature}}'`;
 }
 

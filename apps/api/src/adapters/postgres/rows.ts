@@ -249,7 +249,7 @@ function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
     case "claim":
       return { kind, claimId: id as Hex, requestId: undefined };
     case "sweep":
-      if (requestId === undefined) throw new Error(`sweep ${id} is for no request`);
+      if (requestId === undefined) throw new Error(`invariant violated: sweep ${id} without a request`);
       return { kind, sweepId: id, requestId };
     default:
       return unreachable(kind);

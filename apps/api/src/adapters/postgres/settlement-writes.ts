@@ -173,7 +173,7 @@ export function settlementWrites(sql: Sql): SettlementWrites {
         plan.maxPriorityFeePerGas,
         atMs,
       ]);
-      if (!row) throw new Error("the hub's transaction was not stored");
+      if (!row) throw new Error("invariant violated: hub transaction was not stored");
       const carried = await sql.query(carry, [executionIds, row.id]);
       // Whoever carries one of them already would carry it twice: the whole plan is dropped.
       if (carried.length !== executionIds.length) throw new ExecutionsTaken();

@@ -59,7 +59,7 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
   });
   if (free.length === 0) return [];
   const [lane] = await sql.query<{ nonce: number }>(takeNonces, [chainId, sender, free.length]);
-  if (lane === undefined) throw new Error(`the lane of chain ${chainId} was never opened`);
+  if (lane === undefined) throw new Error(`invariant violated: lane not opened on chain ${chainId}`);
   const rows = free.map((plan, at) => ({
     nonce: lane.nonce + at,
     leg_kind: plan.leg.kind,

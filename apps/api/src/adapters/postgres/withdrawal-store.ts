@@ -56,12 +56,13 @@ export function withdrawalStore(sql: Sql): WithdrawalStore {
         atMs,
       ]);
       const record = await find(order.nonce);
-      if (record === undefined) throw new Error(`withdrawal ${address} was neither inserted nor found`);
+      if (record === undefined)
+        throw new Error(`invariant violated: withdrawal ${address} was neither inserted nor found`);
       return record;
     },
     async choosePayload(address, payload, atMs) {
       const [row] = await sql.query<{ payload: string }>(choose, [address, payload, atMs]);
-      if (row === undefined) throw new Error(`withdrawal ${address} is not stored`);
+      if (row === undefined) throw new Error(`invariant violated: withdrawal ${address} is not stored`);
       return row.payload as Hex;
     },
     async close(address, outcome, atMs) {

@@ -31,11 +31,13 @@ export async function readPriceJson(
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new Error(`the price service answered ${response.status}`);
+      throw new Error(`price service responded with HTTP status ${response.status}`);
     }
     return JSON.parse(await boundedText(response), numberText as (key: string, value: unknown) => unknown);
   } catch (cause) {
-    throw new ServiceError("PRICE_FETCH_FAILED", "The price service did not answer with prices", { cause });
+    throw new ServiceError("PRICE_FETCH_FAILED", "The price service did not return prices; try again", {
+      cause,
+    });
   }
 }
 
@@ -46,7 +48,7 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`the price service sent more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new Error(`price service response exceeds ${MAX_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

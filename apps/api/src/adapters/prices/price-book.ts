@@ -96,9 +96,13 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
     }
     doubted.set(id, reading);
     onFault(
-      new ServiceError("PRICE_FETCH_FAILED", `The price of ${id} moved too far to be taken unconfirmed`, {
-        data: { priceId: id, fromUsd: held.usd.toString(), toUsd: reading.usd.toString() },
-      }),
+      new ServiceError(
+        "PRICE_FETCH_FAILED",
+        `The new price of ${id} differs too much from the last one and is not confirmed by a second source; try again`,
+        {
+          data: { priceId: id, fromUsd: held.usd.toString(), toUsd: reading.usd.toString() },
+        },
+      ),
     );
   }
 
@@ -194,7 +198,7 @@ function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPr
 }
 
 function unpriced(priceId: string, cause: unknown): ServiceError {
-  return new ServiceError("PRICE_FETCH_FAILED", `There is no fresh price of ${priceId}`, {
+  return new ServiceError("PRICE_FETCH_FAILED", `No fresh price of ${priceId}; try again`, {
     data: { priceId },
     cause,
   });

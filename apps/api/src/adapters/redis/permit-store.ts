@@ -45,7 +45,7 @@ export async function connectPermitStore(
       const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, most, windowMs);
       const [granted, used, endsInMs] = numbersOf(answer);
       if (granted === undefined || used === undefined || endsInMs === undefined)
-        throw new TypeError("Redis answered something else than three numbers");
+        throw new TypeError("Redis did not return three numbers");
       return { granted, used, endsInMs };
     },
     close: () => redis.disconnect(),

@@ -17,7 +17,7 @@ const gauges = {
   sockets: "WebSocket connections",
   streams: "Streams of server-sent events",
   subscriptions: "Subscriptions of sockets",
-  followed: "Requests that somebody follows here",
+  followed: "Requests followed by clients of this process",
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 const counters = {
   messages: "Events sent to clients",

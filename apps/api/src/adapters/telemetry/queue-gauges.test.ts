@@ -24,7 +24,7 @@ test("shows the outbox while Redis does not answer", async () => {
     registry,
     {
       outbox: async () => await Promise.resolve({ waiting: 2, oldestMs: undefined }),
-      queues: async () => await Promise.reject(new Error("Redis does not answer in time")),
+      queues: async () => await Promise.reject(new Error("Redis did not respond in time")),
     },
     { nowMs: () => 0 },
   );

@@ -35,7 +35,7 @@ export function settlementGauges(
     });
   shown(
     "causeway_settlement_waiting",
-    "Payments that are not settled: due (no quorum yet), rejected (the oracles say no), attested (not final on the hub), vouched (a fast fill waits for its deposit)",
+    "Payments that are not settled: due (no quorum yet), rejected (the oracles reject it), attested (not final on the hub); otherwise a fast fill waits for its deposit",
     ({ count }) => count,
   );
   shown(

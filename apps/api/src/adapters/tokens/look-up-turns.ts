@@ -72,4 +72,4 @@ export function lookUpTurns(
 }
 
 const crowded = (): ServiceError =>
-  new ServiceError("SERVICE_UNAVAILABLE", "too many token look-ups are waiting; try again in a moment");
+  new ServiceError("SERVICE_UNAVAILABLE", "Too many token look-ups are waiting; try again in a moment");

@@ -28,7 +28,7 @@ async function fromFile(path: string, { maxBytes }: DocumentBounds): Promise<str
   const file = await open(path);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) throw new Error(`the file has more than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new Error(`the file exceeds ${maxBytes} bytes`);
     return await file.readFile("utf8");
   } finally {
     await file.close();
@@ -43,14 +43,14 @@ async function fetched(
   const response = await answerOf(new URL(url), AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
   if (response.status !== 200) {
     await response.body?.cancel();
-    throw new Error(`answered ${response.status}`);
+    throw new Error(`responded with HTTP status ${response.status}`);
   }
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new Error(`sent more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`the response exceeds ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
@@ -63,7 +63,7 @@ async function answerOf(url: URL, signal: AbortSignal, redirects = 0): Promise<R
   await response.body?.cancel();
   const next = new URL(location, url);
   if (next.protocol !== "https:" && next.origin !== url.origin)
-    throw new Error("leads to where nobody vouches for the answer");
-  if (redirects >= MOST_REDIRECTS) throw new Error("leads on and on");
+    throw new Error("redirects to an unencrypted URL of another origin");
+  if (redirects >= MOST_REDIRECTS) throw new Error(`redirects more than ${MOST_REDIRECTS} times`);
   return await answerOf(next, signal, redirects + 1);
 }

@@ -80,10 +80,14 @@ export function createUnlistedTokens({
       // Nothing was learnt: the next one who asks asks the chain.
       entries.delete(key);
       if (cause instanceof ServiceError) throw cause;
-      throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell of the token`, {
-        data: { chainId: chain.id, address },
-        cause,
-      });
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `The node of ${chain.displayName} did not return the token; try again`,
+        {
+          data: { chainId: chain.id, address },
+          cause,
+        },
+      );
     }
   }
 

@@ -54,7 +54,7 @@ test("the connection goes to the addresses that were looked at, and they are loo
     { address: "2606:4700::1", family: 6 },
   ]);
   expect(await connectedTo()).toBe("the address 127.0.0.1 is not public");
-  expect(await connectedTo()).toBe("the name has no address");
+  expect(await connectedTo()).toBe("the host name has no address");
 });
 
 test.each([
@@ -84,7 +84,7 @@ test.each([
 
 test("plain http is not called where only public addresses are", async () => {
   const { url, calls } = await aServer((response) => response.end());
-  expect((await aSender({ allowPrivate: false })(url)).error).toBe("only https is called");
+  expect((await aSender({ allowPrivate: false })(url)).error).toBe("the URL is not https");
   expect(calls).toEqual([]);
   expect(await aSender({ allowPrivate: true })(url)).toMatchObject({ status: 200, error: undefined });
 });
@@ -119,7 +119,7 @@ test("an answer that does not come, or not to its end, costs no more than the bo
   const silent = await aServer(() => undefined);
   const send = aSender({ allowPrivate: true, timeoutMs: 200 });
   const { error, tookMs } = await send(silent.url);
-  expect(error).toBe("no answer within 200 ms");
+  expect(error).toBe("no response within 200 ms");
   expect(tookMs).toBeLessThan(1_000);
   const dripping = await aServer((response) => void response.writeHead(200).write("taken"));
   expect(await send(dripping.url)).toMatchObject({ status: 200, error: undefined, response: "taken" });

@@ -62,7 +62,7 @@ export function httpSender(
 /** @throws AddressRefused for a URL that is not to be called, whatever its name points to */
 function checkTarget({ protocol, hostname }: URL, allowPrivate: boolean): void {
   if (allowPrivate) return;
-  if (protocol !== "https:") throw new AddressRefused("only https is called");
+  if (protocol !== "https:") throw new AddressRefused("the URL is not https");
   // A literal address is never looked up.
   if (!mayBePublicHost(hostname)) throw refused(hostname);
 }
@@ -80,7 +80,7 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
         const [first] = addresses;
         // One address that is not public makes the name suspect: none of them is called.
         if (hidden !== undefined) tell(refused(hidden.address), []);
-        else if (first === undefined) tell(new AddressRefused("the name has no address"), []);
+        else if (first === undefined) tell(new AddressRefused("the host name has no address"), []);
         else if (options.all === true) tell(null, [...addresses]);
         else tell(null, first.address, first.family);
       },
@@ -116,8 +116,8 @@ function reasonOf(error: unknown, timeoutMs: number): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return cause.message;
     if (cause.name === "TimeoutError" || ("code" in cause && /^UND_ERR_.*TIMEOUT$/.test(String(cause.code))))
-      return `no answer within ${timeoutMs} ms`;
-    if (cause.name === "AbortError") return "no longer asked";
+      return `no response within ${timeoutMs} ms`;
+    if (cause.name === "AbortError") return "canceled";
     if ("code" in cause && typeof cause.code === "string") return cause.code;
   }
   return "the request failed";

@@ -63,7 +63,7 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
   const origins = [...new Set(wish.origins)];
   // Whoever reads the page has the key: it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
-    throw new ServiceError("INVALID_REQUEST", "a key with origins may only have the scopes quote and read", {
+    throw new ServiceError("INVALID_REQUEST", "scopes of an API key with origins must be quote or read", {
       field: "scopes",
     });
   return { ...wish, scopes, origins };
@@ -78,11 +78,13 @@ export function mayHaveWallet(
   field: "origins" | "address",
 ): void {
   if (isPublishable({ origins }) && fundingAddress !== undefined)
-    throw new ServiceError("INVALID_REQUEST", "a key with origins cannot have a wallet", { field });
+    throw new ServiceError("INVALID_REQUEST", "An API key must not have both origins and a funding address", {
+      field,
+    });
 }
 
 export const noKey = (id: string): ServiceError =>
-  new ServiceError("NOT_FOUND", `there is no API key ${id}, or it is revoked`);
+  new ServiceError("NOT_FOUND", `API key ${id} not found or revoked`);
 
 function refuse(id: string): never {
   throw noKey(id);

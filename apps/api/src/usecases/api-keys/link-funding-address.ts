@@ -41,7 +41,7 @@ export async function linkFundingAddress(
   const challenge = await register.challenge(id, address);
   if (challenge === undefined || challenge.expiresAtMs <= clock.nowMs()) throw noQuestion();
   if (!(await signatures.isSignedBy(address, fundingMessage(id, address, challenge), signature)))
-    throw new ServiceError("INVALID_REQUEST", "the signature is not one of the address over the message", {
+    throw new ServiceError("INVALID_REQUEST", "signature is not the signature of address over the message", {
       field: "signature",
     });
   const linked = await register.link(id, address, challenge.nonce, clock.nowMs());
@@ -56,7 +56,7 @@ export function fundingMessage(
   { nonce, expiresAtMs }: FundingChallenge,
 ): string {
   return [
-    "Whoever holds this Causeway API key may spend the app balance of this wallet.",
+    "The holder of this Causeway API key may spend the app balance of this wallet.",
     "",
     `API key: ${id}`,
     `Wallet: ${address}`,
@@ -68,6 +68,10 @@ export function fundingMessage(
 }
 
 const noQuestion = (): ServiceError =>
-  new ServiceError("INVALID_REQUEST", "no message for this address waits for a signature: ask for another", {
-    field: "address",
-  });
+  new ServiceError(
+    "INVALID_REQUEST",
+    "No message for this address awaits a signature, or it expired; request a new message",
+    {
+      field: "address",
+    },
+  );

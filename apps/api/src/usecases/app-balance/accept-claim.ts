@@ -36,10 +36,10 @@ export async function acceptClaim(
   keep?: AnswerToKeep,
 ): Promise<void> {
   const offered = await services.balances.claim(claimId);
-  if (offered === undefined) throw refused(claimId, "no claim has this requestId");
+  if (offered === undefined) throw refused(claimId, `Claim ${claimId} not found`);
   // Before the expiry is looked at: only who may hear of a claim learns how it stands.
   if (!(await services.signatures.isSignedBy(offered.wallet, { raw: claimId }, signature)))
-    throw new ServiceError("INVALID_REQUEST", "the signature is not one of the wallet over the claim", {
+    throw new ServiceError("INVALID_REQUEST", "signature is not the wallet's signature over the claim id", {
       field: "signature",
       requestId: claimId,
     });
@@ -63,13 +63,16 @@ async function setAside(
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const claim = await tx.claims.lock(claimId);
-  if (claim === undefined) throw refused(claimId, "no claim has this requestId");
+  if (claim === undefined) throw refused(claimId, `Claim ${claimId} not found`);
   if (claim.state !== "offered") return false;
-  if (claim.expiresAt * 1000 <= atMs) throw refused(claimId, "the claim has expired; ask for a new one");
+  if (claim.expiresAt * 1000 <= atMs) throw refused(claimId, "Claim expired; request a new one");
   const { chainId, amount, feeAmount } = claim;
   const currency = services.appBalance.currencies.find(({ address }) => address === claim.currency);
   if (currency === undefined || chainId !== services.appBalance.chainId)
-    throw refused(claimId, "app balances are not paid out in this currency any more");
+    throw refused(
+      claimId,
+      "App balances are no longer paid out in the currency of this claim; request a new one",
+    );
   const asset = { chainId, currency: currency.address };
   const total = amount + feeAmount;
   const isCovered =

@@ -33,7 +33,7 @@ export async function accrueAppFees(
       {
         key: `app-fee:${requestId}:${wallet}`,
         context: "app-fee",
-        reason: "the app's fee of a filled request",
+        reason: "app fee of a filled request",
         wallet,
         requestId,
         entries: mergeEntries([

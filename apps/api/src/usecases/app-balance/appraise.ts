@@ -136,7 +136,7 @@ function priceHeld(
 function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
   return new ServiceError(
     "PRICE_FETCH_FAILED",
-    `A fast fill holds currency ${currency} on chain ${chainId}, which is not configured any more: configure it again`,
+    `A fast fill holds currency ${currency} on chain ${chainId}, but that currency is not configured; the operator must configure it again`,
   );
 }
 
@@ -151,7 +151,7 @@ function refuseUnlistedDebts(
   const { asset, owed } = unlisted;
   throw new ServiceError(
     "PRICE_FETCH_FAILED",
-    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, which app balances are not kept in any more: set supportsBridging of that currency again`,
+    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, but app balances do not support that currency; the operator must set its supportsBridging again`,
   );
 }
 
@@ -170,7 +170,7 @@ export function gasUnitInMemory(
   currency: Currency,
 ): PricedUnit | ServiceError {
   const unpriced = (cause?: unknown): ServiceError =>
-    new ServiceError("PRICE_FETCH_FAILED", `There is no fresh price of ${currency.symbol}`, { cause });
+    new ServiceError("PRICE_FETCH_FAILED", `No fresh price of ${currency.symbol}; try again`, { cause });
   try {
     const priceUsd = prices.usd(currency);
     if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };

@@ -51,7 +51,7 @@ export async function reverseTopUp(
     {
       key: movementKey,
       context: "balance-topup-reversed",
-      reason: "the block of a top-up vanished",
+      reason: "a top-up was reorged out",
       wallet,
       requestId: undefined,
       entries: mergeEntries([{ account: "custody", asset, amount }, ...debit]),

@@ -96,7 +96,7 @@ async function debit(
       {
         key: debitKey(requestId, hold.debits + 1),
         context: "fast-fill-reduce-balance",
-        reason: "the deposit of a fast fill never came",
+        reason: "the deposit of a fast fill did not arrive in time",
         wallet,
         requestId,
         entries,
@@ -115,7 +115,7 @@ async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: nu
     {
       key: `hold:${requestId}:return:${debits}`,
       context: "fast-fill-increase-balance",
-      reason: "the deposit of a fast fill came after all",
+      reason: "the late deposit of a fast fill arrived",
       wallet,
       requestId,
       entries: mergeEntries(

@@ -17,6 +17,7 @@ import { gasOf } from "../quote-pricing.ts";
 import { appraise, warmPrices } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
+import { amountText } from "../refusals.ts";
 
 export type OfferServices = Pick<
   Services,
@@ -47,17 +48,25 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
     ...chain.tokens.map(({ address }) => address),
   ];
   if (noRecipients.includes(recipient))
-    throw new ServiceError("INVALID_RECIPIENT", "nobody could use what is paid to this recipient", {
-      field: "recipient",
-    });
+    throw new ServiceError(
+      "INVALID_RECIPIENT",
+      "recipient must be a wallet, not the zero address, the solver or a token contract",
+      {
+        field: "recipient",
+      },
+    );
   await warmPrices(services);
   const feeAmount = await payoutFee(services, connected, currency);
   const most = await claimable(services, question, currency, feeAmount);
   const amount = question.amount ?? most;
   if (amount === 0n)
-    throw new ServiceError("AMOUNT_TOO_LOW", "what is available does not exceed the cost of the payout", {
-      field: "amount",
-    });
+    throw new ServiceError(
+      "AMOUNT_TOO_LOW",
+      `amount: the available app balance must exceed the payout fee of ${amountText(feeAmount, currency)}`,
+      {
+        field: "amount",
+      },
+    );
   if (amount > most) throw insufficient(amount, feeAmount);
 
   const createdAtMs = services.clock.nowMs();
@@ -80,14 +89,22 @@ function homeCurrency(
 ): { readonly connected: ConnectedChain; readonly currency: Currency } {
   const connected = chains.get(appBalance.chainId);
   if (connected === undefined || chainId !== appBalance.chainId)
-    throw new ServiceError("UNSUPPORTED_CHAIN", `App balances are paid out on chain ${appBalance.chainId}`, {
-      field: "chainId",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      `chainId must be ${appBalance.chainId}, the chain of app balances, got ${chainId}`,
+      {
+        field: "chainId",
+      },
+    );
   const currency = appBalance.currencies.find((one) => one.address === address);
   if (currency === undefined)
-    throw new ServiceError("UNSUPPORTED_CURRENCY", "the app balance is not kept in this currency", {
-      field: "currency",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `currency must be one of the app balance currencies: ${appBalance.currencies.map((one) => `${one.symbol} (${one.address})`).join(", ")}`,
+      {
+        field: "currency",
+      },
+    );
   return { connected, currency };
 }
 
@@ -107,7 +124,8 @@ async function payoutFee(
       priceUsd: await services.prices.usd(one),
     })),
   );
-  if (native === undefined || priced === undefined) throw new Error("two currencies have two prices");
+  if (native === undefined || priced === undefined)
+    throw new Error("invariant violated: fewer than two prices for two currencies");
   return convertUp(wei, native, priced);
 }
 
@@ -159,7 +177,7 @@ export function insufficient(
 ): ServiceError {
   return new ServiceError(
     "INSUFFICIENT_FUNDS",
-    "the available app balance does not cover the amount and the cost of its payout",
+    `amount ${amount} plus the payout fee ${feeAmount} (base units) exceeds the available app balance; lower amount`,
     {
       field: "amount",
       data: { amount: amount.toString(), fee: feeAmount.toString() },

@@ -62,7 +62,7 @@ async function planPayout(
 ): Promise<Planned> {
   const { chain, connection, pulse } = connected;
   const currency = [chain.native, ...chain.tokens].find((one) => one.address === address);
-  if (currency === undefined) return { kind: "wait", why: "the currency is not configured any more" };
+  if (currency === undefined) return { kind: "wait", why: "the currency is no longer configured" };
   const call: CallPlan = transferCall(address, recipient, amount);
   const sender = services.signer.address;
   const prices = pulse.gasPrices();
@@ -73,12 +73,12 @@ async function planPayout(
     outcome.kind === "insufficientFunds" ||
     (outcome.kind === "reverts" && pulse.solverBalance(address).amount < amount)
   )
-    return { kind: "wait", why: "the solver's inventory does not bear the claim" };
+    return { kind: "wait", why: "the solver's inventory does not cover the claim" };
   if (outcome.kind === "reverts") return { kind: "refused", reason: outcome.reason };
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const priced = gasOf(services.quotePolicy.gas.fill, currency, address === NATIVE_CURRENCY);
   if (outcome.gas > gasAllowance(connected, priced, native))
-    return { kind: "refused", reason: `it would use ${outcome.gas} gas` };
+    return { kind: "refused", reason: `the payout would use ${outcome.gas} gas, more than allowed` };
   return {
     kind: "ready",
     plan: {
@@ -115,7 +115,7 @@ async function pay(
     });
   if (slotId === undefined) return DONE;
   if (slotId === "short")
-    return { waitMs: SHORT_WAIT_MS, why: "the solver's inventory does not bear the claim" };
+    return { waitMs: SHORT_WAIT_MS, why: "the solver's inventory does not cover the claim" };
   await sendSlot(services, slotId);
   return DONE;
 }

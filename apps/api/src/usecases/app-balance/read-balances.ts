@@ -41,7 +41,7 @@ export async function readBalances(services: ReadServices, wallet: Address): Pro
 }
 
 function nothingOf({ currencies: [currency] }: { readonly currencies: readonly Currency[] }): BalanceView {
-  if (currency === undefined) throw new Error("app balances have a currency");
+  if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
   return { currency, amount: 0n, pending: 0n, owed: 0n, usd: 0n };
 }
 
@@ -57,7 +57,7 @@ export async function readClaims(
   return await Promise.all(
     claims.map(async (claim): Promise<ClaimView> => {
       const currency = services.appBalance.currencies.find(({ address }) => address === claim.currency);
-      if (currency === undefined) throw new Error(`claim ${claim.claimId} is in an unknown currency`);
+      if (currency === undefined) throw new Error(`claim ${claim.claimId}: its currency is not configured`);
       const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
       return { claim, currency, usd: amountToUsdDown(claim.amount, unit) };
     }),

@@ -27,7 +27,7 @@ export async function releaseFees(
       {
         key: movementKey,
         context: "unset-pending-amount",
-        reason: "no fees fell due",
+        reason: "no fees became due",
         wallet,
         requestId,
         entries,

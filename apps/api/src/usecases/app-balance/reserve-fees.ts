@@ -89,7 +89,8 @@ export async function reserveFees(
       },
       atMs,
     );
-    if (posted === "already") throw new Error(`${movementKey} reserved the fees of another request`);
+    if (posted === "already")
+      throw new Error(`invariant violated: movement ${movementKey} belongs to another request`);
   }
   return {
     kind: "reserved",

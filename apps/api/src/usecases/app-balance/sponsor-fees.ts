@@ -31,7 +31,7 @@ export async function reserveSponsorship(
   const { wallet } = sponsorship;
   const key = keyId === undefined ? undefined : await tx.sponsors.key(keyId);
   if (key?.fundingAddress !== wallet)
-    return { kind: "refused", why: "the key that promised to pay is not funded by that wallet any more" };
+    return { kind: "refused", why: "the sponsoring API key is no longer funded by that wallet" };
   const known = await tx.ledger.reservation(requestId, "fees");
   if (known?.state === "open" && known.usd === usd) return { kind: "reserved" };
   if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
@@ -62,7 +62,8 @@ export async function reserveSponsorship(
   });
   if (reserved.kind === "insufficient")
     return await refuse(`not sponsored: ${shortfallText(services, wallet, reserved)}`);
-  if (reserved.kind === "closed") throw new Error(`the fees of ${requestId} were closed under its own lock`);
+  if (reserved.kind === "closed")
+    throw new Error(`invariant violated: fee reservation of ${requestId} was closed under its lock`);
   return { kind: "reserved" };
 }
 

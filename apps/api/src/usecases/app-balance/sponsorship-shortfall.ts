@@ -9,12 +9,12 @@ export function shortfallText(
   wallet: Address,
   { availableUsd, requiredUsd, missing }: Shortfall,
 ): string {
-  const balance = `the app balance of ${wallet} has $${formatUsd(availableUsd)}`;
-  const transferred = `$${formatUsd(requiredUsd)} of app fees, swap costs or rate are to be sponsored`;
+  const balance = `The app balance of ${wallet} has $${formatUsd(availableUsd)}`;
+  const transferred = `$${formatUsd(requiredUsd)} of app fees, swap costs and rate difference must be sponsored`;
   if (missing === "balance")
-    return `${balance}, and these fees are $${formatUsd(requiredUsd)}: nothing is sponsored in part`;
-  if (missing === "unheld") return `${balance} that is not held for fast fills, and ${transferred}`;
+    return `${balance} available, but the fees are $${formatUsd(requiredUsd)}, which must be covered in full`;
+  if (missing === "unheld") return `${balance} that is not held for fast fills, but ${transferred}`;
   const stablecoins = appBalance.currencies.filter((one) => one.class === "stable");
   const symbols = stablecoins.map(({ symbol }) => symbol).join(", ");
-  return `${balance} in stablecoins, and ${transferred}: only stablecoins pay these (${symbols || "none is configured"})`;
+  return `${balance} in stablecoins (${symbols || "none configured"}), but ${transferred} in stablecoins`;
 }

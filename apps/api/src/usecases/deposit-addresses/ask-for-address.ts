@@ -41,7 +41,7 @@ const refusals: readonly Refusal[] = [
   {
     field: "useDepositAddress",
     code: "INVALID_REQUEST",
-    message: `A request with a deposit address is stored with it and may have ${MAX_STORED_CHARACTERS} characters at most; shorten its longest fields`,
+    message: `useDepositAddress: the request must have at most ${MAX_STORED_CHARACTERS} characters; shorten its longest fields`,
     asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
   },
   {
@@ -49,7 +49,7 @@ const refusals: readonly Refusal[] = [
     field: "user",
     code: "INVALID_ADDRESS",
     message:
-      "What comes to a deposit address is deposited in the name of user: it cannot be the zero address",
+      "user must not be the zero address with useDepositAddress: deposits are made in the name of user",
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
@@ -57,7 +57,7 @@ const refusals: readonly Refusal[] = [
     field: "user",
     code: "INVALID_ADDRESS",
     message:
-      "user must be a wallet when a strict deposit address refunds to the sender, got a placeholder; name a wallet in user, or an address in refundTo",
+      "user must be a wallet when a strict deposit address refunds to the sender, got a placeholder; set user to a wallet, or refundTo to an address",
     asked: ({ strict, user, refundTo }) => {
       const named = parseAddress(user);
       return (
@@ -72,45 +72,46 @@ const refusals: readonly Refusal[] = [
   {
     field: "txs",
     code: "EXTRA_TXS_NOT_SUPPORTED",
-    message: "A deposit address takes no calls on the destination chain",
+    message: "txs is not supported with useDepositAddress",
     asked: ({ txs }) => txs !== undefined && txs.length > 0,
   },
   {
     field: "usePermit",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "What is sent to a deposit address is not paid by signature",
+    message: "usePermit is not supported with useDepositAddress",
     asked: ({ usePermit }) => usePermit === true,
   },
   {
     field: "authorizationList",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "A deposit address takes no authorizations",
+    message: "authorizationList is not supported with useDepositAddress",
     asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
   },
   {
     field: "originGasOverhead",
     code: "INVALID_REQUEST",
     message:
-      "originGasOverhead is of transactions that the service sends for a wallet, not of deposit addresses",
+      "originGasOverhead is not supported with useDepositAddress: the service sends no transaction for the wallet",
     asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) !== 0,
   },
   {
     field: "sponsoredFeeComponents",
     code: "INVALID_REQUEST",
-    message: "With a deposit address all fees are sponsored or none: leave sponsoredFeeComponents out",
+    message: "sponsoredFeeComponents is not supported with useDepositAddress; omit it",
     asked: ({ sponsoredFeeComponents }) => sponsoredFeeComponents !== undefined,
   },
   {
     field: "tradeType",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: "Only a strict deposit address can be quoted for an exact output: others take any amount",
+    message:
+      "tradeType EXACT_OUTPUT requires strict with useDepositAddress: other deposit addresses accept any amount",
     asked: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
   },
   {
     field: "refundTo",
     code: "INVALID_REQUEST",
     message:
-      "A strict deposit address needs refundTo: what is not the quoted amount goes back there (the zero address: to whoever sent it)",
+      "refundTo is required with strict: it receives what differs from the quoted amount (zero address: the sender receives it)",
     asked: ({ strict, refundTo }) => strict === true && refundTo === undefined,
   },
 ];
@@ -127,7 +128,9 @@ export function askForAddress(input: QuoteInput): {
   if (input.useDepositAddress !== true) {
     for (const field of ["recoveryAddress", "strict"] as const)
       if (input[field] !== undefined && input[field] !== false)
-        throw new ServiceError("INVALID_REQUEST", `${field} goes with useDepositAddress`, { field });
+        throw new ServiceError("INVALID_REQUEST", `${field} requires useDepositAddress to be true`, {
+          field,
+        });
     return { quoted: input, wish: undefined };
   }
   for (const { field, code, message, asked } of refusals)
@@ -159,9 +162,13 @@ function recoveryOf(text: string | undefined): Address {
   if (text === undefined) return NATIVE_CURRENCY;
   const recovery = parseAddress(text);
   if (recovery === undefined || recovery === NATIVE_CURRENCY)
-    throw new ServiceError("INVALID_ADDRESS", "recoveryAddress must be a wallet on the origin chain", {
-      field: "recoveryAddress",
-    });
+    throw new ServiceError(
+      "INVALID_ADDRESS",
+      "recoveryAddress must be a 20-byte address, not the zero address",
+      {
+        field: "recoveryAddress",
+      },
+    );
   return recovery;
 }
 
@@ -182,17 +189,21 @@ export function refuseUnmovable(
   if (isSend)
     throw new ServiceError(
       "UNSUPPORTED_ROUTE",
-      "What is sent to a deposit address is bridged or swapped: the recipient can be paid directly here",
+      "useDepositAddress is not supported when the user can pay the recipient directly",
       { field: "useDepositAddress" },
     );
   if (contracts.depositAddressFactory === undefined || mover === undefined)
-    throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", `${displayName} has no deposit addresses`, {
-      field: "useDepositAddress",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_EXECUTION_TYPE",
+      `useDepositAddress is not enabled on ${displayName}`,
+      {
+        field: "useDepositAddress",
+      },
+    );
   if (!currency.supportsBridging)
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
-      `${currency.symbol} cannot be paid to a deposit address: it would have to be swapped first`,
+      `originCurrency ${currency.symbol} is not supported with useDepositAddress; use a currency that GET /chains lists with supportsBridging`,
       { field: "originCurrency" },
     );
 }
@@ -204,7 +215,10 @@ export function withAddress(
   { strict, recovery, refundTo }: AddressWish,
 ): RequestTerms {
   const { depositAddressFactory: factory } = contracts;
-  if (factory === undefined) throw new RangeError("the chain has no deposit addresses");
+  if (factory === undefined)
+    throw new RangeError(
+      "invariant violated: deposit address on a chain without contracts.depositAddressFactory",
+    );
   const key = keyOf(terms, recovery, { strict, refundTo });
   return { ...terms, depositAddress: { address: depositAddressOf(factory, key), strict, recovery } };
 }

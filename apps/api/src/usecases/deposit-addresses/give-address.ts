@@ -49,7 +49,7 @@ async function checkFactory(services: Needs, chainId: number): Promise<void> {
   const problem = await factoryProblem(services, connected).catch((cause: unknown) => {
     throw new ServiceError(
       "RPC_HTTP_ERROR",
-      `The node of ${displayName} could not be asked for its factory`,
+      `The node of ${displayName} did not return its deposit address factory; try again`,
       {
         field: "originChainId",
         cause,
@@ -60,7 +60,7 @@ async function checkFactory(services: Needs, chainId: number): Promise<void> {
   services.events.alarm("deposit_addresses_unusable", { chain: name, why: problem.message });
   throw new ServiceError(
     "SERVICE_UNAVAILABLE",
-    `The deposit addresses of ${displayName} cannot be used now`,
+    `useDepositAddress is unavailable on ${displayName}; use an ordinary deposit or try again later`,
     { field: "useDepositAddress" },
   );
 }

@@ -7,6 +7,7 @@ import type { TokenBook } from "../../ports/token-book.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
+import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../refusals.ts";
 
 /**
  * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may be cheaper, a route may be open again.
@@ -17,10 +18,7 @@ export async function reindexAddress(
   wish: ReindexWish,
 ): Promise<ReindexAddressAnswer> {
   const address = parseAddress(wish.depositAddress);
-  if (address === undefined)
-    throw new ServiceError("INVALID_ADDRESS", "depositAddress must be a 20-byte address", {
-      field: "depositAddress",
-    });
+  if (address === undefined) throw invalidAddress("depositAddress");
   chainOf(services, wish.chainId, "chainId");
   const connected =
     wish.targetChainId === undefined
@@ -28,18 +26,19 @@ export async function reindexAddress(
       : chainOf(services, wish.targetChainId, "targetChainId");
   const { chain } = connected;
   const at = await services.depositAddresses.find(address);
-  if (at === undefined)
-    throw new ServiceError("NOT_FOUND", "This deposit address was not given out here", {
-      field: "depositAddress",
-    });
+  if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
   if (!isAddressOn(chain, at))
-    throw new ServiceError("UNSUPPORTED_CHAIN", `${chain.displayName} does not have this deposit address`, {
-      field: wish.targetChainId === undefined ? "chainId" : "targetChainId",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      `Deposit address ${address} does not exist on ${chain.displayName}`,
+      {
+        field: wish.targetChainId === undefined ? "chainId" : "targetChainId",
+      },
+    );
   const currencies = await currenciesOf(services, connected, wish.currency);
   const cursor = await services.reads.cursor(chain.id);
   if (cursor === undefined)
-    throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been read yet`);
+    throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
 
   await services.uow.run(async ({ depositAddresses }) => {
     await depositAddresses.lock(address);
@@ -55,7 +54,9 @@ export async function reindexAddress(
   const symbols = new Map(currencies.map((currency) => [currency.address, currency.symbol]));
   return {
     message:
-      found.length === 0 ? "Nothing is there that is not on its way" : "What is there is being dealt with",
+      found.length === 0
+        ? "No funds found that are not already being processed"
+        : "Funds found; processing started",
     triggeredCurrencies: found.map(({ currency, amount }) => ({
       currency,
       symbol: symbols.get(currency) ?? "",
@@ -69,8 +70,7 @@ export async function reindexAddress(
 
 function chainOf({ chains }: AddressServices, id: number, field: string): ConnectedChain {
   const connected = chains.get(id);
-  if (connected === undefined)
-    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${id} is not supported`, { field });
+  if (connected === undefined) throw unsupportedChain(id, field);
   return connected;
 }
 
@@ -86,6 +86,10 @@ async function currenciesOf(
       ? chain.native
       : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address, true)));
   if (known === undefined)
-    throw new ServiceError("INVALID_INPUT_CURRENCY", `No token answers at ${text}`, { field: "currency" });
+    throw new ServiceError(
+      "INVALID_INPUT_CURRENCY",
+      `currency ${text.slice(0, 64)} is not a token contract on ${chain.displayName}`,
+      { field: "currency" },
+    );
   return [known];
 }

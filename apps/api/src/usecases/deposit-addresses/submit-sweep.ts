@@ -63,7 +63,7 @@ export async function submitSweep(services: Needs, sweepId: string): Promise<Pro
   return DONE;
 }
 
-const INSUFFICIENT_GAS = "the deposit address operator has insufficient native balance for gas";
+const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
 /** For as long as it takes: the money is where its owner sent it, and nobody else has it. */
 function waits(
@@ -89,7 +89,8 @@ async function plan(
 ): Promise<Planned> {
   const { chain, connection, pulse } = connected;
   const factory = chain.contracts.depositAddressFactory;
-  if (factory === undefined) return { kind: "waits", why: "the chain's factory is not configured" };
+  if (factory === undefined)
+    return { kind: "waits", why: "the deposit address factory of the chain is not configured" };
   // It may have been replaced since the start, or its node did not answer then: a sweep cannot be undone.
   const problem = await factoryProblem(services, connected);
   if (problem !== undefined) return { kind: "waits", why: problem.message };

@@ -6,6 +6,7 @@ import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import { endOf } from "../request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
+import { invalidAddress } from "../refusals.ts";
 
 /** A search whose words have found their meaning. */
 export interface CurrencyQuestion {
@@ -31,8 +32,7 @@ export function readCurrencyQuestion(
   const term = input.term?.trim().toLowerCase() ?? "";
   const all = [...directory.all, ...directory.rails];
   const given = input.address;
-  if (given !== undefined && isNowhere(given, directory))
-    throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
+  if (given !== undefined && isNowhere(given, directory)) throw invalidAddress("address");
   const sought = given ?? input.term?.trim() ?? "";
   const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, directory)));
   const currencyId = input.currencyId?.toLowerCase();
@@ -96,7 +96,7 @@ function tokenKey(
   if (address === undefined)
     throw new ServiceError(
       "INVALID_ADDRESS",
-      `tokens holds ${token}, which names no ${chain.vmType === "evm" ? "20-byte address" : `currency of ${chain.displayName}`}`,
+      `tokens: ${token} does not name a ${chain.vmType === "evm" ? "20-byte address" : `currency of ${chain.displayName}`}; use chainId:address`,
       { field: "tokens" },
     );
   return [`${Number(chainId)}:${address}`];

@@ -1,5 +1,5 @@
-import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain, RequestEnd } from "../../ports/chains.ts";
+import { unsupportedChain } from "../refusals.ts";
 
 /** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findChain(
@@ -8,8 +8,7 @@ export function findChain(
   field = "chainId",
 ): ConnectedChain {
   const connected = chains.get(chainId);
-  if (connected === undefined)
-    throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${chainId} is not supported`, { field });
+  if (connected === undefined) throw unsupportedChain(chainId, field);
   return connected;
 }
 

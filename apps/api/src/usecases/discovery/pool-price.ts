@@ -36,10 +36,14 @@ export async function poolPrice(
       pow10(token.decimals),
     );
   } catch (cause) {
-    throw new ServiceError("RPC_HTTP_ERROR", `The pools of ${token.symbol} could not be read`, {
-      field: "address",
-      cause,
-    });
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `The swap pools of ${token.symbol} could not be read; try again`,
+      {
+        field: "address",
+        cause,
+      },
+    );
   }
   return poolUsd(token);
 }

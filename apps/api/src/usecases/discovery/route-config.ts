@@ -8,6 +8,7 @@ import type { QuotePolicy, Reservations } from "../../ports/quote.ts";
 import { freeBalance } from "./chain-liquidity.ts";
 import { isRail } from "../request-end.ts";
 import { findEnd } from "./find-chain.ts";
+import { balanceUnavailable } from "../refusals.ts";
 
 export interface RouteConfigServices {
   readonly chains: ChainDirectory;
@@ -70,9 +71,13 @@ function currencyOf({ chain }: RequestEnd, word: string | undefined): Currency {
     all.find(({ id }) => id.toLowerCase() === wanted) ??
     all.find(({ symbol }) => symbol.toLowerCase() === wanted);
   if (found !== undefined) return found;
-  throw new ServiceError("UNSUPPORTED_CURRENCY", `${chain.displayName} has no currency ${word}`, {
-    field: "currency",
-  });
+  throw new ServiceError(
+    "UNSUPPORTED_CURRENCY",
+    `Currency ${word} is not supported on ${chain.displayName}`,
+    {
+      field: "currency",
+    },
+  );
 }
 
 async function balanceOf(end: RequestEnd, currency: Currency, text: string): Promise<bigint> {
@@ -84,10 +89,7 @@ async function balanceOf(end: RequestEnd, currency: Currency, text: string): Pro
     const state = await connection.reader.accountState(user, currency.address, evm.contracts.depository);
     return state.balance;
   } catch (cause) {
-    throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell the user's balance`, {
-      field: "originChainId",
-      cause,
-    });
+    throw balanceUnavailable(chain, cause);
   }
 }
 

@@ -5,6 +5,7 @@ import type { TokenBook } from "../../ports/token-book.ts";
 import { isRail } from "../request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
+import { invalidAddress } from "../refusals.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
   readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;
@@ -25,14 +26,13 @@ export async function tokenPrice(
   if (isRail(end)) return await priceOnRail(services, end, text);
   const { chain } = end;
   const address = parseAddress(text);
-  if (address === undefined)
-    throw new ServiceError("INVALID_ADDRESS", "address must be a 20-byte address", { field: "address" });
+  if (address === undefined) throw invalidAddress("address");
   const configured = services.chains.currency(chainId, address);
   if (configured !== undefined) return await services.prices.usd(configured);
   const token = await services.tokens.token(chainId, address, true);
-  if (token === undefined) throw unsupported("No token answers at this address");
+  if (token === undefined) throw unsupported(`address is not a token contract on ${chain.displayName}`);
   const usd = await poolPrice(services, chain, token);
-  if (usd === undefined) throw unsupported(`There is no price of ${token.symbol}`);
+  if (usd === undefined) throw unsupported(`No price of ${token.symbol} available`);
   return usd;
 }
 
@@ -48,7 +48,8 @@ async function priceOnRail(
       field: "address",
     });
   const configured = chains.currency(chain.id, address);
-  if (configured === undefined) throw unsupported("No token is known at this address");
+  if (configured === undefined)
+    throw unsupported(`address is not a supported currency of ${chain.displayName}`);
   return await prices.usd(configured);
 }
 

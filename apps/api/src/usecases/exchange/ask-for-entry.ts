@@ -44,7 +44,7 @@ export async function askForEntry(
     return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: answered.retryAfterMs };
   }
   const answer = nonceMappingAnswer.safeParse(answered.json);
-  if (!answer.success) return { kind: "lie", reason: "the answer is not in the form of the route" };
+  if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
   const entry = entryFor(chainName, said);
   const domain = { chainId: mappings.chainId, verifyingContract: mappings.contract };
   const slot = {
@@ -55,7 +55,7 @@ export async function askForEntry(
   if (counted.length < threshold)
     return {
       kind: "lie",
-      reason: `the entry is signed by ${counted.length} oracles that count, ${threshold} are needed`,
+      reason: `the entry has ${counted.length} accepted oracle signatures, the quorum is ${threshold}`,
     };
   // The multisig reads the first `threshold` of them, which must ascend.
   const joined = counted.slice(0, threshold).map((one) => one.signature.slice(2));

@@ -31,20 +31,24 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
   const connected = services.chains.rail(walletChainId);
   const exchange = connected?.chain;
   if (exchange?.family !== "hyperliquid-vm")
-    throw new ServiceError("UNSUPPORTED_CHAIN", `transfers on chain ${walletChainId} need no authorization`, {
-      field: "walletChainId",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      `walletChainId must be a chain whose transfers need an authorization, got ${walletChainId}`,
+      {
+        field: "walletChainId",
+      },
+    );
   const mapping = { wallet, depositor, id, nonce, signatureChainId, walletChain: EXCHANGE_WALLET_CHAIN };
   if (recoverSigner(nonceMappingDigest(mapping), signature) !== wallet)
-    throw refused("signature", "the wallet has not signed this authorization");
+    throw refused("signature", "signature is not the wallet's signature over this authorization");
   const terms = (await services.reads.requestsByOrders([id])).get(id)?.terms;
   if (terms === undefined || terms.origin.chainId !== walletChainId)
-    throw refused("id", "no quote for a transfer on this chain has this id");
-  if (terms.user !== wallet) throw refused("wallet", "the quote with this id is another wallet's");
+    throw refused("id", "id does not belong to a quote with a transfer on this chain");
+  if (terms.user !== wallet) throw refused("wallet", "wallet is not the user of the quote with this id");
   // The hub would keep what is deposited for a depositor of whom the quote knows nothing.
-  if (depositor !== wallet) throw refused("depositor", "the depositor must be the wallet");
+  if (depositor !== wallet) throw refused("depositor", "depositor must be the wallet");
   if (terms.walletNonce === undefined || BigInt(terms.walletNonce) !== nonce)
-    throw refused("nonce", "the quote with this id is for another nonce");
+    throw refused("nonce", "nonce is not the nonce of the quote with this id");
 
   const { requestId } = terms;
   const mapped = {
@@ -75,9 +79,13 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
     return stored;
   });
   if (outcome === "taken")
-    throw new ServiceError("NONCE_TAKEN", "the wallet has authorized something else with this nonce", {
-      field: "nonce",
-    });
+    throw new ServiceError(
+      "NONCE_TAKEN",
+      "nonce was already used by the wallet to authorize another request; request a new quote",
+      {
+        field: "nonce",
+      },
+    );
   if (outcome === "new") services.events.happened("nonce_authorized", { requestId, wallet, nonce });
   return requestId;
 }
@@ -90,19 +98,19 @@ function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
   if (openOfWallet >= MAX_OPEN_PER_WALLET)
     throw new ServiceError(
       "RATE_LIMITED",
-      `the wallet has ${openOfWallet} authorizations without a transfer, at most ${MAX_OPEN_PER_WALLET} are allowed within an hour`,
+      `wallet has ${openOfWallet} authorizations of the last hour without a transfer, at most ${MAX_OPEN_PER_WALLET} are allowed; make their transfers, or retry later`,
       { field: "wallet" },
     );
   if (waiting >= FAIR_SHARE_FROM && openOfWallet > 0)
     throw new ServiceError(
       "RATE_LIMITED",
-      `the wallet has ${openOfWallet} authorizations without a transfer, at most 1 is allowed while ${FAIR_SHARE_FROM} or more of all wallets wait; make its transfer, or try again later`,
+      `wallet has ${openOfWallet} authorizations without a transfer, at most 1 is allowed while ${FAIR_SHARE_FROM} or more of all wallets are pending; make its transfer, or retry later`,
       { field: "wallet" },
     );
   if (waiting >= MAX_WAITING)
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      `${waiting} authorizations wait to be published, at most ${MAX_WAITING} are allowed; try again later`,
+      `Too many authorizations await publication: ${waiting} of at most ${MAX_WAITING}; try again later`,
     );
 }
 
@@ -115,7 +123,7 @@ async function mustHold(
   if (held < origin.amount)
     throw new ServiceError(
       "INSUFFICIENT_FUNDS",
-      `the wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or authorize again once its transfer was seen`,
+      `wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or retry once its transfer was seen`,
       { field: "wallet" },
     );
 }

@@ -29,7 +29,7 @@ async function concludeCarried(services: MappingServices): Promise<void> {
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
     // That transaction will not do it any more. Its signatures may have been of signers that do not count now.
-    const reason = "the transaction did not set it";
+    const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
     await uow.run((tx) => tx.nonceMappings.release(record.key, reason, nowMs + policy.retryMs, nowMs));
     events.alarm("mapping_left_out", {
@@ -49,7 +49,7 @@ async function planNext(services: MappingServices): Promise<void> {
       // Not to be looked at in every round, in place of others.
       const nowMs = clock.nowMs();
       const nextTryMs = nowMs + policy.rejectedRetryMs;
-      const reason = "the chain is not configured any more";
+      const reason = "the chain is no longer configured";
       await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
       continue;
     }

@@ -19,7 +19,7 @@ export async function signMappings(services: MappingServices, signal: AbortSigna
           services.events.fault("mapping_fault", error, factsOf(record));
           const nowMs = clock.nowMs();
           const nextTryMs = nowMs + backoff(policy, record.tries);
-          const reason = "a fault of ours or of the hub's node";
+          const reason = "an internal error or an error of the hub's node";
           await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
         }),
       ),
@@ -38,7 +38,7 @@ async function sign(
     const nowMs = clock.nowMs();
     await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nowMs + afterMs, nowMs));
   };
-  if (name === undefined) return await later("the chain is not configured any more", policy.rejectedRetryMs);
+  if (name === undefined) return await later("the chain is no longer configured", policy.rejectedRetryMs);
   if (await settleMapping(services, name, record)) return;
 
   const signers = await hub.signers();
@@ -69,7 +69,7 @@ async function sign(
   }
   if (signal.aborted) return;
   if (wait === undefined) {
-    const reason = no ?? "no oracle was asked";
+    const reason = no ?? "no oracle could be asked";
     events.alarm("mapping_rejected", { ...factsOf(record), reason });
     return await later(reason, policy.rejectedRetryMs);
   }

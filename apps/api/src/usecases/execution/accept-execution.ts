@@ -66,7 +66,7 @@ export interface Acceptable {
 /** The quote was executed, paid for or closed by somebody else in this very moment. */
 class QuoteTaken extends Error {
   constructor(requestId: RequestId) {
-    super(`the quote ${requestId} was taken`);
+    super(`quote ${requestId} was executed, paid or closed meanwhile`);
     this.name = "QuoteTaken";
   }
 }
@@ -95,7 +95,7 @@ export async function acceptExecution(
     // The same question may have come twice at once: then the other one was answered for both.
     const quoted = await findQuoted(services, caller, requestId, question);
     if (quoted.kind === "already") return answer;
-    throw refusal(`requestId ${requestId} is being executed by another call`);
+    throw refusal(`Request ${requestId} is already being executed by another call`);
   }
   tellAccepted(services, acceptable);
   return answer;
@@ -163,7 +163,8 @@ export function freshCall(
     nowMs,
   });
   const decision = decide(quotedState("call"), { kind: "executionAccepted" });
-  if (decision.kind !== "applied") throw new Error("a fresh call can be accepted");
+  if (decision.kind !== "applied")
+    throw new Error("invariant violated: executionAccepted was not applied to a new call");
   const detail = {
     from: "quoted",
     to: decision.next.name,
@@ -221,7 +222,7 @@ async function keepToBudgets(
     sponsorship,
     await tx.executions.lockSpending(budget, requestId),
   );
-  if (refused !== undefined) throw refusal(`not sponsored (${refused.rule}): ${refused.message}`);
+  if (refused !== undefined) throw refusal(`Not sponsored (${refused.rule}): ${refused.message}`);
 }
 
 async function setAside(
@@ -254,8 +255,8 @@ export function insufficient(
 ): ServiceError {
   return refusal(
     missing === "unheld"
-      ? `the app balance of ${wallet} has $${formatUsd(availableUsd)} that is not held for fast fills, and this execution transfers $${formatUsd(requiredUsd)}`
-      : `the app balance of ${wallet} has $${formatUsd(availableUsd)}, and this execution may cost $${formatUsd(requiredUsd)}: nothing is sponsored in part`,
+      ? `The app balance of ${wallet} has $${formatUsd(availableUsd)} that is not held for fast fills, but this execution transfers $${formatUsd(requiredUsd)}`
+      : `The app balance of ${wallet} has $${formatUsd(availableUsd)} available, but this execution may cost $${formatUsd(requiredUsd)}, which must be covered in full`,
     "INSUFFICIENT_FUNDS",
   );
 }

@@ -53,5 +53,5 @@ function differenceOf(
   { user, origin }: Pick<RequestTerms, "origin" | "user">,
   { currency, depositor, amount }: DepositFact,
 ): string {
-  return `it deposits ${amount} of ${currency} in the name of ${depositor}, and the quote asks for ${origin.amount} of ${origin.currency} in the name of ${user}`;
+  return `expected ${origin.amount} base units of ${origin.currency} in the name of ${user}, got ${amount} of ${currency} in the name of ${depositor}`;
 }

@@ -7,8 +7,9 @@ import type { Services } from "../../ports/services.ts";
 import { acceptsExecution } from "./awaits-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { ExecutionQuestion } from "./read-execution.ts";
+import { requestNotFound } from "../refusals.ts";
 
-const EXPIRED = "has expired: get another quote";
+const EXPIRED = "expired; request a new quote";
 
 /** What is known of the quote that is to be executed. */
 export type Quoted =
@@ -30,27 +31,25 @@ export async function findQuoted(
     services.reads.request(requestId),
     services.reads.execution(requestId),
   ]);
-  if (record === undefined) throw refusal(`requestId ${requestId} is unknown`);
+  if (record === undefined) throw refusal(requestNotFound(requestId).message);
   // Accepted between the two readings: the same question must have the same answer.
   const isOvertaken = known === undefined && record.state.name === "accepted";
   const execution = isOvertaken ? await services.reads.execution(requestId) : known;
   if (execution !== undefined) {
     if (execution.keyId === caller.id && execution.questionHash === hash) return { kind: "already" };
-    throw refusal(`requestId ${requestId} is executed already, by another call`);
+    throw refusal(`Request ${requestId} was already executed by another call`);
   }
   const { terms, supersededBy } = record;
   // Their deposit address has given its money to the successor.
   if (supersededBy !== undefined)
-    throw refusal(
-      `requestId ${requestId} is superseded by request ${supersededBy}; execute that one instead`,
-    );
+    throw refusal(`Request ${requestId} is superseded by request ${supersededBy}; execute that one instead`);
   if (terms.kind !== "bridge")
     throw refusal(
-      `requestId ${requestId} is a payment by the user himself: send it as a call without requestId`,
+      `Request ${requestId} is a direct payment by the user; send it as a call without requestId`,
     );
   if (terms.origin.chainId !== origin.chain.id)
     throw refusal(
-      `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, and is ${origin.chain.id}`,
+      `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, got ${origin.chain.id}`,
     );
   await refuseStranger(services, caller, record);
   refuseLate(record, destination !== undefined, services.clock.nowMs());
@@ -71,46 +70,46 @@ async function refuseStranger(
   const isSameApp = asker?.fundingAddress !== undefined && asker.fundingAddress === caller.fundingAddress;
   if (!isSameApp)
     throw refusal(
-      `requestId ${requestId} was quoted with another API key: execute it with that key, or with one of the same funding address`,
+      `Request ${requestId} was quoted with another API key; use that key, or one with the same funding address`,
     );
 }
 
 /** @throws ServiceError saying what became of the quote meanwhile */
 function refuseLate({ terms, state }: RequestRecord, hasCallsBeside: boolean, nowMs: number): void {
   const { requestId } = terms;
-  if (!acceptsExecution(state, hasCallsBeside)) throw refusal(`requestId ${requestId} ${whatIsOf(state)}`);
+  if (!acceptsExecution(state, hasCallsBeside)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
   if (nowMs <= terms.fillDeadlineMs) return;
   throw refusal(
     state.name === "quoted"
-      ? `requestId ${requestId} ${EXPIRED}`
-      : `requestId ${requestId} is filled ahead of its deposit, and the time for its deposit is over`,
+      ? `Request ${requestId} ${EXPIRED}`
+      : `Request ${requestId} was fast filled, and its deposit deadline has passed`,
   );
 }
 
 /** Why a request does not take an execution. */
 function whatIsOf({ name, front, depositId }: RequestState): string {
   if (front !== "none" && depositId === undefined)
-    return "is being filled ahead of its deposit, or is filled: destinationChainExecutionData can not be a part of that any more";
+    return "is already fast filled or being fast filled; destinationChainExecutionData can no longer be added";
   switch (name) {
     case "expired":
       return EXPIRED;
     case "filled":
-      return "has its deposit already, and is filled";
+      return "is already deposited and filled";
     case "refunding":
-      return "has had its deposit, which goes back";
+      return "is already deposited and is being refunded";
     case "refunded":
-      return "has had its deposit, which was refunded";
+      return "is already deposited and refunded";
     case "failed":
-      return "has failed, with its deposit";
+      return "is already deposited and failed";
     case "quoted":
     case "accepted":
     case "depositing":
-      return "is being executed by another call";
+      return "is already being executed by another call";
     case "deposited":
     case "fillable":
     case "filling":
     case "submitted":
-      return "has its deposit already";
+      return "is already deposited";
     default:
       return unreachable(name);
   }

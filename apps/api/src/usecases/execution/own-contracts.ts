@@ -40,7 +40,7 @@ export function refuseOwnContracts(
   services.events.alarm("execution_target_refused", { chain: on.chain.name, target, keyId });
   throw new ServiceError(
     "INVALID_REQUEST",
-    `data.to: ${target} is a contract of this service, which an execution cannot call. Have the user's account or another contract call it`,
+    `data.to: ${target} is a contract of this service, which executions must not call; have the user's account or another contract call it`,
   );
 }
 

@@ -47,7 +47,7 @@ export async function priceDestination(
   signal: AbortSignal,
 ): Promise<PricedDestination> {
   if (terms.outputCalls !== undefined)
-    throw refusal("destinationChainExecutionData: the quote has calls of its own");
+    throw refusal("destinationChainExecutionData is not supported for a quote with txs");
   // The fill would refuse them too: the deposit would only come back.
   if (terms.destination.paidFrom !== undefined)
     throw refusal("destinationChainExecutionData is not supported for a quote whose fill swaps");
@@ -57,16 +57,24 @@ export async function priceDestination(
   const connected = services.chains.get(chainId);
   const delivered = services.chains.currency(chainId, currency);
   if (connected === undefined || delivered === undefined)
-    throw refusal("the destination chain of the quote is not served any more", "UNSUPPORTED_CHAIN");
+    throw refusal(
+      "destinationChainExecutionData: the destination chain or currency of the quote is no longer supported",
+      "UNSUPPORTED_CHAIN",
+    );
   if (terms.order.output.extraData !== fillContractOf(connected))
     throw refusal("destinationChainExecutionData: the quote names a former router; request a new quote");
   const { chain, pulse } = connected;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
   if (able === "notApproved")
-    throw refusal(`calls beside a payment in ${delivered.symbol} are not offered on ${chain.displayName}`);
+    throw refusal(
+      `destinationChainExecutionData is not supported with ${delivered.symbol} on ${chain.displayName}`,
+    );
   if (able === "short")
-    throw new ServiceError("SERVICE_UNAVAILABLE", "the fill cannot be tried at this moment; try again");
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "destinationChainExecutionData: the fill could not be simulated; try again",
+    );
 
   const fees = pulse.gasPrices();
   const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
@@ -86,7 +94,10 @@ export async function priceDestination(
     case "insufficientFunds":
     case "unseen":
       services.events.alarm("execution_unseen", { chain: chain.name, why: simulated.kind });
-      throw new ServiceError("SERVICE_UNAVAILABLE", "the fill cannot be tried at this moment; try again");
+      throw new ServiceError(
+        "SERVICE_UNAVAILABLE",
+        "destinationChainExecutionData: the fill could not be simulated; try again",
+      );
     case "ok":
       break;
     default:

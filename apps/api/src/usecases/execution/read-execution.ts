@@ -5,6 +5,7 @@ import { ServiceError, sha256Text } from "@causeway/domain";
 import type { ExecuteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
 import type { LaneCall } from "../../ports/leg.ts";
+import { disabledChain } from "../refusals.ts";
 
 /** What somebody wants to be sent for a user, its words understood. */
 export interface ExecutionQuestion {
@@ -34,9 +35,7 @@ export function readExecution(chains: ChainDirectory, input: ExecuteInput): Exec
   const requestId = input.requestId?.toLowerCase() as RequestId | undefined;
   const beside = options.destinationChainExecutionData;
   if (beside !== undefined && requestId === undefined)
-    throw refusal(
-      "destinationChainExecutionData needs the requestId of a quote: it is carried out with the fill",
-    );
+    throw refusal("destinationChainExecutionData requires requestId: the calls run with the fill of a quote");
   const destination = beside && {
     calls: beside.calls.map(callOf),
     authorizationList: authorizationsOf(beside.authorizationList),
@@ -71,15 +70,17 @@ function refuseTooLarge(
   const besides = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
   const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, besides);
   if (bytes > MOST_BYTES)
-    throw refusal(`${field}: the transaction would have up to ${bytes} bytes, and nodes take ${MOST_BYTES}`);
+    throw refusal(`${field}: the transaction must have at most ${MOST_BYTES} bytes, got up to ${bytes}`);
 }
 
 function openChain(chains: ChainDirectory, id: number): ConnectedChain {
   const connected = chains.get(id);
   if (connected === undefined)
-    throw refusal(`chainId ${id} is no EVM chain that is served here`, "UNSUPPORTED_CHAIN");
-  if (connected.chain.disabled)
-    throw refusal(`${connected.chain.displayName} is disabled for now`, "CHAIN_DISABLED");
+    throw refusal(
+      `data.chainId must be a supported EVM chain, got ${id}; GET /chains lists the supported chains`,
+      "UNSUPPORTED_CHAIN",
+    );
+  if (connected.chain.disabled) throw disabledChain(connected.chain);
   return connected;
 }
 

@@ -58,17 +58,17 @@ function untraced(
 
 test("without a trace operations are carried out only by a direct call of the entry point, and only those in it", () => {
   expect(untraced({ to: stranger })).not.toThrow();
-  expect(untraced({ to: stranger }, [carriedOut])).toThrow(/cannot be looked at/);
-  expect(untraced({ to: stranger, data: handleOps(1) }, [carriedOut])).toThrow(/cannot be looked at/);
+  expect(untraced({ to: stranger }, [carriedOut])).toThrow(/cannot be checked/);
+  expect(untraced({ to: stranger, data: handleOps(1) }, [carriedOut])).toThrow(/cannot be checked/);
   expect(untraced({ to: entryPoint, data: handleOps(1) }, [carriedOut])).not.toThrow();
   expect(untraced({ to: entryPoint, data: handleOps(1) }, [carriedOut, carriedOut])).toThrow(
-    /cannot be looked at/,
+    /cannot be checked/,
   );
 });
 
 test("without a trace coin that comes back shows in what the executor has less", () => {
   expect(untraced({ to: stranger, value: 5n })).not.toThrow();
-  expect(untraced({ to: stranger, value: 5n }, [], 1n)).toThrow(/would come back/);
+  expect(untraced({ to: stranger, value: 5n }, [], 1n)).toThrow(/would return/);
   // Nothing was charged for it.
   expect(untraced({ to: stranger }, [], 1n)).not.toThrow();
 });

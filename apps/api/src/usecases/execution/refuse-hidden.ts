@@ -19,7 +19,7 @@ export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): voi
 /** Operations with fees of their own, behind any number of contracts. */
 function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): void {
   const refused = calls && refusesInnerOperations(calls);
-  if (refused !== undefined) throw refusal(`data.data: in a call within it, ${refused.message}`);
+  if (refused !== undefined) throw refusal(`data.data: in an inner call, ${refused.message}`);
   if (calls !== undefined) return;
   // What these did only a trace would tell: all but those of a direct call are somewhere within others.
   const direct = isEntryPoint(to) ? readHandleOps(data) : undefined;
@@ -28,7 +28,7 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): voi
     effects.kind === "unseen" ? Infinity : effects.logs.filter(readUserOperationEvent).length;
   if (carriedOut > read)
     throw refusal(
-      "data.data: user operations within other calls cannot be looked at on this chain; call the entry point itself",
+      "data.data: user operations in inner calls cannot be checked on this chain; call the entry point directly",
     );
 }
 
@@ -41,6 +41,6 @@ function refuseReturnedCoin({ value }: LaneCall, executor: Address, { calls, eff
   const hasKept = change !== undefined && change.balanceBefore - change.balanceAfter < value;
   if (hasKept || calls?.some(({ to, coin }) => to === account && coin > 0n))
     throw refusal(
-      "data.value: a part of it would come back to the account that sends the call, and not to the user: carry exactly what is needed, or have the rest sent to the user",
+      "data.value: part of it would return to the executor instead of the user; send the exact value, or have the rest sent to the user",
     );
 }

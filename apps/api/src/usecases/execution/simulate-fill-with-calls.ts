@@ -47,8 +47,7 @@ export async function simulateFillWithCalls(
   const call: LaneCall = { ...fillWithCalls(fill), authorizationList: beside.authorizationList };
   // Oracles refuse such a fill unless the order's own signer sends it, and that may be a former key.
   if (beside.calls.some(({ data }) => depositsForOrder(data, payment.orderId))) {
-    const message =
-      "a call beside the fill deposits for the order that the fill pays; deposit under another id";
+    const message = "a call deposits for the order of its own fill; deposit with another id";
     return { call, simulated: { kind: "forbidden", message } };
   }
   const withoutOwn = (logs: Parameters<typeof withoutOwnMovements>[0]) => withoutOwnMovements(logs, fill);
@@ -58,8 +57,7 @@ export async function simulateFillWithCalls(
     { ...options, maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },
   );
   if (keeps(simulated, payment, chain.contracts)) return { call, simulated };
-  const message =
-    "the calls would take from the recipient what the fill pays him: the payment could not be proven";
+  const message = "the calls would take the payment from the recipient, so it could not be proven";
   return { call, simulated: { kind: "forbidden", message } };
 }
 

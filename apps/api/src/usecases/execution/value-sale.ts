@@ -129,7 +129,8 @@ export async function whySaleWaits(
   agreedPriceUsd: bigint,
 ): Promise<string | undefined> {
   const reservation = await services.uow.run((tx) => tx.ledger.reservation(requestId));
-  if (reservation?.state !== "open") return "no app balance is reserved for the native token of the calls";
+  if (reservation?.state !== "open")
+    return "no app balance is reserved for the native token that the calls carry";
   const paid = reservation.parts.map(({ asset, amount, usd }) => ({
     currency: services.chains.currency(asset.chainId, asset.currency),
     amount,
@@ -142,7 +143,7 @@ export async function whySaleWaits(
   );
   const { serviceBps, honourBps } = services.quotePolicy;
   for (const { currency, amount, reservedUsd } of paid) {
-    if (currency === undefined) return "a currency that pays for the calls is not configured any more";
+    if (currency === undefined) return "a currency that pays for the calls is no longer configured";
     const pairClass = pairClassOf(currency, native);
     // Both were priced alike when the call was accepted: what was reserved is the amount of native token that is sold.
     if (isOneAsset(pairClass)) continue;
@@ -159,7 +160,7 @@ export async function whySaleWaits(
       honourBps: Math.min(honourBps, feeBps),
     };
     if (isSaleBeyondHonour(agreedPriceUsd, now))
-      return `${native.symbol} costs more than was reserved for what the calls carry`;
+      return `${native.symbol} for the calls costs more than was reserved`;
   }
   return undefined;
 }

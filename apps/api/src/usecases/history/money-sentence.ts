@@ -6,38 +6,38 @@ import { fundsOf } from "./past-request.ts";
 export function moneySentence(story: RequestStory): string {
   const { state, terms } = story;
   const reason = state.failReason === undefined ? "" : ` (${state.failReason})`;
-  const refundReason = state.refundFailReason ?? "nobody noted why";
+  const refundReason = state.refundFailReason ?? "no reason recorded";
   if (terms.kind === "call") return callSentence(story);
   if (story.addressFunds !== undefined && fundsOf(story) === "depositAddress")
     return story.addressFunds === "seen"
-      ? "The money is at the deposit address: it is confirmed there and then moved into the depository."
-      : "The money is at the deposit address, and somebody has to say where it belongs.";
+      ? "The money is at the deposit address: once confirmed, it is moved into the depository."
+      : "The money is at the deposit address and needs a decision: see the deposit address for the reason.";
   switch (state.name) {
     case "quoted":
       return "The user has the money: nothing has been deposited yet.";
     case "accepted":
       return "The user has the money: the service is about to send the transaction that deposits it.";
     case "depositing":
-      return "The user's transaction is in a block, and the deposit that it made is being looked for.";
+      return "The user's transaction is mined, and its deposit is being looked up.";
     case "deposited":
-      return `The depository has the money: its deposit waits for ${confirmations(story)}.`;
+      return `The depository has the money: the deposit waits for ${confirmations(story)}.`;
     case "fillable":
       return state.depositId === undefined
-        ? "The user has the money: an app vouches for the deposit, and the fill is sent as soon as the solver can pay it."
-        : "The depository has the money: the deposit is confirmed, and the fill is sent as soon as the solver can pay it. If the solver cannot, for example because it lacks the currency, the money goes back.";
+        ? "The user has the money: an app balance backs the deposit, and the fill is sent as soon as the solver can pay it."
+        : "The depository has the money: the deposit is confirmed, and the fill is sent as soon as the solver can pay it. If the solver cannot, for example because it lacks the currency, the money is refunded.";
     case "filling":
     case "submitted":
       return state.depositId === undefined
-        ? "The user has the money: an app vouches for the deposit, and the fill is on its way to the recipient."
+        ? "The user has the money: an app balance backs the deposit, and the fill is on its way to the recipient."
         : "The depository has the money, and the fill is on its way to the recipient.";
     case "filled":
       return filledSentence(story);
     case "refunding":
-      return `The depository has the money, and it is being sent back${reason}.`;
+      return `The depository has the money, and it is being refunded${reason}.`;
     case "refunded":
-      return `The money was sent back${reason}.`;
+      return `The money was refunded${reason}.`;
     case "failed":
-      return `The depository has the money: it was not paid out${reason}, and not sent back either (${refundReason}).`;
+      return `The depository has the money: it was neither filled${reason} nor refunded (${refundReason}).`;
     case "expired":
       return "The user has the money: nothing was deposited in time.";
     default:
@@ -48,21 +48,21 @@ export function moneySentence(story: RequestStory): string {
 function filledSentence({ state, terms }: RequestStory): string {
   const beyond = state.final ? ", and that is final" : "";
   if (terms.kind === "send" || terms.kind === "swap")
-    return `The recipient has the money${beyond}: the user's own transaction paid it.`;
+    return `The recipient has the money${beyond}: the user's transaction paid it.`;
   if (state.front === "debited")
-    return `The recipient has the money${beyond}; the deposit never came, and the app that vouched for it has paid.`;
+    return `The recipient has the money${beyond}; the deposit did not arrive, and the app balance that backed it was charged.`;
   if (state.front === "held")
-    return `The recipient has the money${beyond}; the deposit that an app vouches for has not come yet.`;
+    return `The recipient has the money${beyond}; the deposit, which an app balance backs, has not arrived yet.`;
   return `The recipient has the money${beyond}: the fill paid it.`;
 }
 
 function callSentence({ state }: RequestStory): string {
   const reason = state.failReason === undefined ? "" : ` (${state.failReason})`;
   if (state.name === "filled")
-    return "No money of the user's was held: the service sent the call, and it is done.";
+    return "The service held no money of the user: it sent the call, and the call succeeded.";
   if (state.name === "failed" || state.name === "expired")
-    return `No money of the user's was held: the call was not done${reason}.`;
-  return "No money of the user's is held: the service sends a call for him, which is under way.";
+    return `The service held no money of the user: the call was not executed${reason}.`;
+  return "The service holds no money of the user: it is sending a call for them.";
 }
 
 function confirmations({ deposits, state }: RequestStory): string {

@@ -67,7 +67,7 @@ test("a caller without a key pauses ten times as long as its slow search took, a
   await run(page, lasting(2_000));
   await expect(run(page, lasting(1))).rejects.toMatchObject({
     code: "RATE_LIMITED",
-    message: "the last search of this caller took too long; try again in 20 s, or use a secret API key",
+    message: "The previous search of this caller took too long; retry in 20 s, or use a secret API key",
     facts: { retryAfterSeconds: 20 },
   });
   await run(otherPage, lasting(1));

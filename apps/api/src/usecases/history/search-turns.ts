@@ -89,7 +89,7 @@ function lane(bounds: Bounds, nowMs: () => number) {
     if (own.length >= bounds.maxWaitingPerCaller)
       throw new ServiceError(
         "RATE_LIMITED",
-        `${bounds.maxWaitingPerCaller} searches of this caller are waiting; send the next one after an answer`,
+        `At most ${bounds.maxWaitingPerCaller} searches of one caller may wait at once; send the next one after an answer`,
         { retryAfterSeconds: 1 },
       );
     if (waitingCount >= bounds.maxWaiting) throw crowded();
@@ -115,7 +115,7 @@ function lane(bounds: Bounds, nowMs: () => number) {
     const retryAfterSeconds = Math.ceil(endsInMs / 1000);
     throw new ServiceError(
       "RATE_LIMITED",
-      `the last search of this caller took too long; try again in ${retryAfterSeconds} s, or use a secret API key`,
+      `The previous search of this caller took too long; retry in ${retryAfterSeconds} s, or use a secret API key`,
       { retryAfterSeconds },
     );
   }
@@ -144,4 +144,4 @@ function lane(bounds: Bounds, nowMs: () => number) {
 }
 
 const crowded = (): ServiceError =>
-  new ServiceError("SERVICE_UNAVAILABLE", "too many searches are waiting; try again in a moment");
+  new ServiceError("SERVICE_UNAVAILABLE", "Too many searches are waiting; try again in a moment");

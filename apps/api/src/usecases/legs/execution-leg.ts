@@ -90,7 +90,7 @@ async function charge(
   const execution = requestId === undefined ? undefined : await tx.executions.lock(requestId);
   if (requestId === undefined || execution === undefined) return;
   if (slot.gasUsed === undefined || slot.effectiveGasPrice === undefined)
-    throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
+    throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
   const native = {
     decimals: nativeDecimals(services.chains, slot.chainId),
     priceUsd: execution.coinUsd,

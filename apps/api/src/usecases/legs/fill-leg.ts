@@ -162,7 +162,7 @@ async function charge(
   if (!requestId || !beside) return;
   const { gasUsed, effectiveGasPrice, chainId } = slot;
   if (gasUsed === undefined || effectiveGasPrice === undefined)
-    throw new Error(`slot ${slot.id} is mined and nobody noted what it cost`);
+    throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
   const { quotedGas, valueWei } = counted(beside);
   const decimals = nativeDecimals(services.chains, chainId);
   const { totalUsd } = executionCost(

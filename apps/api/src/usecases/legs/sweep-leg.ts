@@ -20,7 +20,7 @@ export function sweepLeg(sweepId: string): LegCourse {
     async final({ services, tx, slot }) {
       const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);
       if (mined === undefined || slot.minedBlockNumber === undefined)
-        throw new Error(`slot ${slot.id} is final and nobody noted its block`);
+        throw new Error(`invariant violated: slot ${slot.id} is final without its block`);
       const sweep = await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "final", {
         blockNumber: slot.minedBlockNumber,

@@ -32,7 +32,7 @@ export async function acceptPermit(
       if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
-        `requestId ${requestId} is being executed already, by another signature`,
+        `Request ${requestId} is already being executed with another signature`,
         {
           field: "signature",
           requestId,
@@ -43,7 +43,7 @@ export async function acceptPermit(
     await keepToBounds(services, tx, whole);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, { by: "signature" });
     if (!(await tx.executions.add(whole)))
-      throw new ServiceError("INVALID_REQUEST", `requestId ${requestId} was executed before`, { requestId });
+      throw new ServiceError("INVALID_REQUEST", `Request ${requestId} was already executed`, { requestId });
     await tx.outbox.add([executeJob(requestId, nowMs)], nowMs);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
   });
@@ -60,7 +60,7 @@ async function keepToBounds(
     events.alarm("permit_budget_spent", { todayUsd: spent.todayUsd, dailyUsd: permitPolicy.dailyUsd });
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      "no more signatures are submitted for now; pay by transaction",
+      "The daily budget for submitting signatures is used up; pay by transaction",
     );
   }
   if (user === undefined) return;
@@ -68,7 +68,7 @@ async function keepToBounds(
   if ((await tx.executions.countUnpaid(keyId, user, sinceMs)) >= permitPolicy.perUser)
     throw new ServiceError(
       "RATE_LIMITED",
-      "too many signatures of this user are under way, or were submitted in vain; try again later",
+      "Too many signatures of this user are pending or failed; pay by transaction or try again later",
       { retryAfterSeconds: Math.ceil(permitPolicy.windowMs / 1000) },
     );
 }

@@ -15,6 +15,7 @@ import { acceptPermit } from "./accept-permit.ts";
 import { permitCall } from "./permit-call.ts";
 import { isSigned, typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
+import { disabledChain, requestNotFound } from "../refusals.ts";
 
 export interface ExecutePermitServices extends Pick<
   Services,
@@ -68,7 +69,7 @@ export async function executePermit(
   const origin = services.chains.get(terms.origin.chainId);
   const { executor } = services;
   if (origin === undefined || executor === undefined)
-    throw failed(requestId, "the signatures of this chain are not submitted here any more");
+    throw failed(requestId, "Signatures are no longer submitted on this chain; pay by transaction");
   // Before anything is told of the request: only its user has a word in it.
   const isOfUser = await services.permitSignatures.isPermitSignedBy(
     terms.user,
@@ -78,14 +79,11 @@ export async function executePermit(
   if (!isOfUser)
     throw failed(
       requestId,
-      "the signature is not the user's over the message of the step",
+      "signature is not the user's signature over the message of the step",
       { reason: "INVALID_SIGNATURE" },
       "signature",
     );
-  if (origin.chain.disabled)
-    throw new ServiceError("CHAIN_DISABLED", `${origin.chain.displayName} is disabled for now`, {
-      requestId,
-    });
+  if (origin.chain.disabled) throw disabledChain(origin.chain, undefined, requestId);
   const hash = hashOf(signature);
   const caller = { id: PERMIT_KEY_ID, fundingAddress: undefined };
   const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
@@ -113,19 +111,22 @@ export async function executePermit(
   switch (simulated.kind) {
     case "reverts": {
       const { label, message, details } = simulated.failure;
-      throw failed(requestId, `the signature does not pay: ${message}`, { reason: label, details });
+      throw failed(requestId, `Submitting the signature would revert: ${message}`, {
+        reason: label,
+        details,
+      });
     }
     case "forbidden":
       throw failed(requestId, simulated.message);
     case "insufficientFunds":
       services.events.alarm("execution_waits", {
         chain: chain.name,
-        why: "the executor lacks the coin for a call",
+        why: "the executor lacks the native token for a call",
       });
-      throw unavailable("the signature cannot be submitted at this moment; try again");
+      throw unavailable("The executor cannot pay for submitting the signature at the moment; try again");
     case "unseen":
       services.events.alarm("execution_unseen", { chain: chain.name });
-      throw unavailable("nobody can tell at this moment what the signature does");
+      throw unavailable("The node could not trace the submission of the signature; try again");
     case "ok":
       break;
     default:
@@ -172,23 +173,23 @@ async function signedTermsOf(
   { requestId, kind }: PostedPermit,
 ): Promise<SignedTerms> {
   const record = await reads.request(requestId);
-  if (record === undefined) throw refused(requestId, `requestId ${requestId} is unknown`, "requestId");
+  if (record === undefined) throw refused(requestId, requestNotFound(requestId).message, "requestId");
   const { terms } = record;
   if (!isSigned(terms))
     throw refused(
       requestId,
-      "this quote is paid by a transaction: it was asked for without usePermit",
+      `Request ${requestId} must be paid by a transaction: it was quoted without usePermit`,
       "requestId",
     );
   if (terms.permit.method !== kind)
-    throw refused(requestId, `this quote is paid by ${terms.permit.method}, not by ${kind}`, "kind");
+    throw refused(requestId, `kind must be ${terms.permit.method} for this quote, got ${kind}`, "kind");
   return terms;
 }
 
 function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: SignedTerms): void {
   const leftSeconds = permit.deadline - Math.floor(clock.nowMs() / 1000);
   if (leftSeconds < LEAST_LIFE_SECONDS)
-    throw failed(requestId, "the signature has expired: get another quote", { reason: "SIGNATURE_EXPIRED" });
+    throw failed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
 }
 
 /** Said in words of its own, because it is what happens most. A node that is asked about an earlier block may be behind: the simulation decides. */
@@ -200,17 +201,25 @@ async function refuseUncoveredUser(
   const { balance, allowance } = await connection.reader.accountState(user, permit.token, permit2);
   const amounts = { token: permit.token, required: permit.amount.toString() };
   if (balance < permit.amount)
-    throw failed(requestId, `the user has ${balance} of the token, and ${permit.amount} was signed for`, {
-      reason: "GASLESS_PERMIT_BALANCE_TOO_LOW",
-      balance: balance.toString(),
-      ...amounts,
-    });
+    throw failed(
+      requestId,
+      `The user must hold ${permit.amount} base units of ${permit.token}, got ${balance}`,
+      {
+        reason: "GASLESS_PERMIT_BALANCE_TOO_LOW",
+        balance: balance.toString(),
+        ...amounts,
+      },
+    );
   if (permit.method === "permit2" && allowance < permit.amount)
-    throw failed(requestId, "Permit2 is not approved for so much of the token: the step before comes first", {
-      reason: "PERMIT2_ALLOWANCE_TOO_LOW",
-      allowance: allowance.toString(),
-      ...amounts,
-    });
+    throw failed(
+      requestId,
+      `Permit2 must be approved for ${permit.amount} base units of ${permit.token}, got ${allowance}; execute the approval step first`,
+      {
+        reason: "PERMIT2_ALLOWANCE_TOO_LOW",
+        allowance: allowance.toString(),
+        ...amounts,
+      },
+    );
 }
 
 /** What would not be filled is not worth sending. @throws ServiceError */
@@ -222,7 +231,7 @@ function refuseIdle(
   const expected = effects.kind === "seen" ? expectDeposit(effects.logs, chain, terms) : undefined;
   if (expected?.kind === "made") return;
   const why = expected?.kind === "mismatch" ? `: ${expected.message}` : "";
-  throw failed(terms.requestId, `the signature does not make the deposit of the quote${why}`);
+  throw failed(terms.requestId, `The signature does not make the deposit of the quote${why}`);
 }
 
 /** The output bears what was counted; within the firm time a little more is borne by the service. @throws ServiceError */
@@ -236,7 +245,7 @@ function refuseUnpaid(
   if (costUsd > borneUsd)
     throw failed(
       requestId,
-      `submitting the signature costs $${formatUsd(costUsd)} now, and the quote counted $${formatUsd(originGasUsd)}: get another quote, with originGasOverhead for a wallet that is a contract`,
+      `Submitting the signature costs $${formatUsd(costUsd)}, but the quote allows $${formatUsd(originGasUsd)}; request a new quote, with originGasOverhead if the wallet is a contract`,
       { reason: "GAS_TOO_DEAR" },
     );
 }

@@ -60,7 +60,10 @@ export function permitCall(
         value: 0n,
       };
     case "eip2612": {
-      if (depositAddressFactory === undefined) throw new RangeError("the chain has no deposit addresses");
+      if (depositAddressFactory === undefined)
+        throw new RangeError(
+          "invariant violated: deposit address on a chain without contracts.depositAddressFactory",
+        );
       return {
         to: depositAddressFactory,
         data: encodeFunctionData({
@@ -87,7 +90,7 @@ export function vrsOf(signature: Hex): { readonly v: number; readonly r: Hex; re
   const whole = compact
     ? serializeSignature(compactSignatureToSignature(parseCompactSignature(signature)))
     : signature;
-  if ((whole.length - 2) / 2 !== 65) throw new RangeError("a key signs with 65 bytes");
+  if ((whole.length - 2) / 2 !== 65) throw new RangeError("invariant violated: signature is not 65 bytes");
   const { r, s, yParity } = parseSignature(whole);
   return { v: 27 + yParity, r, s };
 }

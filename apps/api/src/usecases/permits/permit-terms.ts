@@ -16,7 +16,8 @@ export function permitTermsOf(
   route: ChosenRoute,
   { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
 ): PermitTerms {
-  if (route.kind !== "bridge") throw new Error("what is paid by signature is deposited");
+  if (route.kind !== "bridge")
+    throw new Error("invariant violated: permit for a request that is not a bridge");
   const { permit, originCurrency, origin, originGasOverhead = 0 } = question;
   const { contracts } = origin.chain;
   const { user, orderId } = terms;
@@ -38,7 +39,9 @@ export function permitTermsOf(
   if (permit.method === "eip2612") {
     const { depositAddressFactory: factory } = contracts;
     if (factory === undefined || permit.tokenNonce === undefined)
-      throw new Error("an EIP-2612 permit is deposited by an address of its order");
+      throw new Error(
+        "invariant violated: EIP-2612 permit without a deposit address factory or a token nonce",
+      );
     return {
       ...shared,
       nonce: wordOf(permit.tokenNonce),

@@ -32,15 +32,15 @@ export async function paidBySignature(
   const { origin, destination, originCurrency, isSend } = question;
   const { permitTokens, executor } = services;
   if (permitTokens === undefined || executor === undefined)
-    throw refusal("Signatures are not submitted by this instance");
+    throw refusal("usePermit is not enabled on this service");
   if (originCurrency.address === NATIVE_CURRENCY)
-    throw refusal(`${originCurrency.symbol} is the native coin: only tokens can be paid by signature`);
-  if (isSend) throw refusal("A payment of one currency on one chain is not made by signature");
+    throw refusal(`usePermit is not supported for the native token ${originCurrency.symbol}`);
+  if (isSend) throw refusal("usePermit is not supported when the user pays the recipient directly");
   const expirySeconds = input.permitExpiry ?? DEFAULT_EXPIRY_SECONDS;
   if (expirySeconds < LEAST_EXPIRY_SECONDS || expirySeconds > MOST_EXPIRY_SECONDS)
     throw new ServiceError(
       "INVALID_REQUEST",
-      `permitExpiry must be ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS} seconds`,
+      `permitExpiry must be ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS} seconds, got ${expirySeconds}`,
       { field: "permitExpiry" },
     );
   const kinds = input.permitKinds ?? permitMethods;
@@ -48,7 +48,7 @@ export async function paidBySignature(
     if (error instanceof ServiceError) throw error;
     throw new ServiceError(
       "RPC_HTTP_ERROR",
-      `${origin.chain.displayName} did not tell what the token takes`,
+      `The node of ${origin.chain.displayName} did not return the permit support of the token; try again`,
       {
         field: "originChainId",
         cause: error,
@@ -90,14 +90,14 @@ async function wayOf(
   if (!kinds.includes("permit2"))
     throw new ServiceError(
       "UNSUPPORTED_EXECUTION_TYPE",
-      `${originCurrency.symbol} cannot be paid with a signature of kind ${kinds.join(" or ")} on ${chain.displayName}; add permit2`,
+      `${originCurrency.symbol} on ${chain.displayName} does not support permits of kind ${kinds.join(" or ")}; add permit2`,
       { field: "permitKinds" },
     );
   if (chain.contracts.permit2 === undefined)
     throw refusal(
-      `${originCurrency.symbol} cannot be paid by signature on ${chain.displayName}: ${
-        isContract ? "a contract's account signs for Permit2 only" : "the token takes none"
-      }, and Permit2 is not there`,
+      `usePermit is not supported for ${originCurrency.symbol} on ${chain.displayName}: ${
+        isContract ? "contract wallets need Permit2" : "the token has no permit"
+      }, and Permit2 is not configured`,
     );
   return { method: "permit2", domain: undefined, tokenNonce: undefined };
 }

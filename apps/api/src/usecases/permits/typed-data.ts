@@ -23,7 +23,8 @@ export function typedDataOf({
   const { method, token, amount, spender, nonce } = permit;
   const deadline = permit.deadline.toString();
   const ofToken = (): TypedData["domain"] => {
-    if (permit.domain === undefined) throw new RangeError("a token's signatures name its domain");
+    if (permit.domain === undefined)
+      throw new RangeError("invariant violated: permit of a token without its EIP-712 domain");
     const { name, version } = permit.domain;
     return { name, version, chainId: origin.chainId, verifyingContract: token };
   };
@@ -74,7 +75,7 @@ export function typedDataOf({
 }
 
 export function witnessOf({ witness }: Pick<PermitTerms, "witness">): RouteWitness {
-  if (witness === undefined) throw new RangeError("a route is signed with what becomes of the money");
+  if (witness === undefined) throw new RangeError("invariant violated: route permit without a witness");
   return witness;
 }
 

@@ -30,7 +30,7 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
       if (waitMs > 0)
         throw new ServiceError(
           "RATE_LIMITED",
-          `a key can create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, removed ones included; to change a secret, use POST /webhooks/{id}/rotate`,
+          `An API key may create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, including removed ones; to change a secret, use POST /webhooks/{id}/rotate`,
           { retryAfterSeconds: Math.ceil(waitMs / 1000) },
         );
       const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
@@ -38,7 +38,7 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
       if (endpoint === undefined)
         throw new ServiceError(
           "INVALID_REQUEST",
-          `a key can have at most ${MOST_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
+          `An API key may have at most ${MOST_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
         );
       return { secret, endpoint };
     },
@@ -58,7 +58,7 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
   };
 }
 
-const unknown = (): ServiceError => new ServiceError("NOT_FOUND", "there is no such webhook or delivery");
+const unknown = (): ServiceError => new ServiceError("NOT_FOUND", "Webhook or delivery not found");
 
 function found<T>(value: T | undefined): T {
   if (value === undefined) throw unknown();
@@ -71,8 +71,8 @@ function checkUrl({ policy, mayBePublicHost }: WebhookServices, text: string): v
     new ServiceError("INVALID_REQUEST", `url ${reason}`, { field: "url" });
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong("must be an https URL");
-  if (url.username !== "" || url.password !== "") throw wrong("must hold no user name and no password");
+  if (url.username !== "" || url.password !== "") throw wrong("must not contain a user name or a password");
   if (policy.allowPrivate) return;
   if (url.protocol !== "https:") throw wrong("must be an https URL");
-  if (!mayBePublicHost(url.hostname)) throw wrong("must be that of a public host");
+  if (!mayBePublicHost(url.hostname)) throw wrong("must be on a public host");
 }

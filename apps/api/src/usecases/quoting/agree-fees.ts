@@ -60,11 +60,14 @@ function refuseTopup(
   const topup = (code: ErrorCode, message: string) => new ServiceError(code, message, { field: "topupGas" });
   // Out of coin, what an exchange leaves of it would lie beside the recipient's own while he is paid.
   if (trade.destination !== undefined && paidFrom.address === NATIVE_CURRENCY)
-    throw topup("UNSUPPORTED_ROUTE", "Coin for gas does not come with what is exchanged out of coin");
+    throw topup("UNSUPPORTED_ROUTE", "topupGas is not available when the fill swaps out of the native token");
   const held = pulse.solverBalance(chain.native.address).amount;
   const free = held - reservations.reserved(chain.id, chain.native.address);
   if (free < (facts.topupWei ?? 0n) + facts.fillGasCostWei)
-    throw topup("INSUFFICIENT_LIQUIDITY", `The solver lacks the coin for gas on ${chain.displayName}`);
+    throw topup(
+      "INSUFFICIENT_LIQUIDITY",
+      `Insufficient liquidity: the solver lacks ${chain.native.symbol} for topupGas on ${chain.displayName}`,
+    );
 }
 
 function* appFeesOf(
@@ -90,7 +93,9 @@ function sponsorshipOf(
   const { priced } = trade;
   const { fixedRate, maxUsd } = wish;
   if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MOST_RATE_OFF_BPS)
-    throw badRate("fixedRate lies too far beside the prices of the two currencies");
+    throw badRate(
+      `fixedRate must be within ${MOST_RATE_OFF_BPS} bps of the market rate of the two currencies`,
+    );
   const agreed = feeSponsorshipOf(
     { ...wish, cap: capOf(wish, facts) },
     {
@@ -104,7 +109,7 @@ function sponsorshipOf(
   );
   if (fixedRate !== undefined && maxUsd !== undefined && agreed.usd > maxUsd)
     throw badRate(
-      `keeping fixedRate costs $${formatUsd(agreed.usd)}, more than maxSubsidizationAmount: $${formatUsd(maxUsd)}`,
+      `fixedRate would cost the sponsor $${formatUsd(agreed.usd)}, more than maxSubsidizationAmount ($${formatUsd(maxUsd)})`,
     );
   return agreed;
 }
@@ -120,7 +125,11 @@ export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: Q
     (one) => one.class === "stable" && one.supportsBridging,
   );
   if (!isFixable)
-    throw new ServiceError("UNSUPPORTED_ROUTE", "A fixed rate is kept between stable currencies only", {
-      field: "fixedRate",
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_ROUTE",
+      "fixedRate is only supported between stablecoins that the solver holds",
+      {
+        field: "fixedRate",
+      },
+    );
 }

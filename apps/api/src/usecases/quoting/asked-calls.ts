@@ -26,48 +26,52 @@ export function readAskedCalls(
     if (authorizationList.length > 0)
       throw refusal(
         "UNSUPPORTED_EXECUTION_TYPE",
-        "Authorizations travel with calls on the destination chain, and txs has none",
+        "authorizationList requires txs: authorizations are sent together with calls",
         "authorizationList",
       );
     return undefined;
   }
   if (isSend)
-    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "A payment of the user's own makes no calls", "txs");
+    throw refusal(
+      "UNSUPPORTED_EXECUTION_TYPE",
+      "txs is not supported when the user pays the recipient directly",
+      "txs",
+    );
   if (topupGas === true)
-    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "No coin for gas is paid beside calls", "topupGas");
+    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "topupGas is not supported together with txs", "topupGas");
   if (tradeType === "EXPECTED_OUTPUT")
     throw refusal(
       "EXTRA_TXS_NOT_SUPPORTED",
-      "Calls need to know what they get: quote an exact input or an exact output",
+      "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
       "tradeType",
     );
   if (txs.length > MOST_CALLS)
-    throw refusal("INVALID_EXTRA_TXS", `txs may hold at most ${MOST_CALLS} calls`, "txs");
+    throw refusal("INVALID_EXTRA_TXS", `txs must have at most ${MOST_CALLS} calls, got ${txs.length}`, "txs");
   const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
   if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MOST_BYTES)
-    throw refusal(
-      "INVALID_EXTRA_TXS",
-      `the data of txs may have at most ${MOST_BYTES} bytes together`,
-      "txs",
-    );
+    throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MOST_BYTES} bytes of data in total`, "txs");
   const coin = coinOf(calls);
   if (coin > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
     throw refusal(
       "INVALID_EXTRA_TXS",
-      `txs carry native coin, and the output is ${destinationCurrency.symbol}: quote the native coin, or call without value`,
+      `txs must not carry value when the output is ${destinationCurrency.symbol}; quote the native token, or set value to 0`,
       "txs",
     );
   if (tradeType === "EXACT_OUTPUT") refuseBeyondOutput(coin, amount);
   if (authorizationList.length > MAX_AUTHORIZATIONS)
     throw refusal(
       "INVALID_EXTRA_TXS",
-      `authorizationList may hold at most ${MAX_AUTHORIZATIONS} authorizations, got ${authorizationList.length}`,
+      `authorizationList must have at most ${MAX_AUTHORIZATIONS} authorizations, got ${authorizationList.length}`,
       "authorizationList",
     );
   const consents = authorizationList.map(consentOf);
   const gasLimit = txsGasLimit === undefined || txsGasLimit === 0 ? undefined : BigInt(txsGasLimit);
   if (gasLimit !== undefined && gasLimit > MOST_CALLS_GAS)
-    throw refusal("INVALID_EXTRA_TXS", `txsGasLimit may be at most ${MOST_CALLS_GAS}`, "txsGasLimit");
+    throw refusal(
+      "INVALID_EXTRA_TXS",
+      `txsGasLimit must be at most ${MOST_CALLS_GAS}, got ${gasLimit}`,
+      "txsGasLimit",
+    );
   return {
     calls,
     ...(consents.length > 0 && { authorizationList: consents }),
@@ -79,10 +83,14 @@ export function readAskedCalls(
 /** @throws ServiceError INVALID_EXTRA_TXS when calls carry more coin than the output is */
 export function refuseBeyondOutput(coin: bigint, output: bigint): void {
   if (coin <= output) return;
-  throw new ServiceError("INVALID_EXTRA_TXS", "txs carry more native coin than the output is", {
-    field: "txs",
-    data: { value: coin.toString(), output: output.toString() },
-  });
+  throw new ServiceError(
+    "INVALID_EXTRA_TXS",
+    `txs must carry at most the output of ${output} wei as value, got ${coin}`,
+    {
+      field: "txs",
+      data: { value: coin.toString(), output: output.toString() },
+    },
+  );
 }
 
 function callOf(
@@ -95,7 +103,11 @@ function callOf(
     throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must be a 20-byte address`, "txs");
   // What the router does to itself it tells nobody: the call could not be proven to have been made.
   if (target === router)
-    throw refusal("INVALID_EXTRA_TXS", `txs[${at}].to must not be the router, which makes the calls`, "txs");
+    throw refusal(
+      "INVALID_EXTRA_TXS",
+      `txs[${at}].to must not be the router ${router}, which makes the calls`,
+      "txs",
+    );
   const wei = BigInt(value);
   if (wei >> 256n !== 0n) throw refusal("INVALID_EXTRA_TXS", `txs[${at}].value must be below 2^256`, "txs");
   return { to: target, data: data.toLowerCase() as Hex, value: wei };

@@ -1,5 +1,6 @@
 import type { Currency, Exchange, ForwardQuote, PairClass, Soon } from "@causeway/domain";
 import {
+  amountBelowFees,
   bpsOfUp,
   forward,
   inputFor,
@@ -103,7 +104,7 @@ export function* bestBridge(
 function notVouchedFor({ symbol }: Currency): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_ROUTE",
-    `${symbol} is in no token list of this instance: the solver does not pay it out, and it can only be swapped on its own chain`,
+    `destinationCurrency ${symbol} is not in a token list of this service; it can only be bought by a swap on its own chain`,
     { field: "destinationCurrency" },
   );
 }
@@ -408,17 +409,11 @@ function* settled(
 }
 
 /** The least that would do is told in what the user pays, where an exchange can tell it. */
-function* tooLow({ amount }: QuoteQuestion, { origin, pricing }: Priced): Soon<ServiceError> {
+function* tooLow({ amount, originCurrency }: QuoteQuestion, { origin, pricing }: Priced): Soon<ServiceError> {
   const deposit = inputFor(1n, pricing.facts);
   const minimum =
     origin.exchange === undefined ? deposit : (yield* soon(origin.exchange.exactOut(deposit)))?.amountIn;
-  return new ServiceError("AMOUNT_TOO_LOW", "The amount does not cover the fees", {
-    field: "amount",
-    data: {
-      amount: amount.toString(),
-      ...(minimum !== undefined && { minimumAmount: minimum.toString() }),
-    },
-  });
+  return amountBelowFees(amount, minimum, originCurrency);
 }
 
 /** A candidate that drops out leaves its reason; anything else is a fault. */

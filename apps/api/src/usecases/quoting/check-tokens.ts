@@ -46,7 +46,7 @@ export function* checkTokens(services: TokenCheckServices, question: QuoteQuesti
   if (standing === "blocked")
     throw new ServiceError(
       "INVALID_RECIPIENT",
-      `${destinationCurrency.symbol} refuses to be paid to the recipient`,
+      `recipient is blocked by the token ${destinationCurrency.symbol}; use another recipient`,
       {
         field: "recipient",
       },
@@ -61,13 +61,17 @@ function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Curren
   if (behaviour?.transfers === "charges")
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
-      `${symbol} charges for transfers: what arrives could not be promised`,
+      `${field} ${symbol} charges a fee on transfers, which is not supported`,
       { field },
     );
   if (behaviour?.transfers === "refuses")
-    throw new ServiceError("UNSUPPORTED_CURRENCY", `${symbol} cannot be handed on by whoever bought it`, {
-      field,
-    });
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `${field} ${symbol} cannot be transferred after it was bought`,
+      {
+        field,
+      },
+    );
 }
 
 /** Tokens that are configured were refused before; others are contracts, and only contracts are asked what they are. */
@@ -80,11 +84,7 @@ function* refuseTokenRecipient(
   const { id } = destination.chain;
   if (!(yield* soon(recipientCodes.hasCode(id, recipient)))) return;
   if ((yield* soon(tokens.token(id, recipient))) === undefined) return;
-  throw new ServiceError(
-    "INVALID_RECIPIENT",
-    "recipient is a token: what it gets nobody could take out again",
-    {
-      field: "recipient",
-    },
-  );
+  throw new ServiceError("INVALID_RECIPIENT", "recipient must be a wallet, not a token contract", {
+    field: "recipient",
+  });
 }

@@ -84,9 +84,13 @@ function nearest({ swaps }: QuoteQuestion, refusals: readonly ServiceError[]): S
   if (told !== undefined) return told;
   // Others might know a way: the client has only to ask for them.
   return swaps.origin.leavesOut || swaps.destination.leavesOut
-    ? new ServiceError("NO_INTERNAL_SWAP_ROUTES_FOUND", "No routes found in this instance's own liquidity", {
-        field: "useExternalLiquidity",
-      })
+    ? new ServiceError(
+        "NO_INTERNAL_SWAP_ROUTES_FOUND",
+        "No routes found in the liquidity of this service; try useExternalLiquidity",
+        {
+          field: "useExternalLiquidity",
+        },
+      )
     : noRoutes(swaps.filters);
 }
 
@@ -96,7 +100,7 @@ function noRoutes(filters: readonly string[]): ServiceError {
     ? new ServiceError("NO_SWAP_ROUTES_FOUND", "No routes found")
     : new ServiceError(
         "NO_SWAP_ROUTES_FOUND",
-        `No routes found with ${filters.join(", ")}: without these fields there may be one`,
+        `No routes found with ${filters.join(", ")}; try without ${filters.length === 1 ? "this field" : "these fields"}`,
         { field },
       );
 }
@@ -118,14 +122,16 @@ function sendOf({ originCurrency, amount }: QuoteQuestion): DirectRoute {
 }
 
 function refuseDirect(
-  { origin }: QuoteQuestion,
+  { origin, originCurrency }: QuoteQuestion,
   { kind, trade }: DirectRoute,
   { input, output, originNative }: RouteValues,
 ): void {
   refuseBeyondCap(origin, trade.input, input, originNative, "originChainId");
   if (kind !== "swap" || trade.origin?.pool === undefined) return;
-  const usd = valueOf(trade.input, input) ?? valueOf(trade.expected, output);
-  if (usd !== undefined) refuseTinySwap(usd);
+  const inputUsd = valueOf(trade.input, input);
+  if (inputUsd !== undefined) return refuseTinySwap(inputUsd, { unit: input, currency: originCurrency });
+  const outputUsd = valueOf(trade.expected, output);
+  if (outputUsd !== undefined) refuseTinySwap(outputUsd);
 }
 
 function valueOf(amount: bigint, unit: PricedUnit): bigint | undefined {

@@ -130,7 +130,7 @@ function refuseBeyondGas(
   const most = mostGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   if (gas <= most) return;
   const needed = calls.gas + gas - most;
-  throw new ServiceError("INVALID_EXTRA_TXS", `txs need ${needed} gas, more than txsGasLimit`, {
+  throw new ServiceError("INVALID_EXTRA_TXS", `txsGasLimit must be at least ${needed}, got ${calls.gas}`, {
     field: "txsGasLimit",
     data: { txsGasLimit: calls.gas.toString(), neededGas: needed.toString() },
   });
@@ -138,9 +138,13 @@ function refuseBeyondGas(
 
 function bridgeOf(route: ValuedRoute["route"]): BridgeRoute {
   if (route.kind === "bridge") return route;
-  throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", "The user's own transaction makes no calls", {
-    field: "txs",
-  });
+  throw new ServiceError(
+    "UNSUPPORTED_EXECUTION_TYPE",
+    "txs is not supported on this route: the user swaps in their own transaction",
+    {
+      field: "txs",
+    },
+  );
 }
 
 interface Tried {
@@ -180,19 +184,23 @@ async function tried(
     case "callsFail":
       throw failedFill(destination, services.solver, calls.calls, plan);
     case "tooDear":
-      throw new ServiceError("INVALID_EXTRA_TXS", `txs need more than ${MOST_CALLS_GAS} gas`, {
-        field: "txs",
-        data: { neededGas: plan.gas.toString() },
-      });
+      throw new ServiceError(
+        "INVALID_EXTRA_TXS",
+        `txs must use at most ${MOST_CALLS_GAS} gas, got ${plan.gas}`,
+        {
+          field: "txs",
+          data: { neededGas: plan.gas.toString() },
+        },
+      );
     case "notApproved":
       throw new ServiceError(
         "ERC20_ROUTER_ADDRESS_NOT_FOUND",
-        `Calls with ${paidFrom.symbol} are not offered on ${destination.chain.displayName}`,
+        `txs with ${paidFrom.symbol} are not supported on ${destination.chain.displayName}`,
         { field: "destinationCurrency" },
       );
     case "short":
     case "moved":
-      throw new ServiceError("SERVICE_UNAVAILABLE", "The calls cannot be tried at this moment; try again", {
+      throw new ServiceError("SERVICE_UNAVAILABLE", "txs could not be simulated; try again", {
         field: "txs",
         data: { why: plan.why },
       });

@@ -37,7 +37,7 @@ export async function dryRunExchange(
   if (plan.kind === "ready") return;
   if ((plan.kind === "refused" || plan.kind === "moved") && plan.tried !== undefined)
     throw failedFill(destination, services.solver, [], plan.tried);
-  throw new ServiceError("SERVICE_UNAVAILABLE", "The fill cannot be tried at this moment; try again", {
+  throw new ServiceError("SERVICE_UNAVAILABLE", "The fill could not be simulated; try again", {
     field: "destinationCurrency",
   });
 }

@@ -50,7 +50,7 @@ export function readFeeWishes(
   if (!hasBalances && (appFees.length > 0 || sponsor !== undefined))
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
-      "This instance keeps no app balances",
+      "App balances are not enabled on this service",
       appFees.length > 0 ? "appFees" : "subsidizeFees",
     );
   return { appFees, ...(sponsor !== undefined && { sponsor }), ...(topupUsd > 0n && { topupUsd }) };
@@ -63,16 +63,24 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
     asked.map(({ recipient: text, fee }) => {
       const recipient = parseAddress(text);
       if (recipient === undefined || recipient === NATIVE_CURRENCY)
-        throw refusal("INVALID_ADDRESS", "recipients of appFees must be 20-byte addresses", "appFees");
+        throw refusal(
+          "INVALID_ADDRESS",
+          "appFees recipients must be 20-byte addresses, not the zero address",
+          "appFees",
+        );
       return { recipient, bps: Number(fee) };
     }),
   );
   if (fees.length > MOST_RECIPIENTS)
-    throw refusal("INVALID_REQUEST", `appFees may go to at most ${MOST_RECIPIENTS} recipients`, "appFees");
+    throw refusal(
+      "INVALID_REQUEST",
+      `appFees must have at most ${MOST_RECIPIENTS} recipients, got ${fees.length}`,
+      "appFees",
+    );
   if (appBpsOf(fees) > MOST_APP_FEE_BPS)
     throw refusal(
       "INVALID_REQUEST",
-      `appFees may take at most ${MOST_APP_FEE_BPS} bps of the input together`,
+      `appFees must total at most ${MOST_APP_FEE_BPS} bps, got ${appBpsOf(fees)}`,
       "appFees",
     );
   return fees;
@@ -87,28 +95,36 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish |
     if (names !== undefined && names.length > 0)
       throw refusal(
         "INVALID_REQUEST",
-        "sponsoredFeeComponents needs subsidizeFees",
+        "sponsoredFeeComponents requires subsidizeFees to be true",
         "sponsoredFeeComponents",
       );
     if (fixedRate !== undefined)
-      throw refusal("INVALID_REQUEST", "fixedRate needs subsidizeFees: a sponsor keeps it", "fixedRate");
+      throw refusal(
+        "INVALID_REQUEST",
+        "fixedRate requires subsidizeFees to be true: a sponsor pays the difference",
+        "fixedRate",
+      );
     return undefined;
   }
   if (input.useDepositAddress === true)
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
-      "Fees of what comes through a deposit address are not sponsored",
+      "subsidizeFees is not supported with useDepositAddress",
       "subsidizeFees",
     );
   if (key === undefined)
-    throw refusal("UNAUTHORIZED", "subsidizeFees needs an API key, whose app balance pays", "subsidizeFees");
+    throw refusal("UNAUTHORIZED", "subsidizeFees requires an API key: its app balance pays", "subsidizeFees");
   if (key.fundingAddress === undefined)
-    throw refusal("FORBIDDEN", "the API key is funded by no wallet", "subsidizeFees");
+    throw refusal("FORBIDDEN", "subsidizeFees requires an API key with a funding address", "subsidizeFees");
   if (isPublishable(key))
-    throw refusal("FORBIDDEN", "a publishable API key pays for nobody", "subsidizeFees");
+    throw refusal(
+      "FORBIDDEN",
+      "subsidizeFees requires a secret API key, not a publishable one",
+      "subsidizeFees",
+    );
   const rate = fixedRate === undefined ? undefined : parseFixedRate(fixedRate);
   if (fixedRate !== undefined && rate === undefined)
-    throw refusal("INVALID_REQUEST", "fixedRate must be a ratio above zero such as 1:1", "fixedRate");
+    throw refusal("INVALID_REQUEST", "fixedRate must be a positive ratio such as 1:1", "fixedRate");
   return {
     wallet: key.fundingAddress,
     selected: new Set(names === undefined ? DEFAULT_SPONSORED : names.map(componentOf)),
@@ -125,11 +141,11 @@ function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
   if (usd > MOST_TOPUP_USD)
     throw refusal(
       "INVALID_REQUEST",
-      `topupGasAmount may be at most ${MOST_TOPUP_USD}: USD with 6 decimals`,
+      `topupGasAmount must be at most ${MOST_TOPUP_USD} (USD with 6 decimals), got ${usd}`,
       "topupGasAmount",
     );
   if (txs !== undefined && txs.length > 0)
-    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "Coin for gas does not come with txs", "topupGas");
+    throw refusal("UNSUPPORTED_EXECUTION_TYPE", "topupGas is not supported together with txs", "topupGas");
   return usd * MICRO_USD;
 }
 
@@ -138,7 +154,7 @@ function componentOf(name: string): FeeComponent {
   if (known === undefined)
     throw refusal(
       "INVALID_REQUEST",
-      `sponsoredFeeComponents knows ${feeComponents.join(", ")}`,
+      `sponsoredFeeComponents must contain only ${feeComponents.join(", ")}, got ${name.slice(0, 64)}`,
       "sponsoredFeeComponents",
     );
   return known;

@@ -29,7 +29,7 @@ export async function judgeSponsor(
 ): Promise<void> {
   if (sponsorship === undefined) return;
   if (sponsors === undefined || appBalance === undefined)
-    throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", "Sponsored fees are not supported", {
+    throw new ServiceError("UNSUPPORTED_EXECUTION_TYPE", "subsidizeFees is not enabled on this service", {
       field: "subsidizeFees",
     });
   const { wallet, usd } = sponsorship;
@@ -41,7 +41,7 @@ export async function judgeSponsor(
   ]);
   const refusal = judgeFees(key.rules, usd, spending);
   if (refusal !== undefined)
-    throw new ServiceError("INVALID_REQUEST", `not sponsored (${refusal.rule}): ${refusal.message}`, {
+    throw new ServiceError("INVALID_REQUEST", `Not sponsored (${refusal.rule}): ${refusal.message}`, {
       field: "subsidizeFees",
       data: { rule: refusal.rule, costUsd: formatUsd(usd) },
     });

@@ -115,6 +115,8 @@ function self({ chain }: RoutedExchange, data: RouterCall["data"]): RouterCall {
 
 function wrappedOn({ liquidity, displayName }: Chain): Address {
   if (liquidity?.wrappedNative === undefined)
-    throw new Error(`native coin was exchanged on ${displayName}, which has no token of it`);
+    throw new Error(
+      `invariant violated: native token swapped on ${displayName}, which has no wrapped native token`,
+    );
   return liquidity.wrappedNative;
 }

@@ -136,7 +136,7 @@ function namesOf(
   if (unknown.length > 0)
     throw new ServiceError(
       "INVALID_REQUEST",
-      `${field} contains unknown swap sources: ${unknown.join(", ")}; GET /swap-sources lists the known ones`,
+      `${field}: unknown swap sources ${unknown.join(", ")}; GET /swap-sources lists the supported ones`,
       { field, data: { unknown, known } },
     );
   return new Set(names);

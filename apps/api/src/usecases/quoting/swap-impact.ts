@@ -33,10 +33,14 @@ export function refuseImpact(
   if (swaps.anyImpact) return;
   const impactBps = swapImpactBps(route, values);
   if (impactBps === undefined || impactBps <= BigInt(mostBps)) return;
-  throw new ServiceError("SWAP_IMPACT_TOO_HIGH", "The swaps of this route cost too much of its value", {
-    field: "amount",
-    data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: mostBps },
-  });
+  throw new ServiceError(
+    "SWAP_IMPACT_TOO_HIGH",
+    `Swap impact is ${impactBps} bps, at most ${mostBps} are allowed; lower amount, or set overridePriceImpact`,
+    {
+      field: "amount",
+      data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: mostBps },
+    },
+  );
 }
 
 /** The greater of what the price of the smallest trade and what known prices say. */

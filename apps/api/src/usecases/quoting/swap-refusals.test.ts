@@ -52,7 +52,7 @@ test("a token that does not answer at its address is none, and one that does but
   expect(await refusalOf({ originCurrency: user })).toEqual({
     status: 400,
     code: "INVALID_INPUT_CURRENCY",
-    message: `Invalid input or output currency: no token answers at ${user} on Chain ${ORIGIN}`,
+    message: `Invalid input or output currency: originCurrency ${user} is not a token contract on Chain ${ORIGIN}`,
     data: { field: "originCurrency" },
   });
   expect(await refusalOf({ destinationCurrency: user })).toMatchObject({
@@ -72,7 +72,8 @@ test("on a chain without pools only what is configured is a currency, and only w
   expect(await refusalOf(locked, none)).toEqual({
     status: 400,
     code: "UNSUPPORTED_CURRENCY",
-    message: "LOCKED cannot be bridged",
+    message:
+      "originCurrency LOCKED cannot be bridged from or to Chain 72001; use a currency that GET /chains lists with supportsBridging",
     data: { field: "originCurrency" },
   });
 });
@@ -88,7 +89,7 @@ test("swaps that cost too much of the value are refused, unless the client wants
   expect(refused).toEqual({
     status: 400,
     code: "SWAP_IMPACT_TOO_HIGH",
-    message: "The swaps of this route cost too much of its value",
+    message: "Swap impact is 3346 bps, at most 1500 are allowed; lower amount, or set overridePriceImpact",
     data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
   });
   const services = quoteWorld({ pools: market() });
@@ -132,7 +133,7 @@ test("without services of others there may be no route, and the client is told t
   expect(await refusalOf({ ...locked, useExternalLiquidity: false }, world)).toEqual({
     status: 400,
     code: "NO_INTERNAL_SWAP_ROUTES_FOUND",
-    message: "No routes found in this instance's own liquidity",
+    message: "No routes found in the liquidity of this service; try useExternalLiquidity",
     data: { field: "useExternalLiquidity" },
   });
   const services = quoteWorld({ pools: market(), ...world });
@@ -156,7 +157,7 @@ test.each([
   expect(refused).toMatchObject({
     status: 400,
     code: "INVALID_REQUEST",
-    message: `${field} contains unknown swap sources: nobody's; GET /swap-sources lists the known ones`,
+    message: `${field}: unknown swap sources nobody's; GET /swap-sources lists the supported ones`,
     data: { field, unknown: ["nobody's"] },
   });
 });
@@ -179,7 +180,9 @@ test("the solver buys nothing that nobody vouches for, whereas a user may, and m
   const refused = {
     status: 400,
     code: "UNSUPPORTED_ROUTE",
-    message: expect.stringContaining("in no token list") as string,
+    message: expect.stringContaining(
+      "destinationCurrency FOR is not in a token list of this service; it can only be bought by a swap on its own chain",
+    ) as string,
     data: { field: "destinationCurrency" },
   };
   expect(await refusalOf({ destinationCurrency: strangeOn(DESTINATION) })).toEqual(refused);
@@ -233,7 +236,8 @@ test("a swap on one chain that is worth next to nothing is refused", async () =>
   expect(await refusalOf(dust)).toEqual({
     status: 400,
     code: "AMOUNT_TOO_LOW",
-    message: "Swaps on one chain start at $0.05",
+    message:
+      "amount: the input of a swap on one chain must be worth at least $0.05, which is 10000000000000000 (0.01 LOCKED), got $0.045000",
     data: { field: "amount" },
   });
   // Of what no source of prices knows, pools tell the value.

@@ -21,8 +21,7 @@ export function* looked(
   question: QuoteQuestion,
 ): Soon<QuoteQuestion> {
   const calls = readAskedCalls(input, question);
-  if (calls !== undefined)
-    refuseUnseen(question, "SERVICE_UNAVAILABLE", "txs", "Calls after the fill are not available");
+  if (calls !== undefined) refuseUnseen(question, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const known = { ...question, tokens: yield* checkTokens(services, question) };
   if (calls === undefined) return known;
   // The user's own transaction on one chain makes no calls of others: the solver's fill does.
@@ -43,9 +42,14 @@ export function triedFirst(
   const { calls, tokens } = question;
   const { gasTopup, destination } = agreement.terms;
   if (gasTopup !== undefined)
-    refuseUnseen(question, "SERVICE_UNAVAILABLE", "topupGas", "Gas top-ups are not available");
+    refuseUnseen(question, "SERVICE_UNAVAILABLE", "topupGas", "topupGas is not available");
   if (destination.paidFrom !== undefined)
-    refuseUnseen(question, "NO_SWAP_ROUTES_FOUND", "destinationCurrency", "No swap in the fill is available");
+    refuseUnseen(
+      question,
+      "NO_SWAP_ROUTES_FOUND",
+      "destinationCurrency",
+      "No routes found with a swap in the fill",
+    );
   if (calls !== undefined) return agreeCalls(services, { ...question, calls }, valued, agreement);
   if (tokens?.isUnproven !== true || valued.route.kind !== "bridge") return agreement;
   return dryRunExchange(services, question, agreement.terms).then(() => agreement);
@@ -59,6 +63,6 @@ function refuseUnseen(
   what: string,
 ): void {
   if (pulse.effectsView?.() !== "unseen") return;
-  const why = `the node of ${chain.displayName} does not tell what a call would do`;
+  const why = `the node of ${chain.displayName} cannot trace calls`;
   throw new ServiceError(code, `${what}: ${why}`, { field });
 }

@@ -19,7 +19,7 @@ export function* withFees(
   if (question.isSend)
     throw refusal(
       "UNSUPPORTED_EXECUTION_TYPE",
-      "The user pays the recipient himself: no fee can be taken of that, or paid for it, and nothing added",
+      "appFees, subsidizeFees and topupGas are not supported when the user pays the recipient directly",
       fees.appFees.length > 0 ? "appFees" : fees.sponsor === undefined ? "topupGas" : "subsidizeFees",
     );
   const asked = { ...question, fees, swaps: { ...question.swaps, bySolver: true } };
@@ -27,10 +27,18 @@ export function* withFees(
   if (fees.topupUsd !== undefined) {
     const { destination, destinationCurrency, recipient } = question;
     if (destinationCurrency.address === NATIVE_CURRENCY)
-      throw refusal("INVALID_REQUEST", "The output is the coin for gas itself", "topupGas");
+      throw refusal(
+        "INVALID_REQUEST",
+        "topupGas is not supported when the output is the native token",
+        "topupGas",
+      );
     // Whoever has code gets coin by running it, in the middle of the fill, and pays no gas of his own.
     if (yield* soon(recipientCodes.hasCode(destination.chain.id, recipient)))
-      throw refusal("INVALID_RECIPIENT", "The recipient is a contract, which needs no gas", "topupGas");
+      throw refusal(
+        "INVALID_RECIPIENT",
+        "topupGas is not supported when recipient is a contract",
+        "topupGas",
+      );
   }
   return asked;
 }

@@ -32,9 +32,13 @@ export async function quotedCostOfPaying(
     return await withinShare(end.chain, field, () => costOfPaying(end, currency, account));
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    throw new ServiceError("RPC_HTTP_ERROR", `${end.chain.displayName} did not tell what a payment costs`, {
-      field,
-      cause,
-    });
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `The node of ${end.chain.displayName} did not return the cost of a payment; try again`,
+      {
+        field,
+        cause,
+      },
+    );
   }
 }

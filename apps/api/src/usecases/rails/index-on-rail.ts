@@ -23,9 +23,9 @@ export async function indexOnRail(
 ): Promise<{ message: string }> {
   const found = await withinShare(chain, "txHash", () => rail.arrivalsOf(txHash));
   if (found.kind === "absent") throw notSeen(txHash);
-  if (found.kind === "notFinal") return { message: "Transaction seen, waiting to be final" };
+  if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
   const { deposits, upTo } = found;
-  if (deposits.length === 0) return { message: "Transaction holds no deposit" };
+  if (deposits.length === 0) return { message: "Transaction contains no deposit" };
   if (deposits.length > MOST_DEPOSITS) return { message: "Transaction will be indexed with its block" };
   const named = await nameFacts(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {

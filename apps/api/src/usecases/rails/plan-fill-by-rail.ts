@@ -19,7 +19,7 @@ export async function planFillByRail(
   const { requestId, recipient, orderId, destination, outputCalls, gasTopup, fillDeadlineMs } = terms;
   const { currency, paidFrom } = destination;
   if (outputCalls !== undefined || gasTopup !== undefined || paidFrom !== undefined)
-    return { kind: "refused", reason: "nothing but a payment is made on that chain" };
+    return { kind: "refused", reason: "a fill on a non-EVM chain supports no calls, topupGas or swap" };
   const [refusal, cost] = await Promise.all([
     rail.refusalOf({ recipient, currency, amount }),
     rail.paymentCost(currency, recipient),

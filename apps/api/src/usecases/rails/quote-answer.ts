@@ -50,7 +50,8 @@ export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
         hubType: "onchain",
         orderData: spellOrder(terms.order, (name) => {
           const family = families.get(name);
-          if (family === undefined) throw new ServiceError("UNSUPPORTED_CHAIN", `no chain ${name}`);
+          if (family === undefined)
+            throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${name} is not configured`);
           return family;
         }),
         paymentDetails: {

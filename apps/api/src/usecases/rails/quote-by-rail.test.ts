@@ -610,7 +610,7 @@ test("nothing is paid to where nobody could take it out again", async () => {
   ]);
   // A placeholder of a page without a wallet is named as what it is.
   await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
-    "user must not be the zero address; name a wallet",
+    "user must be a wallet, not the zero address",
   );
 });
 

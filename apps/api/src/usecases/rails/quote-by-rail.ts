@@ -1,5 +1,5 @@
 import type { PricedTrade, RequestTerms } from "@causeway/domain";
-import { confirmationsFor, NATIVE_CURRENCY, priceTrade, ServiceError } from "@causeway/domain";
+import { confirmationsFor, NATIVE_CURRENCY, priceTrade } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
@@ -21,6 +21,7 @@ import { railSteps } from "./quote-steps.ts";
 import { agreeOnRail } from "./quote-terms.ts";
 import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
 import type { WalletNonces } from "./wallet-nonces.ts";
+import { depositsNotEnabled } from "../refusals.ts";
 
 /** What a quote to or from a rail needs. */
 export interface RailQuoteServices extends RailTermServices, OrderSigners {
@@ -103,7 +104,7 @@ async function workOut(
     quotedCostOfPaying(origin, originCurrency.address, refundTo, "originChainId"),
   ]);
   const pricing = await pricingOf(services, question, toContract, undefined, { railCost });
-  const trade = priceTrade(question.tradeType, question.amount, pricing.facts);
+  const trade = priceTrade(question.tradeType, question.amount, pricing.facts, originCurrency.symbol);
   refuseBeyondRails(services.reservations, question, pricing, trade);
   const agreement = agreeOnRail(
     services,
@@ -120,10 +121,7 @@ function nonceOf(
   { origin }: RailQuestion,
 ): number | undefined {
   if (!isRail(origin) || origin.chain.exchange === undefined) return undefined;
-  if (walletNonces === undefined)
-    throw new ServiceError("UNSUPPORTED_ROUTE", `Nothing is paid from ${origin.chain.displayName} here`, {
-      field: "originChainId",
-    });
+  if (walletNonces === undefined) throw depositsNotEnabled(origin.chain);
   const chance = Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32;
   return walletNonces.next(clock.nowMs(), chance);
 }

@@ -1,5 +1,5 @@
-import type { Currency, RailChain } from "@causeway/domain";
-import { formatAmount, pow10, ServiceError } from "@causeway/domain";
+import type { Currency } from "@causeway/domain";
+import { pow10, ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../ports/chains.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { isBeyondCap } from "../quote-limits.ts";
@@ -7,6 +7,13 @@ import type { RoutePricing } from "../quote-pricing.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinShare } from "./within-share.ts";
+import {
+  aboveMaxFill,
+  inputOutOfRange,
+  insufficientLiquidity,
+  amountText,
+  restrictedChain,
+} from "../refusals.ts";
 
 /** Satoshis below which the network's nodes pass on no output to the dearest kind of address. */
 const BITCOIN_DUST = 546n;
@@ -38,51 +45,39 @@ export function refuseBeyondRails(
   refuseDust(destination, destinationCurrency, trade.expected, "gets");
   // Numbers of these chains have 64 bits; EVM amounts have 256.
   if (isRail(origin) ? trade.input >> 63n !== 0n : trade.input >> 256n !== 0n)
-    throw new ServiceError("INVALID_REQUEST", `No amount of ${originCurrency.symbol} buys that much`, {
-      field: "amount",
-    });
+    throw inputOutOfRange(originCurrency);
 
   const { maxFillAmount } = destinationCurrency;
   if (maxFillAmount !== undefined && trade.expected > maxFillAmount)
-    throw tooMuch(destinationCurrency, maxFillAmount, "One request can get");
+    throw aboveMaxFill(destinationCurrency, maxFillAmount);
   const { native } = destination.chain;
   const available = freeOf(reservations, destination, destinationCurrency);
   const cost = facts.fillGasCostWei;
   if (destinationCurrency.address === native.address) {
     // The payment's own cost comes out of the same balance.
-    if (trade.expected + cost > available)
-      throw tooMuch(destinationCurrency, available - cost, "The solver has");
+    if (trade.expected + cost > available) throw insufficientLiquidity(destinationCurrency, available - cost);
     return;
   }
-  if (trade.expected > available) throw tooMuch(destinationCurrency, available, "The solver has");
+  if (trade.expected > available) throw insufficientLiquidity(destinationCurrency, available);
   if (freeOf(reservations, destination, native) < cost)
     throw new ServiceError(
       "INSUFFICIENT_LIQUIDITY",
-      `The solver lacks the ${native.symbol} for a payment on ${destination.chain.displayName}`,
+      `Insufficient liquidity: the solver lacks ${native.symbol} for the fee of a payment on ${destination.chain.displayName}`,
       { field: "destinationChainId" },
     );
 }
 
 function refuseRestricted({ chain }: RequestEnd, field: string, isBeyond: boolean): void {
-  if (!isBeyond) return;
-  throw new ServiceError(
-    "ROUTE_TEMPORARILY_RESTRICTED",
-    `${chain.displayName} is restricted for now to requests of a limited value`,
-    { field, data: { partialDisableLimit: chain.partialDisableLimit.toString() } },
-  );
+  if (isBeyond) throw restrictedChain(chain, field);
 }
 
 function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, word: "pays" | "gets"): void {
   if (chain.vmType !== "bvm" || amount >= BITCOIN_DUST) return;
-  throw tooLittle(chain, currency, word, BITCOIN_DUST);
-}
-
-function tooLittle(chain: RailChain, currency: Currency, word: "pays" | "gets", least: bigint): ServiceError {
-  const who = word === "pays" ? "A deposit of" : "A payment in";
-  return new ServiceError(
+  const what = word === "pays" ? "a deposit" : "a payment";
+  throw new ServiceError(
     "AMOUNT_TOO_LOW",
-    `${who} ${currency.symbol} on ${chain.displayName} is at least ${formatAmount(least, currency.decimals)}`,
-    { field: "amount", data: { least: least.toString() } },
+    `amount: ${what} on ${chain.displayName} must be at least ${amountText(BITCOIN_DUST, currency)}, got ${amount}`,
+    { field: "amount", data: { least: BITCOIN_DUST.toString() } },
   );
 }
 
@@ -104,7 +99,7 @@ export async function refuseUnpayable(
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
         "RPC_HTTP_ERROR",
-        `${chain.displayName} did not tell whether the recipient can be paid`,
+        `The node of ${chain.displayName} did not return whether the recipient can be paid; try again`,
         {
           field: "destinationChainId",
           cause,
@@ -117,10 +112,14 @@ export async function refuseUnpayable(
   // What hinders only small payments does not hinder one of a thousand whole units.
   const isAboutAmount = (await refusalOf(amount + 1_000n * pow10(currency.decimals))) === undefined;
   throw isAboutAmount
-    ? new ServiceError("AMOUNT_TOO_LOW", `The recipient cannot be paid so little: ${reason}`, {
-        field: "amount",
-      })
-    : new ServiceError("INVALID_RECIPIENT", `The recipient cannot be paid: ${reason}`, {
+    ? new ServiceError(
+        "AMOUNT_TOO_LOW",
+        `amount is below what the recipient can receive on ${chain.displayName}: ${reason}`,
+        {
+          field: "amount",
+        },
+      )
+    : new ServiceError("INVALID_RECIPIENT", `recipient cannot be paid on ${chain.displayName}: ${reason}`, {
         field: "recipient",
       });
 }
@@ -128,13 +127,4 @@ export async function refuseUnpayable(
 function freeOf(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
   const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;
   return held - reservations.reserved(end.chain.id, address);
-}
-
-function tooMuch(currency: Currency, most: bigint, who: string): ServiceError {
-  const available = most > 0n ? most : 0n;
-  return new ServiceError(
-    "INSUFFICIENT_LIQUIDITY",
-    `${who} at most ${formatAmount(available, currency.decimals)} ${currency.symbol} (${available} base units)`,
-    { field: "amount", data: { available: available.toString() } },
-  );
 }

@@ -4,6 +4,13 @@ import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../ports/chains.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
 import { endOf, isRail } from "../request-end.ts";
+import {
+  depositsClosed,
+  depositsNotEnabled,
+  disabledChain,
+  notBridgeable,
+  unsupportedChain,
+} from "../refusals.ts";
 
 /** A quote request to or from a chain that is reached by a rail, whose words have all found their meaning. */
 export interface RailQuestion {
@@ -37,18 +44,8 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   const { chains, solver, quotePolicy } = services;
   const origin = openEnd(chains, input.originChainId, "originChainId");
   const destination = openEnd(chains, input.destinationChainId, "destinationChainId");
-  if (!destination.chain.depositEnabled)
-    throw refusal(
-      "CHAIN_DISABLED",
-      `${destination.chain.displayName} takes no deposits for now`,
-      "destinationChainId",
-    );
-  if (isRail(origin) && !makesSteps(origin))
-    throw refusal(
-      "UNSUPPORTED_ROUTE",
-      `Nothing is paid from ${origin.chain.displayName} here`,
-      "originChainId",
-    );
+  if (!destination.chain.depositEnabled) throw depositsClosed(destination.chain);
+  if (isRail(origin) && !makesSteps(origin)) throw depositsNotEnabled(origin.chain);
   refuseOldProtocol(origin, input);
 
   const originCurrency = currencyOf(chains, origin.chain, input.originCurrency, "originCurrency");
@@ -61,7 +58,7 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
   if (origin === destination && originCurrency === destinationCurrency)
     throw refusal(
       "UNSUPPORTED_ROUTE",
-      "Origin and destination are the same: the user pays the recipient himself",
+      "destinationCurrency must differ from originCurrency on the same chain: send a plain transfer instead",
       "destinationCurrency",
     );
   const user = parseAccount(origin.chain, input.user, "user");
@@ -95,9 +92,8 @@ export function readRailQuestion(services: RailQuestionServices, input: QuoteInp
 
 function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd {
   const end = endOf(chains, id);
-  if (end === undefined) throw refusal("UNSUPPORTED_CHAIN", `Chain ${id} is not supported`, field);
-  if (end.chain.disabled)
-    throw refusal("CHAIN_DISABLED", `${end.chain.displayName} is disabled for now`, field);
+  if (end === undefined) throw unsupportedChain(id, field);
+  if (end.chain.disabled) throw disabledChain(end.chain, field);
   return end;
 }
 
@@ -111,7 +107,7 @@ function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput):
   if (!isRail(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
   throw refusal(
     "INVALID_REQUEST",
-    `protocolVersion must be v2 for withdrawals from ${origin.chain.displayName}`,
+    `protocolVersion must be v2 for deposits from ${origin.chain.displayName}`,
     "protocolVersion",
   );
 }
@@ -138,13 +134,13 @@ function currencyOf(
   if (known.supportsBridging) return known;
   throw chain.vmType === "evm" && chain.liquidity !== undefined
     ? noSwap(field)
-    : refusal("UNSUPPORTED_CURRENCY", `${known.symbol} cannot be bridged`, field);
+    : notBridgeable(known, chain, field);
 }
 
 function noSwap(field: string): ServiceError {
   return refusal(
     "NO_SWAP_ROUTES_FOUND",
-    "No routes found: nothing is swapped on the way to or from a chain that is no EVM chain",
+    "No routes found: swaps are not supported to or from non-EVM chains; use a currency that GET /chains lists with supportsBridging",
     field,
   );
 }
@@ -165,7 +161,7 @@ function recipientOf(
   if (isHis) return user;
   throw refusal(
     "INVALID_ADDRESS",
-    `recipient must be given: an address of ${destination.displayName}`,
+    `recipient is required: an address on ${destination.displayName}`,
     "recipient",
   );
 }

@@ -9,56 +9,56 @@ interface Refusal {
   readonly asked: (input: QuoteInput) => boolean;
 }
 
-const WHERE = "to or from a chain that is no EVM chain";
+const WHERE = "to or from non-EVM chains";
 
 /** What a request to or from a chain that is reached by a rail does not do: a deposit and a payment, and nothing beside them. Silence would cost somebody money. */
 const refusals: readonly Refusal[] = [
   {
     field: "txs",
     code: "EXTRA_TXS_NOT_SUPPORTED",
-    message: `No calls are made by a fill ${WHERE}`,
+    message: `txs is not supported ${WHERE}`,
     asked: ({ txs }) => txs !== undefined && txs.length > 0,
   },
   {
     field: "usePermit",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `Nobody pays by signature ${WHERE}`,
+    message: `usePermit is not supported ${WHERE}`,
     asked: ({ usePermit }) => usePermit === true,
   },
   {
     field: "useDepositAddress",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `There are no deposit addresses ${WHERE}`,
+    message: `useDepositAddress is not supported ${WHERE}`,
     asked: ({ useDepositAddress }) => useDepositAddress === true,
   },
   {
     field: "topupGas",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `No coin for gas comes with a payment ${WHERE}`,
+    message: `topupGas is not supported ${WHERE}`,
     asked: ({ topupGas }) => topupGas === true,
   },
   {
     field: "appFees",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `No fees of apps are collected ${WHERE}`,
+    message: `appFees is not supported ${WHERE}`,
     asked: ({ appFees }) => appFees?.some(({ fee }) => Number(fee) > 0) ?? false,
   },
   {
     field: "subsidizeFees",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `Nobody else pays the fees of a request ${WHERE}`,
+    message: `subsidizeFees is not supported ${WHERE}`,
     asked: ({ subsidizeFees }) => subsidizeFees === true,
   },
   {
     field: "fixedRate",
     code: "UNSUPPORTED_ROUTE",
-    message: `No fixed rate is kept ${WHERE}`,
+    message: `fixedRate is not supported ${WHERE}`,
     asked: ({ fixedRate }) => fixedRate !== undefined,
   },
   {
     field: "originGasOverhead",
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    message: `The user sends the deposit himself ${WHERE}`,
+    message: `originGasOverhead is not supported ${WHERE}: the user sends the deposit`,
     asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) > 0,
   },
 ];

@@ -16,6 +16,7 @@ import type { QuotePolicy } from "../../ports/quote.ts";
 import type { UserDepositStep } from "../../ports/rail-steps.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
+import { balanceUnavailable, depositsNotEnabled } from "../refusals.ts";
 
 /** What the user does, and what that costs him beside what he deposits. */
 export interface RailSteps {
@@ -72,9 +73,7 @@ async function madeFor(
     publicKey,
   });
   if (made !== undefined) return made;
-  throw new ServiceError("UNSUPPORTED_ROUTE", `Nothing is paid from ${chain.displayName} here`, {
-    field: "originChainId",
-  });
+  throw depositsNotEnabled(chain);
 }
 
 async function told<T>(chain: Pick<RailChain, "displayName">, ask: () => Promise<T>): Promise<T> {
@@ -82,10 +81,7 @@ async function told<T>(chain: Pick<RailChain, "displayName">, ask: () => Promise
     return await ask();
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
-    throw new ServiceError("RPC_HTTP_ERROR", `${chain.displayName} did not tell what the user holds`, {
-      field: "originChainId",
-      cause,
-    });
+    throw balanceUnavailable(chain, cause);
   }
 }
 
@@ -169,9 +165,13 @@ async function tokenOf(
 ): Promise<{ readonly name: string; readonly tokenId: Hex }> {
   const token = await told(chain, async () => await users?.token?.(currency));
   if (token !== undefined) return token;
-  throw new ServiceError("UNSUPPORTED_CURRENCY", `${chain.displayName} lists no such currency now`, {
-    field: "originCurrency",
-  });
+  throw new ServiceError(
+    "UNSUPPORTED_CURRENCY",
+    `originCurrency is not listed on ${chain.displayName} at the moment`,
+    {
+      field: "originCurrency",
+    },
+  );
 }
 
 /** Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the signature. */
@@ -192,7 +192,7 @@ function withdrawalSteps(
   if (place === undefined || exchange === undefined || walletNonce === undefined)
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
-      `${currency.symbol} lies nowhere on ${chain.displayName}`,
+      `Currency ${currency.symbol} is not supported on ${chain.displayName}`,
       { field: "originCurrency" },
     );
   const { authorize, deposit } = buildExchangeWithdrawal(
@@ -220,7 +220,7 @@ function withdrawalSteps(
       requestId,
       depositAddress: "",
       action: "Sign in your wallet",
-      description: "Sign what the withdrawal is for",
+      description: "Sign the authorization that links the withdrawal to this request",
       items: [
         {
           status: "incomplete",

@@ -110,8 +110,8 @@ export async function refundByRail(
     });
   if (slotId === undefined) return DONE;
   if (slotId === "limit")
-    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is spent" };
-  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not bear the refund" };
+    return { waitMs: LIMIT_WAIT_MS, why: "the daily limit of unrepaid refunds is used up" };
+  if (slotId === "short") return { waitMs: 5_000, why: "the solver's inventory does not cover the refund" };
   services.events.happened("refund_planned", {
     requestId: deposit.requestId,
     depositId: deposit.id,

@@ -62,7 +62,7 @@ export async function makeAttempt(
       const made = await tryToMake(services, connected, slot, kind);
       if (made !== "again") return made;
     }
-    throw new Error(`others keep signing on ${connected.chain.name}`);
+    throw new Error(`other processes keep signing payments on ${connected.chain.name}`);
   });
 }
 
@@ -107,7 +107,7 @@ async function tryToMake(
     if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
     // Committed with the bytes: of a payment that leaves, what it is for is never lost.
     if (word !== undefined && (await tx.nonceMappings.say(word, attempt.createdAtMs)) === "taken")
-      throw new Error(`a nonce of ${chain.name} was used for another order`);
+      throw new Error(`a nonce of ${chain.name} is already mapped to another order`);
     return attempt;
   });
 }

@@ -35,7 +35,7 @@ export async function trackRail(services: Needs, connected: ConnectedPayingRail)
         .map(async (slot) => trackSlot(services, connected, slot).catch((error) => faults.push(error))),
     );
   if (faults.length > 0)
-    throw new Error(`${faults.length} payments on ${chain.name} could not be looked after`, {
+    throw new Error(`maintenance failed for ${faults.length} payments on ${chain.name}`, {
       cause: faults.find(isHttpFault) ?? faults[0],
     });
 }

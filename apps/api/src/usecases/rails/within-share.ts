@@ -12,10 +12,14 @@ export async function withinShare<T>(chain: RailChain, field: string, ask: () =>
   } catch (cause) {
     if (!(cause instanceof ShareUsedUp)) throw cause;
     const { reason, retryAfterSeconds } = cause;
-    throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} cannot be asked now: ${reason}`, {
-      field,
-      retryAfterSeconds,
-      cause,
-    });
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      `The node of ${chain.displayName} is at its request limit: ${reason}`,
+      {
+        field,
+        retryAfterSeconds,
+        cause,
+      },
+    );
   }
 }

@@ -126,7 +126,7 @@ async function ask<Answer, T>(
     return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: said.retryAfterMs };
   }
   const answer = schema.safeParse(said.json);
-  if (!answer.success) return { kind: "lie", reason: "the answer is not in the form of the route" };
+  if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
   const verdict = judgeOrRefuse(judged, answer.data);
   return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;
 }
@@ -138,7 +138,7 @@ function judgeOrRefuse<Answer, T>(judged: (answer: Answer) => Verdict<T>, answer
   } catch (error) {
     return {
       kind: "lie",
-      reason: error instanceof Error ? error.message.slice(0, 200) : "it cannot be read",
+      reason: error instanceof Error ? error.message.slice(0, 200) : "the response cannot be read",
     };
   }
 }

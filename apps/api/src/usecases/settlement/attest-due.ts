@@ -19,7 +19,11 @@ export async function attestDue(services: SettlementServices, signal: AbortSigna
           services.events.fault("settlement_fault", error, { requestId });
           const nowMs = clock.nowMs();
           const nextTryMs = nowMs + backoff(policy, payment.tries);
-          const why = { reason: "a fault of ours or of the hub's node", rejected: false, nextTryMs };
+          const why = {
+            reason: "an internal error or an error of the hub's node",
+            rejected: false,
+            nextTryMs,
+          };
           await uow.run((tx) => tx.settlement.postpone(payment.slotId, why, nowMs));
         }),
       ),

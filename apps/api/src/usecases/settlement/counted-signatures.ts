@@ -21,7 +21,8 @@ export function countedSignatures(
 ): readonly { readonly signer: Address; readonly signature: Hex }[] {
   const bySlot = new Map(slots.map((slot) => [slot, signersOf(slot, accepted)]));
   const chosen = bySlot.get(of);
-  if (chosen === undefined) throw new Error("the signatures of a slot that is not among the slots");
+  if (chosen === undefined)
+    throw new Error("invariant violated: signatures of a slot outside the given slots");
   return [...chosen]
     .filter(([signer]) => [...bySlot.values()].every((signers) => signers.has(signer)))
     .map(([signer, signature]) => ({ signer, signature }))

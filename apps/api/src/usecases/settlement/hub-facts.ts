@@ -22,7 +22,7 @@ export function familiesOf({ all, rails }: Pick<KnownChains, "all" | "rails">): 
   return (name) => {
     const family = families.get(name);
     if (family === undefined)
-      throw new ServiceError("UNSUPPORTED_CHAIN", `no chain is called ${name.slice(0, 64)}`);
+      throw new ServiceError("UNSUPPORTED_CHAIN", `Chain ${name.slice(0, 64)} is not configured`);
     return family;
   };
 }

@@ -162,7 +162,7 @@ test("requires a timestamp only of deposits with an id", async () => {
   });
   expect(judgeDeposits(judge, claim, withoutTime(0))).toEqual({
     kind: "lie",
-    reason: "a deposit with an id has no timestamp",
+    reason: "the oracle reports a deposit with an id but without a timestamp",
   });
 });
 
@@ -192,7 +192,7 @@ test("finds our deposit in a later part, counting those that are alike in earlie
   expect(judgeDeposits(judge, wanted, later, 0, 2).kind).toBe("lie");
   expect(judgeDeposits(judge, wanted, { messages: [] }, 1, 2)).toEqual({
     kind: "lie",
-    reason: "our deposit is not among those it sees",
+    reason: "the deposit is not among those that the oracle sees",
   });
 });
 

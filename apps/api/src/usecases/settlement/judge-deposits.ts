@@ -63,15 +63,15 @@ export function judgeDeposits(
   const stray = messages.find(
     ({ data }) => data.chainId !== claim.chain || data.transactionId !== claim.transactionId,
   );
-  if (stray !== undefined) return { kind: "lie", reason: "it tells of another transaction" };
+  if (stray !== undefined) return { kind: "lie", reason: "the oracle reports another transaction" };
   const { execution } = answer;
   if (execution === undefined)
     return part === 0
-      ? { kind: "lie", reason: "it sees no deposit in the transaction, but we do" }
-      : { kind: "lie", reason: "our deposit is not among those it sees" };
+      ? { kind: "lie", reason: "the oracle sees no deposit in the transaction, but this service does" }
+      : { kind: "lie", reason: "the deposit is not among those that the oracle sees" };
   // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id, where no signature proves it.
   if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
-    return { kind: "lie", reason: "a deposit with an id has no timestamp" };
+    return { kind: "lie", reason: "the oracle reports a deposit with an id but without a timestamp" };
 
   const signed = signedExecution(
     judge,

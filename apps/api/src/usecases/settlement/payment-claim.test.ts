@@ -65,7 +65,7 @@ test("settles a refund later whose order named a solver without a configured key
 });
 
 test("gives up a refund that no configuration makes attestable", () => {
-  const reason = "the order's time for refunds is over";
+  const reason = "the refund deadline of the order has passed";
   expect(claimOf(refund(reason), chains, () => true)).toEqual({ kind: "never", reason, isForGood: true });
 });
 

@@ -37,21 +37,22 @@ export function claimOf(
   const { deposit, request } = payment;
   const { terms } = request;
   const input = terms.order.inputs[0];
-  if (deposit === undefined) return never("the deposit is not known");
+  if (deposit === undefined) return never("the deposit is not stored");
   const { unrepaidReason } = deposit;
   // A missing key may be configured now, or later; a refund close to its deadline may have been mined in time.
   if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isForGood: true };
-  if (!deposit.canonical) return never("no block holds the deposit any more");
-  if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the order's id");
+  if (!deposit.canonical) return never("the deposit was reorged out");
+  if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the id of the order");
   if (!isOwnSolver(terms.order.solver)) return never(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);
   const origin = chains.profile(deposit.chainId);
   if (origin === undefined) return never("the chain of the deposit is not configured");
   const paidOn = chains.profile(payment.chainId);
   if (paidOn === undefined) return never("the chain of the payment is not configured");
-  if (input === undefined || terms.order.inputs.length !== 1) return never("the order has not one input");
+  if (input === undefined || terms.order.inputs.length !== 1)
+    return never("the order does not have exactly one input");
   if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
-    return never("the deposit is not in the currency of the order");
+    return never("the deposit is not in the currency and on the chain of the order's input");
   // Oracles write addresses as their families do, the same on every network of one.
   const vm = familyOf(origin);
   const spelled = (bytes: Hex) => decodeAddress(vm, bytes);

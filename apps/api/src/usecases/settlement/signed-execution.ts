@@ -26,7 +26,7 @@ export function signedExecution(
     answered.idempotencyKey.toLowerCase() === expected.idempotencyKey &&
     answered.actions.length === expected.actions.length &&
     answered.actions.every((action, at) => action.toLowerCase() === expected.actions[at]);
-  if (!same) return { kind: "lie", reason: `the execution of the ${kind} is not what it must be` };
+  if (!same) return { kind: "lie", reason: `the execution of the ${kind} differs from the expected one` };
   const slot: Slot = {
     digest: judge.digestOf(expected),
     signatures: answered.signatures.map(({ signature }) => signature),
@@ -35,7 +35,7 @@ export function signedExecution(
   if (counted.length < judge.threshold)
     return {
       kind: "lie",
-      reason: `the ${kind} is signed by ${counted.length} oracles that count, ${judge.threshold} are needed`,
+      reason: `the ${kind} has ${counted.length} accepted oracle signatures, the quorum is ${judge.threshold}`,
     };
   // The multisig reads the first `threshold` of them, which must ascend.
   const joined = counted.slice(0, judge.threshold).map(({ signature }) => signature.slice(2));

@@ -36,7 +36,7 @@ export async function submitExecutions(services: Needs): Promise<void> {
       // Transactions of a former key keep nothing of the current key waiting.
       if (sender === signer.address) waits = true;
       if (orderSignerOf(services, sender) !== undefined) await care(services, transaction);
-      else await abandon(services, transaction, "the key of its sender is not configured");
+      else await abandon(services, transaction, "the key of the sender is not configured");
     }
   }
   // One at a time: a batch that waits behind another would only be found wanting later.
@@ -65,7 +65,7 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
     for (const { key, refusal } of left) {
       // What the hub would not do even alone needs other signatures, or another hub; what it would do gets another transaction.
       if (refusal === undefined)
-        await tx.settlement.release(key, "the transaction did not carry it out", nowMs + policy.retryMs);
+        await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
       else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
     }
     await tx.settlement.setTransactionFinal(transaction.id);
@@ -159,9 +159,12 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
         await services.uow.run((tx) =>
           tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
         );
-        return abandon(services, transaction, "its sender lacks the hub's native token");
+        return abandon(services, transaction, "the sender lacks the native token of the hub");
       }
-      services.events.alarm("hub_refused", { ...facts, reason: "the solver lacks the hub's native coin" });
+      services.events.alarm("hub_refused", {
+        ...facts,
+        reason: "the solver lacks the native token of the hub",
+      });
       return;
     case "rejected":
       services.events.alarm("hub_refused", { ...facts, reason: outcome.reason });
@@ -250,7 +253,7 @@ async function setAside(services: Needs, oversized: readonly Weighed[], limit: b
   const nowMs = clock.nowMs();
   const told = oversized.map(({ execution, gas }) => {
     const needs = gas.kind === "needs" ? `${gas.gas} gas` : "more gas";
-    const reason = `it needs ${needs} for ${execution.actions.length} actions, a transaction of the hub may use ${limit}`;
+    const reason = `the execution needs ${needs} for ${execution.actions.length} actions, a hub transaction may use at most ${limit}`;
     return { execution, reason };
   });
   await uow.run(async (tx) => {
@@ -271,7 +274,7 @@ async function leaveToOthers(services: Needs, keys: readonly Hex32[]): Promise<v
   const nextTryMs = services.clock.nowMs() + services.settlementPolicy.retryMs;
   await services.uow.run(async (tx) => {
     for (const key of keys)
-      if (!final.has(key)) await tx.settlement.release(key, "carried out, not final yet", nextTryMs);
+      if (!final.has(key)) await tx.settlement.release(key, "executed, not final yet", nextTryMs);
   });
 }
 

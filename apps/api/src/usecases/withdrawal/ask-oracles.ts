@@ -41,7 +41,7 @@ export async function askOracles<Answer, T>(
     const answer = schema.safeParse(said.json);
     const verdict = answer.success
       ? judged(answer.data)
-      : ({ kind: "lie", reason: "the answer is not in the form of the route" } as const);
+      : ({ kind: "lie", reason: "the response does not match the schema of the route" } as const);
     if (verdict.kind === "true") return verdict;
     reasons.push(`${oracle.name}: ${verdict.reason}`);
   }

@@ -135,7 +135,7 @@ async function proceed(
 function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
   if (known === undefined || (known.address === address && known.amount === order.amount)) return;
   throw new WithdrawalRefused(
-    `this nonce belongs to a withdrawal of ${known.amount} of ${known.currency} on ${known.chainName} to ${known.recipient}: give the same options, or another nonce`,
+    `--nonce belongs to a withdrawal of ${known.amount} of ${known.currency} on ${known.chainName} to ${known.recipient}; use the same options, or another nonce`,
   );
 }
 
@@ -152,16 +152,16 @@ async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promi
   const { account, mayRecord, depositoryAllocator } = await payouts.standing();
   if (depositoryAllocator !== account)
     throw new WithdrawalRefused(
-      `ALLOCATOR_PRIVATE_KEY is that of ${account}, but the allocator of the depository on ${it.order.chainName} is ${depositoryAllocator}`,
+      `ALLOCATOR_PRIVATE_KEY must be the key of ${depositoryAllocator}, the allocator of the depository on ${it.order.chainName}, got the key of ${account}`,
     );
   if (!mayRecord)
     throw new WithdrawalRefused(
-      `ALLOCATOR_PRIVATE_KEY is that of ${account}, which the Allocator of ${hub.hub.name} does not know as allocator`,
+      `ALLOCATOR_PRIVATE_KEY is the key of ${account}, which is not an allocator of the Allocator contract on ${hub.hub.name}`,
     );
   const owned = await hub.balance(it.ownerAlias, it.tokenId, "final");
   if (owned < it.order.amount)
     throw new WithdrawalRefused(
-      `the solver owns ${owned} on ${hub.hub.name}, beyond its reorgs: less than the ${it.order.amount} to be withdrawn (smallest units)`,
+      `--amount ${it.order.amount} exceeds the solver's final balance on ${hub.hub.name}: ${owned} (base units)`,
     );
 }
 
@@ -266,7 +266,9 @@ async function recordPayload(
   const id = evmCallRequestId(request);
   const known = await payouts.recorded(it.address, "latest");
   if (known !== undefined && known !== id)
-    throw new WithdrawalRefused(`the hub has recorded another payload (${known}): no second one is signed`);
+    throw new WithdrawalRefused(
+      `the hub already recorded another payload (${known}), so no second one is signed`,
+    );
   if (known === undefined) {
     const submit: SubmitWithdrawRequest = {
       chainId: BigInt(hubChainIdOf(services, it.order.chainName)),
@@ -302,7 +304,7 @@ async function confirm(
 ): Promise<{ readonly kind: "true"; readonly value: Hex } | Waiting> {
   const { hub } = services;
   const verifyingContract = hub.hub.allocatorAddress;
-  if (verifyingContract === undefined) throw new WithdrawalRefused("the hub has no Allocator");
+  if (verifyingContract === undefined) throw new WithdrawalRefused("hub.allocatorAddress is not configured");
   const digest = submitWithdrawRequestDigest({ chainId: hub.hub.chainId, verifyingContract }, submit);
   const asked = await askOracles(
     services,
@@ -398,7 +400,7 @@ async function attestOutcome(
       ({ message, execution }) => {
         const { status } = message.result;
         if (status === 0 || execution === undefined)
-          return { kind: "waits", reason: "neither executed nor expired, beyond reorgs" };
+          return { kind: "waits", reason: "neither executed nor expired in a final block" };
         const outcome = status === 1 ? "executed" : "expired";
         const digest = messageDigest(
           depositoryWithdrawalId(it.judge.familyOf, {
@@ -491,8 +493,10 @@ async function untilTrue<T>(
 
 /** @throws WithdrawalRefused when the oracles say no for good */
 function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
-  if (asked.kind === "rejected") throw new WithdrawalRefused(`the oracles reject it: ${asked.reason}`);
-  if (asked.kind === "timeUp") return { kind: "waits", reason: "the time was up before an oracle answered" };
+  if (asked.kind === "rejected")
+    throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
+  if (asked.kind === "timeUp")
+    return { kind: "waits", reason: "the wait time ended before an oracle responded" };
   return asked;
 }
 
@@ -513,6 +517,6 @@ function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: Wi
 /** The hub's number of an EVM chain is the chain's own. */
 function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
   const found = chains.all.find(({ chain }) => chain.name === name);
-  if (found === undefined) throw new WithdrawalRefused(`no enabled chain is called ${name}`);
+  if (found === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
   return found.chain.id;
 }
