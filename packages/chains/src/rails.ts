@@ -15,7 +15,8 @@ const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
 export async function createRail(options: RailOptions): Promise<OpenRail> {
   const { family, name } = options.chain;
   const load = RAILS[family];
-  if (load === undefined) throw new RangeError(`chain ${name}: this build has no rail for ${family}`);
+  if (load === undefined)
+    throw new RangeError(`chain ${name}: family ${family} is not supported by this build`);
   const create = await load();
   return await create(options);
 }

@@ -39,7 +39,7 @@ export async function evidenceSources(
 ): Promise<ReadonlyMap<string, EvidenceSource>> {
   const sources = new Map<string, EvidenceSource>();
   for (const chain of chains) {
-    if (sources.has(chain.name)) throw new RangeError(`chain ${chain.name} is configured twice`);
+    if (sources.has(chain.name)) throw new RangeError(`chain ${chain.name} is configured more than once`);
     const load = FAMILIES[chain.vmType];
     if (load === undefined)
       throw new RangeError(`chain ${chain.name}: family ${chain.vmType} is not supported yet`);

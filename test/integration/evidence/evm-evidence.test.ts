@@ -125,7 +125,7 @@ describe("deposits", () => {
     await expect.poll(() => world.wallet.rpc("eth_getTransactionReceipt", [hash])).not.toBeNull();
     expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
     await world.mine(DEPTH);
-    expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "the transaction was reverted" });
+    expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "transaction reverted" });
   });
 
   test("case 6: of a token that charges a fee, what arrived is credited", async () => {
@@ -407,7 +407,7 @@ describe("withdrawals", () => {
     for (const hint of [undefined, hash])
       expect(await source.withdrawal(payload, hint)).toMatchObject({
         kind: "refuted",
-        reason: "the request was executed, and its token did not move",
+        reason: "request was executed, but its token was not transferred",
       });
   });
 

@@ -173,7 +173,7 @@ describe("deposits", () => {
     await machine.finalize();
     expect(await (await fresh()).deposits(id)).toEqual({
       kind: "refuted",
-      reason: "the transaction failed: OUT_OF_ENERGY",
+      reason: "transaction failed: OUT_OF_ENERGY",
     });
   });
 
@@ -483,7 +483,7 @@ describe("withdrawals", () => {
     for (const hint of [undefined, lied])
       expect(await says(liar, hint)).toEqual({
         kind: "refuted",
-        reason: "the request was executed, and its token did not move",
+        reason: "request was executed, but its token was not transferred",
       });
     lie("eth_getLogs", () => []);
     expect(await says(good, undefined)).toMatchObject({ kind: "notFinal" });

@@ -243,10 +243,10 @@ test.each<[string, KmsFault]>([
     "bytes that are no DER",
     { kind: "answer", fields: { Signature: Buffer.alloc(70, 7).toString("base64") } },
   ],
-  ["no signature", { kind: "answer", fields: { Signature: undefined } }],
+  ["signature is missing", { kind: "answer", fields: { Signature: undefined } }],
   ["an empty signature", { kind: "answer", fields: { Signature: "" } }],
   ["an empty object", { kind: "bytes", body: "{}" }],
-  ["no JSON", { kind: "bytes", body: "<html>" }],
+  ["response is not JSON", { kind: "bytes", body: "<html>" }],
   ["nothing", { kind: "bytes", body: "" }],
 ])("an answer of %s is no signature", async (_, fault) => {
   const signer = await open();

@@ -74,7 +74,7 @@ test.each(readApiConfig(apiEnv).rails)(
       expect(rail).not.toHaveProperty("prepare");
       expect(rail).not.toHaveProperty("speak");
       await expect((async () => await rail.withKey(familyKey("user")))()).rejects.toThrow(
-        `chain ${chain.name}: the key is not the solver's`,
+        `chain ${chain.name}: key does not match the solver address`,
       );
       const paying = await rail.withKey(familyKey("solver"));
       expect(paying.prepare).toBeTypeOf("function");

@@ -78,7 +78,7 @@ test("what may still be taken back is 400 not_final, and says when to ask again"
 
 test("what did not happen is 400 rejected", async () => {
   const world = await aWorld();
-  world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "the transaction failed" });
+  world.origin.depositsOf.set(DEPOSIT_TX, { kind: "refuted", reason: "transaction failed" });
   expect(face(await world.post("depository-deposits", deposit))).toEqual([400, "rejected", "transactionId"]);
 });
 

@@ -66,7 +66,7 @@ test("a payment that no node takes, in whatever words, gives its nonce to a no-o
     refused ??= raw;
     if (raw !== refused) return await writer.broadcast(raw);
     const reason =
-      "the node answered error -32000: in-flight transaction limit reached for delegated accounts";
+      "the node returned error -32000: in-flight transaction limit reached for delegated accounts";
     throw new RpcFault({ kind: "refused", method: "eth_sendRawTransaction", reason });
   });
   const odd = await aDeposit();

@@ -47,7 +47,7 @@ const onDeposit =
   };
 const firstOf = (answer: Answer) => {
   const [message] = answer.messages ?? [];
-  if (message === undefined) throw new Error("no message");
+  if (message === undefined) throw new Error("message is missing");
   return message;
 };
 

@@ -15,7 +15,7 @@ export interface PlacedTransaction {
 export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
   const { hex, blockhash } = fieldsOf("getrawtransaction", answer);
   if (blockhash !== undefined && blockhash !== null && !isHash(blockhash))
-    throw garbage("getrawtransaction", "the block's hash is none");
+    throw garbage("getrawtransaction", "block hash is not valid");
   return { transaction: readBytes(hex, txid), blockHash: isHash(blockhash) ? blockhash : undefined };
 }
 
@@ -23,8 +23,7 @@ export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
 export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
   const bytes = typeof hex === "string" ? bytesIn(hex) : undefined;
   const transaction = bytes === undefined ? undefined : readRawTransaction(bytes);
-  if (transaction?.txid !== txid)
-    throw garbage("getrawtransaction", "the bytes are not those of the transaction");
+  if (transaction?.txid !== txid) throw garbage("getrawtransaction", "bytes do not match the transaction id");
   return transaction;
 }
 
@@ -37,9 +36,9 @@ export interface BlockStanding {
 /** @throws RpcFault */
 export function readStanding(answer: unknown, blockHash: string): BlockStanding {
   const { hash, height, confirmations } = fieldsOf("getblockheader", answer);
-  if (hash !== blockHash) throw garbage("getblockheader", "the header is another block's");
+  if (hash !== blockHash) throw garbage("getblockheader", "header belongs to a different block");
   if (!isInteger(height) || height < 0 || !isInteger(confirmations))
-    throw garbage("getblockheader", "the block's height or its confirmations are no number");
+    throw garbage("getblockheader", "block height or confirmations are not a number");
   return { height, confirmations };
 }
 
@@ -47,7 +46,7 @@ export function readStanding(answer: unknown, blockHash: string): BlockStanding 
 export function readBlockTime(answer: unknown, blockHash: string): bigint {
   const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
   if (bytes?.length !== 80 || idOf(sha256x2(bytes)) !== blockHash)
-    throw garbage("getblockheader", "the bytes are not those of the block's header");
+    throw garbage("getblockheader", "bytes do not match the block header");
   return BigInt(new DataView(bytes.buffer).getUint32(68, true));
 }
 
@@ -55,13 +54,13 @@ export function readBlockTime(answer: unknown, blockHash: string): bigint {
 export function readBlockBytes(answer: unknown, blockHash: string): Uint8Array {
   const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
   if (bytes === undefined || bytes.length <= 80 || idOf(sha256x2(bytes.subarray(0, 80))) !== blockHash)
-    throw garbage("getblock", "the bytes are not those of the block");
+    throw garbage("getblock", "bytes do not match the block");
   return bytes;
 }
 
 /** @throws RpcFault */
 export function readBlockHash(answer: unknown): string {
-  if (!isHash(answer)) throw garbage("getblockhash", "the block's hash is none");
+  if (!isHash(answer)) throw garbage("getblockhash", "block hash is not valid");
   return answer;
 }
 
@@ -74,7 +73,7 @@ export function readOutspend(answer: unknown): ReportedSpend {
   if (spent === false) return undefined;
   const confirmed = fieldsOf("outspend", status)["confirmed"];
   if (spent !== true || !isHash(txid) || typeof confirmed !== "boolean")
-    throw garbage("outspend", "it says neither that the output is spent nor that it is not");
+    throw garbage("outspend", "response does not state whether the output is spent");
   return { txid, isConfirmed: confirmed };
 }
 
@@ -89,12 +88,12 @@ export interface ReportedCoin {
 
 /** @throws RpcFault */
 export function readCoins(answer: unknown): readonly ReportedCoin[] {
-  if (!Array.isArray(answer)) throw garbage("utxo", "the answer is no list");
+  if (!Array.isArray(answer)) throw garbage("utxo", "response is not a list");
   return (answer as unknown[]).map((one) => {
     const { txid, vout, value, status } = fieldsOf("utxo", one);
     const confirmed = fieldsOf("utxo", status)["confirmed"];
     if (!isHash(txid) || !isInteger(vout) || !isInteger(value) || value < 0 || typeof confirmed !== "boolean")
-      throw garbage("utxo", "an entry is no output");
+      throw garbage("utxo", "entry is not an output");
     return { txid, vout, amount: BigInt(value), isConfirmed: confirmed };
   });
 }
@@ -116,7 +115,7 @@ export function isHash(value: unknown): value is string {
 
 export function fieldsOf(method: string, value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw garbage(method, "the answer is no object");
+    throw garbage(method, "response is not an object");
   return value as Readonly<Record<string, unknown>>;
 }
 

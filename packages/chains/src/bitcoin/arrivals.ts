@@ -29,7 +29,8 @@ export function cursorText({ height, hash }: BlockCursor): string {
 /** @throws RangeError for a text that is no cursor */
 export function readCursor(text: string): BlockCursor {
   const [, height, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];
-  if (height === undefined || hash === undefined) throw new RangeError("not a cursor of Bitcoin");
+  if (height === undefined || hash === undefined)
+    throw new RangeError("invariant violated: not a Bitcoin cursor");
   return { height: Number(height), hash };
 }
 
@@ -54,13 +55,13 @@ export async function finalBlocksAfter(
     const hash = await reads.hashAt(height);
     const bytes = Buffer.from(await reads.blockBytes(hash));
     if (before !== undefined && previousOf(bytes) !== before)
-      throw inconsistent("getblock", "a block does not follow on the one below it");
+      throw inconsistent("getblock", "block does not follow its parent");
     before = hash;
     // Most blocks hold nothing of ours, and to take one apart takes long.
     const isOurs = needles.some((needle) => bytes.includes(needle));
     const block = isOurs ? readRawBlock(bytes) : undefined;
     if (isOurs && block === undefined)
-      throw inconsistent("getblock", "a block's transactions are not those of its header");
+      throw inconsistent("getblock", "block transactions do not match its header");
     blocks.push({
       height,
       hash,
@@ -73,7 +74,7 @@ export async function finalBlocksAfter(
   // Whoever reorganised meanwhile is noticed: all of these were in one chain, of which the highest still is.
   const top = blocks.at(-1);
   if (top !== undefined && (await reads.hashAt(top.height)) !== top.hash)
-    throw inconsistent("getblockhash", "the chain changed while it was read");
+    throw inconsistent("getblockhash", "the chain was reorganized during the read");
   return blocks;
 }
 

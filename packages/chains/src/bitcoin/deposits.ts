@@ -49,11 +49,10 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
   );
   const [script, ...others] = new Set(received.map((output) => output.script));
   if (script === undefined) return { deposit: undefined };
-  if (others.length > 0) return { refusal: "several depositories received" };
+  if (others.length > 0) return { refusal: "transaction pays several depositories" };
   const texts = carriedTexts(transaction.outputs);
   const depositor = namedDepositor(texts, rules.network) ?? addressOfScript(spent[0]?.script ?? "");
-  if (depositor === undefined)
-    return { refusal: "the first input is of no address, and no depositor is named" };
+  if (depositor === undefined) return { refusal: "first input has no address, and no depositor is given" };
   const ids = texts.flatMap((text) => {
     const id = idIn(text);
     return id === undefined ? [] : [{ id, vout: text.vout }];

@@ -147,7 +147,7 @@ test.each([
     { getrawtransaction: ([, v]) => (v === false ? unrelated.all[0]?.hex : undefined) },
   ],
   [
-    "the header is another block's",
+    "header belongs to a different block",
     { getblockheader: ([, v]) => (v === false ? "07".repeat(80) : undefined) },
   ],
   [
@@ -308,7 +308,7 @@ test("a withdrawal of more inputs than a transaction can have is refused unread"
   const node = counted(aNode([], 6));
   expect(await source(node.transport).withdrawal(aPsbt(crowd(2_000), paid), undefined)).toMatchObject({
     kind: "refuted",
-    reason: "the withdrawal spends more outputs than a transaction can that nodes pass on",
+    reason: "withdrawal spends more outputs than nodes relay in one transaction",
   });
   expect(node.asked()).toBe(0);
 });

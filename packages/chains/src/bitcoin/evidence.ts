@@ -126,7 +126,7 @@ export function evidenceOfNode(
       if (spent === undefined)
         return {
           kind: "refuted",
-          reason: "the withdrawal spends what the node does not know",
+          reason: "withdrawal spends an output unknown to the node",
           ofEndpoint: true,
         };
       const effect = effectOf(depositories, plan.unsigned, spent);
@@ -156,7 +156,7 @@ export function evidenceOfNode(
 
 const NOT_A_TXID: Evidence<never> = {
   kind: "refuted",
-  reason: "the transaction id is not 32 bytes of lower-case hex without 0x",
+  reason: "transaction id must be 32 bytes of lowercase hex without 0x",
 };
 
 function noDepository(chain: AttestationChain): Evidence<never> {
@@ -170,7 +170,7 @@ async function spentBy(
 ): Promise<readonly BitcoinOutput[]> {
   const spent = await reads.spentBy(transaction.inputs);
   if (spent === undefined)
-    throw inconsistent("getrawtransaction", "the node has a transaction and not what it spends");
+    throw inconsistent("getrawtransaction", "the node has a transaction but not the outputs it spends");
   return spent;
 }
 
@@ -215,7 +215,7 @@ async function statusOf(
       if (kind === "absent" && spend.isConfirmed)
         throw inconsistent(
           "outspend",
-          "the explorer names a transaction in a block, and the node does not know it",
+          "the explorer reports a mined transaction that the node does not know",
         );
     }
   }

@@ -27,8 +27,8 @@ export function finalityOf(
     kind: "notFinal",
     reason:
       confirmations < 1
-        ? "the transaction's block is not in the chain"
-        : `the transaction has ${confirmations} of ${facts.confirmations} confirmations`,
+        ? "transaction's block is not in the chain"
+        : `transaction has ${confirmations} of ${facts.confirmations} confirmations`,
     retryAfterSeconds: Math.max(1, Math.ceil(missing * facts.blockTimeSeconds)),
   };
 }

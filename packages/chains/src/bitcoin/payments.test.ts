@@ -91,7 +91,7 @@ test("a sale that the recipient signed for whoever buys (SIGHASH_SINGLE|ANYONECA
     expect(signed(spent, ALL, key)).toEqual({ amounts: [10n] });
     for (const type of [SINGLE_ANYONE_CAN_PAY, 0x03, 0x02, 0x82])
       expect(signed(spent, type, key)).toEqual({
-        refusal: "a signature does not cover every output: others may have added the order's id",
+        refusal: "a signature does not cover all outputs, so others could have added the order id",
       });
   }
   expect(signed([{ script: taproot, amount: 100_000n }], 0x00, key)).toEqual({ amounts: [10n] });
@@ -153,7 +153,7 @@ test("a deposit with the order's id is no payment, wherever its change goes", ()
   // The user keeps coins under two addresses; the change of his own deposit goes to the one that a refund is to go to.
   const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
   expect(judge([pay(other, 100_000n)], deposit)).toEqual({
-    refusal: "the transaction pays a depository: it is a deposit",
+    refusal: "transaction pays a depository, so it is a deposit",
   });
 });
 

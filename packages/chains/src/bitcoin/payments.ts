@@ -39,31 +39,30 @@ export function judgePayments(
   question: PaymentQuestion,
 ): PaymentJudgement {
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
-  if (new Set(pairs).size !== pairs.length)
-    throw new RangeError("a recipient and currency is asked for twice");
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   // The header of a block that came in time may be ahead of it.
   if (timestamp > BigInt(question.deadline + headerSkewSeconds("bitcoin-vm")))
-    return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
-  if (question.calls.length > 0) return { refusal: "the order has calls, and nothing can be called there" };
-  if (isCoinbase(transaction)) return { refusal: "a coinbase transaction is no payment" };
+    return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
+  if (question.calls.length > 0) return { refusal: "order has calls, but this chain does not support calls" };
+  if (isCoinbase(transaction)) return { refusal: "a coinbase transaction cannot be a payment" };
   if (spent.some(({ script }) => depositories.has(script)))
-    return { refusal: "the transaction spends what a depository holds" };
+    return { refusal: "transaction spends outputs of a depository" };
   // Deposits carry the order's id too, and their change is no payment to whom it goes back.
   if (pays(depositories, transaction))
-    return { refusal: "the transaction pays a depository: it is a deposit" };
+    return { refusal: "transaction pays a depository, so it is a deposit" };
   if (!isFor(question.orderId, transaction))
-    return { refusal: "the transaction does not carry the order's id and that alone" };
+    return { refusal: "transaction must carry the order id and nothing else in OP_RETURN" };
   const [payer] = spent;
   if (payer === undefined || spent.some(({ script }) => script !== payer.script))
-    return { refusal: "the transaction spends outputs of more than one address: nobody can tell who paid" };
+    return { refusal: "transaction spends outputs of several addresses, so the payer is ambiguous" };
   if (!transaction.unlocking.every((one) => signsAllOutputs(one, payer.script)))
-    return { refusal: "a signature does not cover every output: others may have added the order's id" };
+    return { refusal: "a signature does not cover all outputs, so others could have added the order id" };
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     const script = scriptOf(recipient);
-    if (depositories.has(script)) return { refusal: "a depository is no recipient of a payment" };
-    if (script === payer.script) return { refusal: "a payment to the payer itself proves nothing" };
+    if (depositories.has(script)) return { refusal: "recipient of a payment must not be a depository" };
+    if (script === payer.script) return { refusal: "recipient must differ from the payer" };
     amounts.push(currency === nativeCurrency("bitcoin-vm") ? sumTo(script, transaction.outputs) : 0n);
   }
   return { amounts };

@@ -46,7 +46,9 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
   const { attestation } = options;
   const facts = attestation.bitcoin;
   if (facts?.esploraUrl === undefined)
-    throw new RangeError(`chain ${attestation.name}: payments need esploraCompatibleApiUrl`);
+    throw new RangeError(
+      `chain ${attestation.name}: additionalData.esploraCompatibleApiUrl is required for payments`,
+    );
   const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url, ...observed(options, url) }));
   const [transport] = transports;
   if (transport === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
@@ -56,7 +58,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
   const { solver } = options;
   const ownScript = scriptOfAddress(solver);
   if (!isKeyProgram(ownScript))
-    throw new RangeError(`chain ${attestation.name}: the solver's address is not P2WPKH`);
+    throw new RangeError(`chain ${attestation.name}: solver address must be P2WPKH`);
   const wallet = createWallet(ownScript, facts.network, {
     reads,
     explorer,
@@ -73,13 +75,13 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
   ): Promise<DepositFact | undefined> => {
     const spent = await reads.spentBy(transaction.inputs);
     if (spent === undefined)
-      throw inconsistent("getrawtransaction", "the node lacks what a transaction spends");
+      throw inconsistent("getrawtransaction", "the node does not have the outputs that a transaction spends");
     const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
     if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
     const { deposit, script } = judgement;
     const depository = addressBytesOfScript(script);
     if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
-      throw inconsistent("quorum", "the other nodes do not say so yet");
+      throw inconsistent("quorum", "the other nodes do not confirm it yet");
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
       txHash: `0x${transaction.txid}`,
@@ -112,7 +114,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
     }
     const rival = await finalRival(reads, explorer, own);
-    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends what it was to spend` };
+    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
     return { kind: found === undefined ? "unseen" : "pending" };
   };
 
@@ -140,7 +142,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       fee: (vsize) => replacementFee(before, vsize, perKilobyte),
     });
     if (selection === undefined)
-      throw new RailShort(`the solver has too little for ${payment.amount} and its fee`);
+      throw new RailShort(`insufficient solver balance for ${payment.amount} and its fee`);
     const { inputs, change, fee } = selection;
     const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
     const most = feeFor(
@@ -150,15 +152,14 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       ),
       MOST,
     );
-    if (fee > most * DEAREST_REPLACEMENT)
-      throw new RailShort("another attempt would cost more than is allowed");
+    if (fee > most * DEAREST_REPLACEMENT) throw new RailShort("another attempt would exceed the maximum fee");
     const { txid, bytes } = signedTransaction(key, inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
   // What somebody is paid by himself counts as nothing.
   const refusal = (payment: Omit<RailPayment, "orderId">): string | undefined =>
-    payment.recipient === solver ? "the recipient is the payer" : refusalOf(payment, depositories);
+    payment.recipient === solver ? "recipient must differ from the payer" : refusalOf(payment, depositories);
 
   const rail: ChainRail = {
     vm: "bitcoin-vm",
@@ -224,7 +225,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       for (const attempt of before) {
         const { kind } = await outcome(attempt);
         if (kind === "mined" || kind === "final")
-          throw inconsistent("getrawtransaction", "an earlier attempt at this payment is in a block");
+          throw inconsistent("getrawtransaction", "an earlier attempt at this payment was mined");
         if (kind !== "dead") alive.push(former(attempt));
       }
       return await attemptOf(key, payment, alive, reserved);
@@ -235,7 +236,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
     withKey: (privateKey) => {
       const key = bytesIn(privateKey.slice(2)) ?? new Uint8Array();
       if (scriptOfKey(key) !== ownScript)
-        throw new RangeError(`chain ${attestation.name}: the key is not the solver's`);
+        throw new RangeError(`chain ${attestation.name}: key does not match the solver address`);
       return { ...rail, prepare: prepareWith(key) };
     },
   };
@@ -244,7 +245,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
 /** @throws RangeError for bytes that are no transaction */
 function transactionOf(raw: Hex): BitcoinTransaction {
   const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
-  if (transaction === undefined) throw new RangeError("the bytes of an attempt are no transaction");
+  if (transaction === undefined) throw new RangeError("invariant violated: attempt is not a transaction");
   return transaction;
 }
 
@@ -252,13 +253,13 @@ function refusalOf(
   { recipient, currency, amount }: Omit<RailPayment, "orderId">,
   depositories: ReadonlySet<string>,
 ): string | undefined {
-  if (currency !== NATIVE) return "nothing but the coin itself can be paid there";
-  if (recipient === NATIVE) return "the recipient is no address";
+  if (currency !== NATIVE) return "only the native token can be paid on this chain";
+  if (recipient === NATIVE) return "recipient is not a valid address";
   const script = scriptOfAddress(recipient);
-  if (addressBytesOfScript(script) !== recipient) return "the recipient is no address";
-  if (depositories.has(script)) return "the recipient is a depository";
+  if (addressBytesOfScript(script) !== recipient) return "recipient is not a valid address";
+  if (depositories.has(script)) return "recipient must not be a depository";
   const least = dustLimit(script);
-  return amount < least ? `less than ${least} satoshis are not relayed to this address` : undefined;
+  return amount < least ? `amount to this address must be at least ${least} satoshis` : undefined;
 }
 
 /** The id of a final transaction that spends what another one was to spend: that one can never be in a block. */
@@ -288,7 +289,7 @@ async function nothingNew(
     cursor?.hash ?? (await reads.hashAt(Math.max(0, (await reads.newest()).height - confirmations + 1)));
   const block = await reads.block(hash);
   if (block === undefined)
-    throw inconsistent("getblockheader", "the node does not know the block that was read last");
+    throw inconsistent("getblockheader", "the node does not know the last scanned block");
   return { deposits: [], cursor: cursorText(block), upTo: upToOf(block) };
 }
 

@@ -90,7 +90,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       throw new RpcFault({
         kind: "wrongChain",
         method: "getblockhash",
-        reason: `the node does not serve the ${facts.network} network of Bitcoin`,
+        reason: `the node does not serve Bitcoin ${facts.network}`,
       });
     isRightChain = true;
   };
@@ -115,7 +115,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
   /** After everything else, so that what is behind the address cannot have been two nodes on two forks. */
   const confirmAtHeight = async ({ height, hash }: BitcoinBlock): Promise<void> => {
     if (readBlockHash(await transport.request("getblockhash", [height])) !== hash)
-      throw inconsistent("getblockhash", "the transaction's block is not the one at its height");
+      throw inconsistent("getblockhash", "transaction's block is not the block at its height");
   };
 
   /** Undefined: it knows none. */
@@ -142,7 +142,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       if (blockHash === undefined)
         return {
           kind: "notFinal",
-          reason: "the transaction is in no block yet",
+          reason: "transaction is not mined yet",
           retryAfterSeconds: Math.max(1, Math.ceil(facts.confirmations * facts.blockTimeSeconds)),
         };
       const { confirmations, ...block } = await blockOf(blockHash);

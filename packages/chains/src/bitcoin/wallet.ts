@@ -41,7 +41,7 @@ export function createWallet(
 ): Wallet {
   const bytes = addressBytesOfScript(script);
   const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
-  if (address === undefined) throw new RangeError("a wallet's script must have an address");
+  if (address === undefined) throw new RangeError("invariant violated: wallet script has no address");
   let known = new Map<string, Coin>();
 
   const read = async (txid: string, vout: number): Promise<Coin | undefined> => {
@@ -79,7 +79,7 @@ export function createWallet(
     unspentInChain: async ({ txid, vout }) => {
       const coin = await read(txid, vout);
       if (coin === undefined || !(await reads.isUnspent(coin, false)))
-        throw inconsistent("gettxout", "what an earlier attempt spends is not there to be spent again");
+        throw inconsistent("gettxout", "outputs of an earlier attempt are no longer unspent");
       return coin;
     },
   };

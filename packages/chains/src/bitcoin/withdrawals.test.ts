@@ -71,7 +71,7 @@ test.each([
     const tx = unsigned(held, outputs);
     tx.updateInput(0, fields as never, true);
     expect(readWithdrawal(`0x${hexOf(tx.toPSBT())}`)).toEqual({
-      refusal: "the withdrawal's signatures leave parts of its transaction to others",
+      refusal: "withdrawal signatures do not cover the whole transaction",
     });
   },
 );

@@ -28,14 +28,14 @@ export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusa
   const psbt = decodeBitcoinPsbt(payload);
   const read = psbt === undefined ? undefined : transactionIn(psbt);
   if (psbt === undefined || read === undefined)
-    return { refusal: "the withdrawal is no partially signed transaction" };
+    return { refusal: "withdrawal is not a partially signed transaction" };
   const { unsigned, isForWhole } = read;
   if (unsigned.inputs.length > MOST_INPUTS)
-    return { refusal: "the withdrawal spends more outputs than a transaction can that nodes pass on" };
-  if (!isForWhole) return { refusal: "the withdrawal's signatures leave parts of its transaction to others" };
+    return { refusal: "withdrawal spends more outputs than nodes relay in one transaction" };
+  if (!isForWhole) return { refusal: "withdrawal signatures do not cover the whole transaction" };
   const outpoints = new Set(unsigned.inputs.map(({ txid, vout }) => `${txid}:${vout}`));
   if (unsigned.inputs.length === 0 || outpoints.size < unsigned.inputs.length)
-    return { refusal: "the withdrawal's transaction spends nothing, or one output twice" };
+    return { refusal: "withdrawal transaction spends nothing, or one output twice" };
   return { id: bitcoinPsbtId(psbt), unsigned };
 }
 
@@ -60,22 +60,22 @@ export function effectOf(
   const [depository, ...more] = new Set(
     spent.map(({ script }) => script).filter((one) => depositories.has(one)),
   );
-  if (depository === undefined) return { refusal: "the withdrawal spends nothing of a depository" };
-  if (more.length > 0) return { refusal: "the withdrawal spends from several depositories" };
+  if (depository === undefined) return { refusal: "withdrawal spends no outputs of a depository" };
+  if (more.length > 0) return { refusal: "withdrawal spends from several depositories" };
   const paid = outputs.filter(
     ({ script, amount }) => !depositories.has(script) && !(carriesText(script) && amount === 0n),
   );
   const to = paid[0]?.script;
   const recipient = to === undefined ? undefined : addressOfScript(to);
-  if (recipient === undefined) return { refusal: "the withdrawal pays no address first" };
+  if (recipient === undefined) return { refusal: "first output of the withdrawal does not pay an address" };
   const toOthers = sum(paid.filter(({ script }) => script !== to));
   const byOthers = sum(spent.filter(({ script }) => script !== depository));
-  if (toOthers > byOthers) return { refusal: "the withdrawal pays others too" };
+  if (toOthers > byOthers) return { refusal: "withdrawal pays additional recipients" };
   const kept = sum(outputs.filter(({ script }) => depositories.has(script)));
   const amount = sum(spent.filter(({ script }) => script === depository)) - kept;
   return amount > 0n
     ? { depository, recipient, amount }
-    : { refusal: "the withdrawal takes nothing from the depository" };
+    : { refusal: "withdrawal takes nothing from the depository" };
 }
 
 /** The id that the transaction will have, where signatures do not change it. */

@@ -121,7 +121,7 @@ export function createAccountReader(
     const call = { to: options.multicall3, data: encodeAggregate3(calls) };
     const answer = bytesOf(await transport.request(method, [call, toQuantity(blockNumber)]), method);
     if (answer === "0x")
-      throw inconsistent(method, "there is no multicall contract at the configured address");
+      throw inconsistent(method, "contracts.multicall3: no contract at the configured address");
     return read(decodeAggregate3(answer, calls.length), blockNumber);
   };
 
@@ -152,7 +152,7 @@ export function createAccountReader(
       let blockNumber = head.number;
       for (const [index, currency] of asked.entries()) {
         const state = states[index];
-        if (state === undefined) throw inconsistent("eth_call", `no balance in ${currency}`);
+        if (state === undefined) throw inconsistent("eth_call", `balance of ${currency} is missing`);
         if (state instanceof Error) throw state;
         blockNumber = state.blockNumber;
         balances.set(currency, state.balance);
@@ -202,7 +202,7 @@ function planOf(multicall3: Address, questions: readonly Question[]): Plan {
     read: (answers, blockNumber) =>
       places.map(({ currency, balanceAt, allowanceAt }) => {
         try {
-          const balance = uintAnswer(answers[balanceAt], `balance in ${currency}`);
+          const balance = uintAnswer(answers[balanceAt], `balance of ${currency}`);
           const allowance =
             allowanceAt === undefined
               ? UNLIMITED

@@ -35,7 +35,7 @@ export function readTransaction(
     ...feeCapOf(fields, method),
     ...(!isAbsent(fields["gas"]) && { gasLimit: readQuantity(fields, "gas", method) }),
   };
-  if (transaction.hash !== asked) throw garbage(method, "the answer is about another transaction");
+  if (transaction.hash !== asked) throw garbage(method, "response concerns a different transaction");
   return {
     transaction,
     blockHash: isAbsent(fields["blockHash"]) ? undefined : readHash(fields, "blockHash", method),
@@ -51,7 +51,7 @@ export function readBlockTransactions(
   const method = "eth_getBlockByHash";
   const block = fieldsOf(value, method);
   if (readHash(block, "hash", method) !== askedHash)
-    throw garbage(method, "the answer is about another block");
+    throw garbage(method, "response concerns a different block");
   const transactions = block["transactions"];
   if (!Array.isArray(transactions)) throw garbage(method, "transactions are missing");
   return transactions.flatMap((entry: unknown) => {
@@ -86,7 +86,7 @@ export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefi
   if (value === null) return undefined;
   const fields = fieldsOf(value, method);
   const txHash = readHash(fields, "transactionHash", method);
-  if (txHash !== asked) throw garbage(method, "the answer is about another transaction");
+  if (txHash !== asked) throw garbage(method, "response concerns a different transaction");
   // Some nodes serve a receipt without block fields for a moment after sealing.
   const blockHash = readHash(fields, "blockHash", method);
   const status = fields["status"];
@@ -95,7 +95,7 @@ export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefi
   if (!Array.isArray(logs)) throw garbage(method, "logs are missing");
   const readLogs = logs.map((log: unknown) => readLog(log, method));
   if (readLogs.some((log) => log.txHash !== txHash || log.blockHash !== blockHash)) {
-    throw garbage(method, "a log belongs to another transaction or block");
+    throw garbage(method, "log belongs to a different transaction or block");
   }
   return {
     txHash,
@@ -121,7 +121,7 @@ function readPrice(fields: Fields, method: string): Pick<ReceiptFact, "gasUsed" 
 /** One log of a mined block. @throws RpcFault also when the node marks it as removed. */
 export function readLog(value: unknown, method: string): LogFact {
   const fields = fieldsOf(value, method);
-  if (fields["removed"] === true) throw garbage(method, "a log is marked as removed");
+  if (fields["removed"] === true) throw garbage(method, "log is marked as removed");
   const topics = fields["topics"];
   if (!Array.isArray(topics) || topics.length > 4) throw garbage(method, "topics are missing");
   const logIndex = readQuantity(fields, "logIndex", method);
@@ -138,7 +138,7 @@ export function readLog(value: unknown, method: string): LogFact {
 
 /** The answer of `eth_getLogs`. @throws RpcFault */
 export function readLogs(value: unknown, method: string): LogFact[] {
-  if (!Array.isArray(value)) throw garbage(method, "the answer is no list");
+  if (!Array.isArray(value)) throw garbage(method, "response is not a list");
   return value.map((log: unknown) => readLog(log, method));
 }
 
@@ -163,7 +163,7 @@ export function hashOf(value: unknown, method: string, name = "result"): Hex {
 /** The fields of an object. @throws RpcFault */
 export function fieldsOf(value: unknown, method: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw garbage(method, "the answer is no object");
+    throw garbage(method, "response is not an object");
   }
   return value as Fields;
 }

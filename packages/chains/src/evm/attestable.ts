@@ -166,7 +166,7 @@ async function timestampOf(
 ): Promise<bigint> {
   const method = "eth_getBlockByHash";
   const block = readBlock(await transport.request(method, [hash, false]), method);
-  if (block?.hash !== hash) throw inconsistent(method, "the block of a deposit is not there");
+  if (block?.hash !== hash) throw inconsistent(method, "block of a deposit is missing");
   return block.timestamp;
 }
 
@@ -201,7 +201,7 @@ async function countDeposits(
       ? (await receiptIn(transport, hash, block.hash)).logs
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
   // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
-  if (logs.length === 0) throw inconsistent("eth_getLogs", "the logs of a deposit are not there yet");
+  if (logs.length === 0) throw inconsistent("eth_getLogs", "logs of a deposit are not available yet");
   const question = { depository, tokens: undefined };
   return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;
 }
@@ -213,6 +213,7 @@ async function receiptIn(
 ): Promise<ReceiptFact> {
   const method = "eth_getTransactionReceipt";
   const receipt = readReceipt(await transport.request(method, [txHash]), txHash);
-  if (receipt?.blockHash !== blockHash) throw inconsistent(method, "a transaction left its block");
+  if (receipt?.blockHash !== blockHash)
+    throw inconsistent(method, "transaction was reorged out of its block");
   return receipt;
 }

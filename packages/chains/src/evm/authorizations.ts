@@ -70,22 +70,22 @@ export function judgeAuthorizations(
     if (authority === undefined) return skipped("INVALID_SIGNATURE", "its signature is invalid");
     const account: Pick<AuthorityState, "nonce" | "code"> | undefined =
       after.get(authority) ?? accounts.get(authority);
-    if (account === undefined) throw new RangeError("the state of an authority is missing");
+    if (account === undefined) throw new RangeError("state of an authority is missing");
     const isSender = authority === sender && !after.has(authority);
     const nonce = isSender ? account.nonce + 1n : account.nonce;
     if (BigInt(authorization.nonce) !== nonce) {
       return skipped(
         "NONCE_MISMATCH",
-        `its nonce is ${authorization.nonce}, and that of ${authority}, who signed it, is ${nonce}`,
+        `its nonce is ${authorization.nonce}, but its signer ${authority} has nonce ${nonce}`,
       );
     }
     // Nodes keep a transaction that changes an account out of their pool for as long as one of that account's own is in it.
     const waiting = accounts.get(authority);
     if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
-      return skipped("ACCOUNT_BUSY", `${authority}, who signed it, has a transaction of its own waiting`);
+      return skipped("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);
     }
     if (account.code !== "0x" && !account.code.startsWith(DELEGATION)) {
-      return skipped("ACCOUNT_HAS_CODE", `${authority}, who signed it, is a contract`);
+      return skipped("ACCOUNT_HAS_CODE", `its signer ${authority} is a contract`);
     }
     const address = authorization.address.toLowerCase();
     const code: Hex = address === NO_CODE ? "0x" : `${DELEGATION}${address.slice(2)}`;

@@ -54,7 +54,7 @@ export function extendTrail(
     const parent = fetched.get(oldest.parentHash);
     if (parent === undefined) return { kind: "needs", hash: oldest.parentHash, number: parentNumber };
     if (parent.number !== parentNumber) {
-      throw new RangeError(`the parent of block ${oldest.number} says it is block ${parent.number}`);
+      throw new RangeError(`parent of block ${oldest.number} has number ${parent.number}`);
     }
     append.push(parent);
     oldest = parent;
@@ -65,7 +65,8 @@ export function extendTrail(
 export function rangeOf(blocks: readonly BlockRef[]): BlockRange {
   const [first] = blocks;
   const last = blocks.at(-1);
-  if (first === undefined || last === undefined) throw new RangeError("blocks must not be empty");
+  if (first === undefined || last === undefined)
+    throw new RangeError("invariant violated: empty list of blocks");
   const hashes = new Map(blocks.map(({ number, hash }) => [number, hash]));
   return { from: first.number, to: last.number, hashes };
 }

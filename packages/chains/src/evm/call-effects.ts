@@ -61,7 +61,7 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {
-    const message = "the node cannot tell what the call does";
+    const message = "the node could not trace the call";
     return { kind: "unseen", account: undefined, currency: undefined, message };
   }
   const guarded = new Set(rules.protectedAccounts.map((account) => account.toLowerCase() as Address));
@@ -87,7 +87,7 @@ function judgeAccount(
   const spent = change.balanceBefore - change.balanceAfter;
   const allowed = isSender ? rules.allowedSpendWei : 0n;
   if (spent > allowed) {
-    const message = `the call would take ${spent} wei from ${account}, and ${allowed} were priced`;
+    const message = `the call would spend ${spent} wei of ${account}, more than the priced ${allowed}`;
     return { kind: "nativeSpent", account, currency: NATIVE_CURRENCY, message };
   }
   if (change.codeChanged) {
@@ -111,7 +111,7 @@ function judgeLog(log: FrameLog, guarded: ReadonlySet<Address>): ForbiddenEffect
   const word = indexed[movement.loser] ?? wordAt(log.data, movement.loser - indexed.length);
   const account: Address | undefined = word === undefined ? undefined : `0x${word.slice(-40)}`;
   if (account === undefined || !guarded.has(account)) return undefined;
-  const what = movement.kind === "tokensMoved" ? "take tokens from" : "let others spend tokens of";
+  const what = movement.kind === "tokensMoved" ? "take tokens from" : "approve others to spend tokens of";
   return {
     kind: movement.kind,
     account,

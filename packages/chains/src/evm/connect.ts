@@ -89,7 +89,7 @@ export function checkedTransport(
   const check = async (): Promise<void> => {
     const told = await askChainId(inner);
     if (told !== BigInt(chainId)) {
-      const reason = `the node serves chain ${told} instead of ${chainId}`;
+      const reason = `the node serves chain ${told}, expected ${chainId}`;
       throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
     }
     isVerified = true;

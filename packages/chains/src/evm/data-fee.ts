@@ -46,7 +46,7 @@ export function createDataFees(
       return 0n;
     }
     if (answer === undefined || answer.length !== 66)
-      throw garbage("eth_call", "the price of a transaction's bytes is not told");
+      throw garbage("eth_call", "data fee of the transaction is missing");
     return BigInt(answer);
   };
 }

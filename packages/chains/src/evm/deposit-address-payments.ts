@@ -87,7 +87,7 @@ async function nativePayments(
     })),
   );
   return mined.flatMap(({ transaction, receipt }) => {
-    if (receipt?.blockHash !== hash) throw inconsistent(method, "a transaction left its block");
+    if (receipt?.blockHash !== hash) throw inconsistent(method, "transaction was reorged out of its block");
     return receipt.status === "success" ? [{ from: transaction.from, amount: transaction.value }] : [];
   });
 }
@@ -95,6 +95,6 @@ async function nativePayments(
 async function hashAt(transport: RpcTransport, number: bigint): Promise<Hex> {
   const method = "eth_getBlockByNumber";
   const block = readBlock(await transport.request(method, [toQuantity(number), false]), method);
-  if (block?.number !== number) throw inconsistent(method, `block ${number} is not there`);
+  if (block?.number !== number) throw inconsistent(method, `block ${number} is missing`);
   return block.hash;
 }

@@ -63,7 +63,8 @@ export function depositsInLogs(
   const ignored: IgnoredLog[] = [];
   for (const [txHash, group] of byTransaction) {
     const transaction = transactions.get(txHash);
-    if (transaction === undefined) throw new RangeError(`no transaction given for the logs of ${txHash}`);
+    if (transaction === undefined)
+      throw new RangeError(`invariant violated: no transaction for the logs of ${txHash}`);
     const reading = depositsOfTransaction(question, group, transaction);
     deposits.push(...reading.deposits);
     for (const deposit of reading.direct) direct.add(deposit);

@@ -52,7 +52,7 @@ export interface EvmEvidenceOptions {
  */
 export function evmEvidence(chain: AttestationChain, options: EvmEvidenceOptions = {}): EvidenceSource {
   const { evm } = chain;
-  if (evm === undefined) throw new RangeError(`chain ${chain.name} is no EVM chain`);
+  if (evm === undefined) throw new RangeError(`invariant violated: chain ${chain.name} is not an EVM chain`);
   const onCall = options.observeCalls?.(chain.name);
   const observed = onCall === undefined ? {} : { onCall };
   const sources = chain.rpcUrls.map((url) => {
@@ -169,12 +169,12 @@ export function evidenceOfEndpoint(
 
 const TO_ITSELF: Evidence<never> = {
   kind: "refuted",
-  reason: "a withdrawal to the depository itself moves nothing",
+  reason: "withdrawal recipient must not be the depository",
 };
 
 const NOT_A_HASH: Evidence<never> = {
   kind: "refuted",
-  reason: "the transaction id is not 32 bytes of lower-case hex",
+  reason: "transaction id must be 32 bytes of lowercase hex",
 };
 
 function noDepository(chain: AttestationChain): Evidence<never> {
@@ -190,5 +190,5 @@ function canonical(transactionId: string): TxHash | undefined {
 async function succeeded(reads: FinalReads, hash: TxHash): Promise<Evidence<FinalTransaction>> {
   const settled = await reads.transaction(hash);
   if (settled.kind !== "final" || settled.value.receipt.status === "success") return settled;
-  return { kind: "refuted", reason: "the transaction was reverted" };
+  return { kind: "refuted", reason: "transaction reverted" };
 }

@@ -76,6 +76,7 @@ export function nativeTransferCall(router: Address, to: Address, amount: bigint)
 
 /** Calldata followed by the order id; contracts ignore bytes after their arguments. @throws RangeError on another length */
 export function withOrderId(data: Hex, orderId: OrderId): Hex {
-  if (!/^0x[0-9a-f]{64}$/i.test(orderId)) throw new RangeError("the order id is not 32 bytes");
+  if (!/^0x[0-9a-f]{64}$/i.test(orderId))
+    throw new RangeError("invariant violated: order id is not 32 bytes");
   return `${data}${orderId.slice(2)}`;
 }

@@ -71,7 +71,8 @@ function exchangeOf(
   ofRouter: (data: Hex) => CallPlan,
 ): readonly CallPlan[] {
   const wrapped = (): Address => {
-    if (wrappedNative === undefined) throw new RangeError("the chain's native coin has no wrapped token");
+    if (wrappedNative === undefined)
+      throw new RangeError("invariant violated: chain has no wrapped native token");
     return wrappedNative;
   };
   if (paidFrom === NATIVE_CURRENCY) {

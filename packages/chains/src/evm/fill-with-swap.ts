@@ -35,7 +35,7 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
   const ofRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
   if (topup !== undefined && (paidFrom === NATIVE_CURRENCY || currency === NATIVE_CURRENCY))
-    throw new RangeError("coin is paid beside a token, out of a token");
+    throw new RangeError("invariant violated: native top-up without a token input");
   const before = paidFrom === NATIVE_CURRENCY ? [ofRouter(wrapBalance(wrappedOf(fill)))] : [];
   const calls =
     currency === NATIVE_CURRENCY
@@ -77,7 +77,8 @@ export function fillWithSwap(fill: FillWithSwap): CallPlan {
 }
 
 function wrappedOf({ wrappedNative }: FillWithSwap): Address {
-  if (wrappedNative === undefined) throw new RangeError("the chain's native coin has no wrapped token");
+  if (wrappedNative === undefined)
+    throw new RangeError("invariant violated: chain has no wrapped native token");
   return wrappedNative;
 }
 

@@ -46,13 +46,12 @@ export function finalBlockReads(
     for (let step = 0; step < MOST_STEPS; step++) {
       const finality = finalityOf(policy, block, head, blockTimeSeconds);
       if (finality.kind === "final") return { kind: "final", value: block };
-      if (policy.kind === "tag")
-        throw inconsistent("eth_getBlockByNumber", "the finalized block is not final");
+      if (policy.kind === "tag") throw inconsistent("eth_getBlockByNumber", "finalized block is not final");
       const number = lowerCandidate(policy, block, head, blockTimeSeconds);
       if (number === undefined) return finality;
       const seen = await sight(number);
       if (seen.block === undefined)
-        throw inconsistent("eth_getBlockByNumber", "a block below the head is missing");
+        throw inconsistent("eth_getBlockByNumber", "block below the head is missing");
       ({ head, block } = { head: seen.head, block: seen.block });
     }
     throw inconsistent("eth_getBlockByNumber", "no final block was found below the head");
@@ -72,7 +71,7 @@ export function finalBlockReads(
       const isFinal = finalityOf(policy, block, seen.head, blockTimeSeconds).kind === "final";
       if (seen.block?.hash === block.hash && isFinal) return;
       kept = undefined;
-      throw inconsistent("eth_call", "the block of the read is no longer the final one at its height");
+      throw inconsistent("eth_call", "block of the read is no longer the final one at its height");
     },
   };
 }

@@ -75,10 +75,10 @@ export function createFinalReads(
     const known = await fetchContent(hash);
     if (known === undefined) return { kind: "absent" };
     if (known.blockHash !== undefined)
-      throw inconsistent("eth_getTransactionReceipt", "mined, but there is no receipt");
+      throw inconsistent("eth_getTransactionReceipt", "transaction is mined but has no receipt");
     return {
       kind: "notFinal",
-      reason: "the transaction is in no block yet",
+      reason: "transaction is not mined yet",
       retryAfterSeconds: Math.max(1, Math.ceil(blockTimeSeconds)),
     };
   };
@@ -89,9 +89,9 @@ export function createFinalReads(
     if (receipt === undefined) return await withoutReceipt(hash);
     checkLogs(receipt);
     const { block, head } = await sight(receipt.blockNumber);
-    if (block === undefined) throw inconsistent(method, "a receipt of a block that the node does not know");
+    if (block === undefined) throw inconsistent(method, "receipt names a block unknown to the node");
     if (block.hash !== receipt.blockHash)
-      throw inconsistent(method, "the receipt's block is not the one at its height");
+      throw inconsistent(method, "receipt's block is not the block at its height");
     const finality = finalityOf(policy, block, head, blockTimeSeconds);
     if (finality.kind === "notFinal") return finality;
     const value: FinalTransaction = { receipt, block };
@@ -117,7 +117,7 @@ export function createFinalReads(
       // Read a moment before its block came, it names none.
       const read = early?.blockHash === receipt.blockHash ? early : await fetchContent(receipt.txHash);
       if (read?.blockHash !== receipt.blockHash)
-        throw inconsistent("eth_getTransactionByHash", "the transaction is not in its receipt's block");
+        throw inconsistent("eth_getTransactionByHash", "transaction is not in its receipt's block");
       if (read.transaction.input.length <= LARGEST_REMEMBERED) contents.set(receipt.txHash, read.transaction);
       return read.transaction;
     },
@@ -130,9 +130,9 @@ function checkLogs({ logs, blockNumber }: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
   const seen = new Set<number>();
   for (const log of logs) {
-    if (log.blockNumber !== blockNumber) throw garbage(method, "a log belongs to another block");
+    if (log.blockNumber !== blockNumber) throw garbage(method, "log belongs to a different block");
     if (!Number.isSafeInteger(log.logIndex) || seen.has(log.logIndex))
-      throw garbage(method, "the logs' indexes are not unique");
+      throw garbage(method, "log indexes are not unique");
     seen.add(log.logIndex);
   }
 }

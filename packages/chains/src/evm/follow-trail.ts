@@ -34,7 +34,7 @@ export async function followTrail(
     for (const block of blocks) if (block !== undefined) fetched.set(block.hash, block);
     if (head.number > limit) {
       const reached = blocks.at(-1);
-      if (reached === undefined) throw inconsistent("eth_getBlockByNumber", `block ${last} is not there`);
+      if (reached === undefined) throw inconsistent("eth_getBlockByNumber", `block ${last} is missing`);
       target = reached;
     }
   }
@@ -43,7 +43,7 @@ export async function followTrail(
     if (step.kind !== "needs") return step;
     const block = await reader.blockByHash(step.hash);
     if (block?.number !== step.number) {
-      throw inconsistent("eth_getBlockByHash", `no block ${step.number} with the hash its child names`);
+      throw inconsistent("eth_getBlockByHash", `no block ${step.number} with the parent hash of its child`);
     }
     fetched.set(step.hash, block);
   }

@@ -29,7 +29,7 @@ export const FEE_HISTORY_PERCENTILE = 50;
 export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
   const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;
   if (baseFeePerGas === undefined) {
-    throw garbage("eth_getBlockByNumber", "the chain has no base fee (EIP-1559 is needed)");
+    throw garbage("eth_getBlockByNumber", "chain has no base fee; EIP-1559 is required");
   }
   const floor = policy.minPriorityFeeWei;
   const rewards = (history?.rewards ?? [])

@@ -56,7 +56,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
     const method = "eth_getBlockByNumber";
     const answer = await options.transport.request(method, ["latest", false], { signal: stop.signal });
     const block = readBlock(answer, method);
-    if (block === undefined) throw garbage(method, "the node has no latest block");
+    if (block === undefined) throw garbage(method, "the node returned no latest block");
     const isLower = latest !== undefined && block.number < latest.number;
     lowerPolls = isLower ? lowerPolls + 1 : 0;
     if (isLower && lowerPolls < LOWER_POLLS) return;

@@ -70,5 +70,5 @@ function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
 }
 
 function garbage(): RpcFault {
-  return new RpcFault({ kind: "garbage", method: METHOD, reason: "the mapping gave no entry" });
+  return new RpcFault({ kind: "garbage", method: METHOD, reason: "hub mapping returned no entry" });
 }

@@ -32,18 +32,19 @@ export function decodeAggregate3(answer: Hex, count: number): (Hex | undefined)[
     const text = hex.slice(at, at + 64);
     const value = text.length === 64 ? BigInt(`0x${text}`) : undefined;
     if (value === undefined || value > BigInt(hex.length))
-      throw garbage("eth_call", "multicall answer is malformed");
+      throw garbage("eth_call", "multicall response is malformed");
     return Number(value);
   };
   const list = number(0);
-  if (number(list) !== count) throw garbage("eth_call", "multicall answered another number of calls");
+  if (number(list) !== count)
+    throw garbage("eth_call", "multicall returned results for a different number of calls");
   const start = list + 32;
   return Array.from({ length: count }, (_, index): Hex | undefined => {
     const tuple = start + number(start + 32 * index);
     const bytes = tuple + number(tuple + 32);
     const length = number(bytes);
     const data = hex.slice((bytes + 32) * 2, (bytes + 32 + length) * 2);
-    if (data.length !== length * 2) throw garbage("eth_call", "multicall answer is cut short");
+    if (data.length !== length * 2) throw garbage("eth_call", "multicall response is truncated");
     return number(tuple) === 0 ? undefined : `0x${data}`;
   });
 }
@@ -65,7 +66,8 @@ export function allowanceCall(token: Address, owner: Address, spender: Address):
 
 /** The uint256 that such a call answered. @throws RpcFault when it failed or answered less than a word. */
 export function uintAnswer(answer: Hex | undefined, what: string): bigint {
-  if (answer === undefined || answer.length < 66) throw garbage("eth_call", `${what} answered no number`);
+  if (answer === undefined || answer.length < 66)
+    throw garbage("eth_call", `${what} did not return a number`);
   return BigInt(answer.slice(0, 66));
 }
 

@@ -27,7 +27,7 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
   // The socket's own error would quote the text, credentials included.
-  if (!URL.canParse(options.url)) throw new TypeError("the WebSocket URL is not a URL");
+  if (!URL.canParse(options.url)) throw new TypeError("wsRpcUrl is not a valid URL");
   let closed = false;
   let pauseMs = first;
   let socket: WebSocket | undefined;
@@ -46,11 +46,12 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
     current.on("message", (data: Buffer) => {
       try {
         const message = fieldsOf(JSON.parse(data.toString("utf8")) as unknown, "eth_subscribe");
-        if (message["error"] !== undefined) throw garbage("eth_subscribe", "the node refuses to subscribe");
+        if (message["error"] !== undefined)
+          throw garbage("eth_subscribe", "the node refused the subscription");
         if (message["id"] === CHAIN_ID_CALL) {
           const told = quantityOf(message["result"], "eth_chainId");
           if (told !== BigInt(options.chainId)) {
-            const reason = `the socket's node serves chain ${told} instead of ${options.chainId}`;
+            const reason = `the WebSocket node serves chain ${told}, expected ${options.chainId}`;
             throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
           }
           chainIsRight = true;
@@ -60,7 +61,7 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
           const params = fieldsOf(message["params"], "eth_subscription");
           if (params["subscription"] !== subscription) return;
           const block = readBlock(params["result"], "eth_subscription");
-          if (block === undefined) throw garbage("eth_subscription", "the header is null");
+          if (block === undefined) throw garbage("eth_subscription", "header is null");
           pauseMs = first;
           options.onHeader(block);
         }
@@ -75,7 +76,7 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
     current.on("close", (code) => {
       if (closed) return;
       options.onFault(
-        new RpcFault({ kind: "network", method: "eth_subscribe", reason: `the socket closed (${code})` }),
+        new RpcFault({ kind: "network", method: "eth_subscribe", reason: `WebSocket closed (${code})` }),
       );
       reconnect = setTimeout(connect, pauseMs);
       pauseMs = Math.min(longest, pauseMs * 2);

@@ -46,7 +46,7 @@ export async function findNonceUser(
     !("transactions" in block) ||
     !Array.isArray(block.transactions)
   )
-    throw garbage(method, "the block has no list of transactions");
+    throw garbage(method, "block has no list of transactions");
   for (const transaction of block.transactions as unknown[]) {
     if (typeof transaction !== "object" || transaction === null) continue;
     const { from: sender, nonce: used, hash } = transaction as Record<string, unknown>;

@@ -533,7 +533,7 @@ test("attests a payment by another key than the order's, whatever its calls and 
 });
 
 test("a transaction whose sender deposits for the order is its fill only when the order's solver sent it", () => {
-  const refused = { refusal: "the transaction pays a depository: it is a deposit" };
+  const refused = { refusal: "transaction pays a depository, so it is a deposit" };
   const balance = own(
     encodeFunctionData({
       abi: routerAbi,

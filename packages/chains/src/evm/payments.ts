@@ -51,15 +51,14 @@ export function judgePayments(
 ): PaymentJudgement {
   const { transaction, timestamp } = facts;
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
-  if (new Set(pairs).size !== pairs.length)
-    throw new RangeError("a recipient and currency is asked for twice");
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   if (timestamp > BigInt(question.deadline)) {
-    return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
+    return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
   }
   if (!endsWith(transaction.input, question.orderId))
-    return { refusal: "the transaction's input does not end with the order's id" };
+    return { refusal: "transaction input does not end with the order id" };
   const fillContract = fillContractOf(question.extraData);
-  if (fillContract === "malformed") return { refusal: "the order's extraData names no fill contract" };
+  if (fillContract === "malformed") return { refusal: "extraData of the order contains no fill contract" };
   const isTrusted = fillContract !== undefined && rules.fillContracts.includes(fillContract);
   const named = namedPayments(
     transaction,
@@ -71,15 +70,15 @@ export function judgePayments(
   // just to have its payment refused.
   const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
   if (transaction.from !== question.solver && isDeposit)
-    return { refusal: "the transaction pays a depository: it is a deposit" };
+    return { refusal: "transaction pays a depository, so it is a deposit" };
   const reports = named.isThroughFillContract ? facts.logs.filter((log) => log.address === fillContract) : [];
 
   const missingCall = firstMissingCall(question.calls, reports);
   if (missingCall !== undefined) {
     return {
       refusal: isTrusted
-        ? `call ${missingCall} of the order was not executed in its order`
-        : "the order has calls, and no trusted fill contract to make them",
+        ? `call ${missingCall} of the order was not executed, or not in sequence`
+        : "order has calls but no trusted fill contract to make them",
     };
   }
 
@@ -87,16 +86,16 @@ export function judgePayments(
   for (const { recipient, currency } of question.receipts) {
     if (rules.depositories.includes(recipient as Address)) {
       // It would count as a deposit too.
-      return { refusal: "a depository is no recipient of a payment" };
+      return { refusal: "recipient of a payment must not be a depository" };
     }
     if (recipient === transaction.from || (recipient === fillContract && currency === NATIVE_CURRENCY))
-      return { refusal: "a payment to the payer itself proves nothing" };
+      return { refusal: "recipient must differ from the payer" };
     if (currency === NATIVE_CURRENCY) {
       amounts.push(nativePaid(recipient, named, reports));
       continue;
     }
     if (nativeMirrors(rules.isZksyncStack).has(currency)) {
-      return { refusal: `${currency} mirrors the native token, it is no token of its own` };
+      return { refusal: `${currency} mirrors the native token and cannot be attested separately` };
     }
     const { payer } = named;
     const kept = keptPayment(recipient, currency, facts.logs, {

@@ -242,9 +242,9 @@ async function fetchTogether(
 const BY_NUMBER = "eth_getBlockByNumber";
 
 function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefined): BlockRef {
-  if (block?.number !== number) throw inconsistent(BY_NUMBER, `block ${number} is not there`);
+  if (block?.number !== number) throw inconsistent(BY_NUMBER, `block ${number} is missing`);
   if (hash !== undefined && block.hash !== hash)
-    throw inconsistent(BY_NUMBER, `block ${number} is no longer the asked one`);
+    throw inconsistent(BY_NUMBER, `block ${number} changed during the read`);
   return block;
 }
 
@@ -257,10 +257,10 @@ function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): 
   const logs = readLogs(answer, method);
   for (const log of logs) {
     if (log.blockNumber < range.from || log.blockNumber > range.to)
-      throw garbage(method, "a log is outside the asked blocks");
+      throw garbage(method, "log is outside the requested block range");
     const hash = range.hashes.get(log.blockNumber);
     if (hash !== undefined && log.blockHash !== hash)
-      throw inconsistent(method, `block ${log.blockNumber} has another hash`);
+      throw inconsistent(method, `block ${log.blockNumber} has a different hash`);
   }
   const asked = logs.filter((log) => question.accepts(log));
   if (asked.length < logs.length) question.onUnasked(logs.length - asked.length);
@@ -286,7 +286,7 @@ async function fetchTransactions(
         // Some nodes show a block's logs a moment before they move its transactions out of their pool.
         const isStillPooled = read !== undefined && read.blockHash === undefined;
         if (!isStillPooled || asked === POOLED_TRIES)
-          throw inconsistent(method, "a transaction left its block");
+          throw inconsistent(method, "transaction was reorged out of its block");
         await sleep(POOLED_PAUSE_MS);
       }
     }),

@@ -20,6 +20,6 @@ export async function readTokenMetadata(
   // Failures of single calls are allowed: only a token that leaves no gas for the rest makes the whole revert.
   if (answer === undefined) return undefined;
   if (answer === "0x")
-    throw inconsistent("eth_call", "there is no multicall contract at the configured address");
+    throw inconsistent("eth_call", "contracts.multicall3: no contract at the configured address");
   return tokenMetadataOf(token, decodeAggregate3(answer, calls.length));
 }

@@ -54,13 +54,13 @@ export function createChainReader(
     const tag = at === "latest" ? at : toQuantity(at);
     const block = readBlock(await transport.request(method, [tag, false]), method);
     if (block !== undefined && at !== "latest" && block.number !== at) {
-      throw garbage(method, "the answer is about another block");
+      throw garbage(method, "response concerns a different block");
     }
     return block;
   };
   const head = async (): Promise<BlockRef> => {
     const block = await blockAt("latest");
-    if (block === undefined) throw garbage("eth_getBlockByNumber", "the node has no latest block");
+    if (block === undefined) throw garbage("eth_getBlockByNumber", "the node returned no latest block");
     return block;
   };
   const receipt = async (hash: TxHash): Promise<ReceiptFact | undefined> =>
@@ -97,7 +97,7 @@ export function createChainReader(
       const method = "eth_getBlockByHash";
       const block = readBlock(await transport.request(method, [hash, false]), method);
       if (block !== undefined && block.hash !== hash)
-        throw garbage(method, "the answer is about another block");
+        throw garbage(method, "response concerns a different block");
       return block;
     },
     depositsIn: async (range) => await fetchDeposits(transport, question, range, { ...options, logNode }),
@@ -120,13 +120,14 @@ export function createChainReader(
       if (mined === undefined) {
         if (read === undefined) return { kind: "absent" };
         // In a block by one answer and without a receipt by the other: neither pending nor known to have succeeded.
-        if (read.blockHash !== undefined) throw inconsistent(method, "mined, but there is no receipt yet");
+        if (read.blockHash !== undefined)
+          throw inconsistent(method, "transaction is mined but has no receipt yet");
         return { kind: "pending", transaction: read.transaction };
       }
-      if (read === undefined) throw inconsistent(method, "there is a receipt, but no transaction");
+      if (read === undefined) throw inconsistent(method, "receipt without a transaction");
       // Read as pending a moment before its block came, which is no contradiction.
       if (read.blockHash !== undefined && read.blockHash !== mined.blockHash) {
-        throw inconsistent(method, "receipt and transaction name different blocks");
+        throw inconsistent(method, "receipt and transaction are in different blocks");
       }
       return { kind: "mined", transaction: read.transaction, receipt: mined };
     },

@@ -22,5 +22,5 @@ export async function requireReadableReceipt(
   if (gasLimit === undefined || gasLimit <= SURELY_READABLE_GAS) return;
   const method = "eth_getTransactionReceipt";
   if ((await transport.request(method, [hash])) === null)
-    throw inconsistent(method, "a mined transaction has no receipt yet");
+    throw inconsistent(method, "transaction is mined but has no receipt yet");
 }

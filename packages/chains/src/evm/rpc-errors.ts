@@ -192,12 +192,12 @@ const panicMeanings: ReadonlyMap<bigint, string> = new Map([
   [0x01n, "assertion failed"],
   [0x11n, "arithmetic overflow or underflow"],
   [0x12n, "division or modulo by zero"],
-  [0x21n, "value is no member of the enum"],
-  [0x22n, "storage byte array is badly encoded"],
+  [0x21n, "value is out of range for the enum"],
+  [0x22n, "invalid encoding of a storage byte array"],
   [0x31n, "pop on an empty array"],
   [0x32n, "array index out of bounds"],
   [0x41n, "too much memory allocated"],
-  [0x51n, "call of a zero-initialised function"],
+  [0x51n, "call of a zero-initialized function pointer"],
 ]);
 
 /** geth: a hex string; OpenEthereum and nethermind: "Reverted 0x…"; some proxies nest it once or twice. */

@@ -104,12 +104,12 @@ function headOf(answer: unknown, headTag: string): BlockRef {
 function blockOf(answer: unknown, number: bigint): BlockRef | undefined {
   const block = readBlock(answer, METHOD);
   if (block !== undefined && block.number !== number)
-    throw garbage(METHOD, "the answer is about another block");
+    throw garbage(METHOD, "response concerns a different block");
   return block;
 }
 
 function sightingOf(block: BlockRef | undefined, head: BlockRef): Sighting {
   if (block?.number === head.number && block.hash !== head.hash)
-    throw inconsistent(METHOD, "two blocks of one height in one answer");
+    throw inconsistent(METHOD, "response contains two blocks of the same height");
   return { block, head };
 }

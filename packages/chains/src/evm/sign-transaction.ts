@@ -51,7 +51,7 @@ export async function signTransaction(
 ): Promise<SignedTransaction> {
   const { r, s, yParity } = await signDigest(transactionDigest(transaction));
   if (BigInt(s) > HALF_ORDER)
-    throw new RangeError("the signature's s is in the upper half of the curve order");
+    throw new RangeError("invariant violated: s of the signature is in the upper half of the curve order");
   const raw = serializeTransaction(serializable(transaction), { r, s, yParity });
   return { raw, hash: keccakOf(raw) };
 }
@@ -61,13 +61,15 @@ type Serializable = TransactionSerializableEIP1559 | TransactionSerializableEIP7
 function serializable(transaction: UnsignedTransaction): Serializable {
   const { authorizationList, ...plain } = transaction;
   const { chainId, nonce, gas, value, maxFeePerGas, maxPriorityFeePerGas } = plain;
-  if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new RangeError("chainId is no positive integer");
-  if (!isNatural(nonce)) throw new RangeError("nonce is no natural number");
+  if (!Number.isSafeInteger(chainId) || chainId <= 0)
+    throw new RangeError("invariant violated: chainId is not a positive integer");
+  if (!isNatural(nonce)) throw new RangeError("invariant violated: nonce is not a non-negative integer");
   if (gas <= 0n || value < 0n || maxPriorityFeePerGas < 0n)
-    throw new RangeError("gas, value or fee is negative");
-  if (maxPriorityFeePerGas > maxFeePerGas) throw new RangeError("the priority fee exceeds the max fee");
+    throw new RangeError("invariant violated: negative gas, value or fee");
+  if (maxPriorityFeePerGas > maxFeePerGas)
+    throw new RangeError("invariant violated: priority fee exceeds the max fee");
   if (authorizationList === undefined) return { ...plain, type: "eip1559", accessList: [] };
-  if (authorizationList.length === 0) throw new RangeError("the authorization list is empty");
+  if (authorizationList.length === 0) throw new RangeError("invariant violated: empty authorization list");
   return {
     ...plain,
     type: "eip7702",
@@ -75,7 +77,9 @@ function serializable(transaction: UnsignedTransaction): Serializable {
     authorizationList: authorizationList.map((authorization) => {
       const { address, yParity, r, s } = authorization;
       if (!isNatural(authorization.chainId) || !isNatural(authorization.nonce))
-        throw new RangeError("chainId or nonce of an authorization is no natural number");
+        throw new RangeError(
+          "invariant violated: chainId or nonce of an authorization is not a non-negative integer",
+        );
       return { chainId: authorization.chainId, address, nonce: authorization.nonce, yParity, r, s };
     }),
   };

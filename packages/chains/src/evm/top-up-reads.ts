@@ -93,7 +93,8 @@ async function nativeTopUpsIn(
 async function receiptIn(transport: RpcTransport, block: BlockRef, hash: TxHash): Promise<ReceiptFact> {
   const method = "eth_getTransactionReceipt";
   const receipt = readReceipt(await transport.request(method, [hash]), hash);
-  if (receipt?.blockHash !== block.hash) throw inconsistent(method, "a transaction left its block");
+  if (receipt?.blockHash !== block.hash)
+    throw inconsistent(method, "transaction was reorged out of its block");
   return receipt;
 }
 

@@ -75,7 +75,8 @@ export function tokenTopUps(
       byTransaction.set(log.txHash, [...(byTransaction.get(log.txHash) ?? []), log]);
   return [...byTransaction].flatMap(([txHash, group]) => {
     const transaction = transactions.get(txHash);
-    if (transaction === undefined) throw new RangeError(`no transaction given for the logs of ${txHash}`);
+    if (transaction === undefined)
+      throw new RangeError(`invariant violated: no transaction for the logs of ${txHash}`);
     return topUpsOfTransaction(question, group, transaction);
   });
 }

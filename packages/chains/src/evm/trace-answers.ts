@@ -22,13 +22,13 @@ export function readCallFrame(value: unknown): CallFrame {
       throw new RpcFault({
         kind: "tooLarge",
         method: METHOD,
-        reason: `more than ${MAX_FRAMES} calls and logs`,
+        reason: `trace has more than ${MAX_FRAMES} calls and logs`,
       });
     }
   };
   const read = (frame: unknown, depth: number): CallFrame => {
     take(1);
-    if (depth > MAX_DEPTH) throw garbage(METHOD, "calls are nested deeper than the machine allows");
+    if (depth > MAX_DEPTH) throw garbage(METHOD, "trace is nested deeper than the EVM allows");
     const fields = fieldsOf(frame, METHOD);
     const { type, error } = fields;
     if (typeof type !== "string") throw garbage(METHOD, "type is missing or malformed");
@@ -148,7 +148,7 @@ function addressOf(value: unknown, name: string, method = METHOD): Address {
 function listIn(fields: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
   const value = fields[name];
   if (isAbsent(value)) return [];
-  if (!Array.isArray(value)) throw garbage(METHOD, `${name} is no list`);
+  if (!Array.isArray(value)) throw garbage(METHOD, `${name} is not a list`);
   return value;
 }
 

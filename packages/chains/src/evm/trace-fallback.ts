@@ -52,7 +52,7 @@ export async function simulateUntraced(question: TraceQuestion, known: KnownAbis
   const { logs, gasUsed } = simulated;
   const operation = logs.map(readUserOperationEvent).find((event) => event?.success === false);
   if (operation !== undefined) {
-    const message = `The user operation of ${operation.sender} failed`;
+    const message = `User operation of ${operation.sender} failed`;
     return { kind: "reverts", failure: plainFailure(frame, "USER_OPERATION_FAILED", message, known) };
   }
   return { kind: "ok", gas, gasUsed, effects: effectsOf(logs), calls: undefined };

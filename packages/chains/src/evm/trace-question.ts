@@ -97,7 +97,7 @@ export async function prepareTrace(
     code?.startsWith("0xef0100") === true ? `0x${code.slice(8)}` : undefined;
   const runs = target === undefined ? code : (codeAt.get(target) ?? code);
   if (call.data !== "0x" && (runs === undefined || runs === "0x")) {
-    return failed("NO_CODE_TO_CALL", "The called account has no code, not even after its authorization");
+    return failed("NO_CODE_TO_CALL", "Called account has no code, even after its authorization");
   }
   return { kind: "ask", question: { ...question, delegations } };
 }
@@ -106,7 +106,7 @@ export async function prepareTrace(
 export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void> {
   const header = await ask("eth_getBlockByNumber", [toQuantity(block.number), false]);
   if (header === null || readHeader(header).hash !== block.hash) {
-    throw inconsistent("eth_getBlockByNumber", "the block was replaced while a call was traced on it");
+    throw inconsistent("eth_getBlockByNumber", "block was replaced during the trace");
   }
 }
 
@@ -147,7 +147,7 @@ export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
 
 function readHeader(value: unknown): TraceQuestion["block"] & { readonly gasLimit: bigint } {
   const method = "eth_getBlockByNumber";
-  if (value === null) throw garbage(method, "the node has no latest block");
+  if (value === null) throw garbage(method, "the node returned no latest block");
   const fields = fieldsOf(value, method);
   return {
     number: quantityOf(fields["number"], method, "number"),

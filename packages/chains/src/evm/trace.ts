@@ -66,7 +66,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
       if (call.gas === undefined) limits.proved(call, gas);
       return seen(run.frame, gas, accounts);
     }
-    throw inconsistent("debug_traceCall", "the same call did something else when asked again");
+    throw inconsistent("debug_traceCall", "repeated trace of the same call returned a different result");
   };
 
   /** Undefined when this does not tell enough: nothing is decided, the whole way is to be gone. */
@@ -103,7 +103,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
         return outcome;
       } catch (error) {
         if (error instanceof RpcFault && error.kind === "tooLarge") {
-          const message = "The call does more than can be looked at";
+          const message = "Call has too many effects to check";
           return {
             kind: "reverts",
             failure: plainFailure(frameOf(question), "TRACE_TOO_LARGE", message, known),
@@ -142,7 +142,7 @@ async function isUnableToTrace(refusal: NodeRefusal, question: TraceQuestion): P
 }
 
 function withoutAuthorizations(question: TraceQuestion, known: KnownAbis): TraceOutcome {
-  const message = "This chain does not take transactions with authorizations (EIP-7702)";
+  const message = "Chain does not support transactions with authorizations (EIP-7702)";
   return {
     kind: "reverts",
     failure: plainFailure(frameOf(question), "AUTHORIZATION_NOT_SUPPORTED", message, known),

@@ -73,7 +73,7 @@ test.each([
     kind: "hasFees",
     index: 1,
     sender: other,
-    message: `${name} of user operation 1 must be 0: its gas is paid by the sponsor`,
+    message: `${name} of user operation 1 must be 0, because the sponsor pays its gas`,
   });
 });
 

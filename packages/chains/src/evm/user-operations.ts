@@ -93,12 +93,12 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
   if (handleOps.kind === "unsupported") {
     return refuse("unsupported", `user operations of entry point ${handleOps.version} are not supported`);
   }
-  if (handleOps.kind === "malformed") return refuse("malformed", "the user operations cannot be read");
-  if (handleOps.ops.length === 0) return refuse("none", "there are no user operations");
+  if (handleOps.kind === "malformed") return refuse("malformed", "user operations cannot be decoded");
+  if (handleOps.ops.length === 0) return refuse("none", "user operations are missing");
   for (const [index, { sender, maxFeePerGas, maxPriorityFeePerGas }] of handleOps.ops.entries()) {
     if (maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) continue;
     const name = maxFeePerGas === 0n ? "maxPriorityFeePerGas" : "maxFeePerGas";
-    const message = `${name} of user operation ${index} must be 0: its gas is paid by the sponsor`;
+    const message = `${name} of user operation ${index} must be 0, because the sponsor pays its gas`;
     return { kind: "hasFees", index, sender, message };
   }
   return undefined;

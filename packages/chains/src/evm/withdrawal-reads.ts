@@ -30,7 +30,7 @@ export async function readCallRequest(
   const answer = bytesOf(await transport.request("eth_call", [call, at]), "eth_call");
   if (answer === FALSE) return false;
   if (answer === TRUE) return true;
-  throw garbage("eth_call", "the depository did not answer whether the request was used");
+  throw garbage("eth_call", "depository did not report whether the request was used");
 }
 
 const FALSE = `0x${"0".repeat(64)}`;
@@ -38,7 +38,7 @@ const TRUE = `0x${"0".repeat(63)}1`;
 
 /** Says something about what the endpoint let us search, nothing about the chain. */
 export const EXECUTION_NOT_FOUND =
-  "the request was executed; name the transaction that did it, so that the token's move can be seen";
+  "request was executed; provide transactionId, so that the token transfer can be verified";
 
 export interface ExecutionSearch {
   readonly depository: Address;
@@ -80,7 +80,7 @@ export async function proofOfExecution(
     const execution = executionIn(settled.value.receipt.logs, search.depository, search.payment);
     if (execution === "paid") return { kind: "final", value: "paid" };
     if (execution === "movedNothing")
-      return { kind: "refuted", reason: "the request was executed, and its token did not move" };
+      return { kind: "refuted", reason: "request was executed, but its token was not transferred" };
   }
   if (unseen !== undefined) return unseen;
   if (isElsewhere) return { kind: "refuted", reason: EXECUTION_NOT_FOUND, ofEndpoint: true };
@@ -112,7 +112,7 @@ async function findExecution(
     };
     try {
       const answer = await transport.request(method, [filter]);
-      if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+      if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
       const logs = answer.map((log: unknown) => readLog(log, method));
       const own = logs.find(
         ({ address, topics, data }) =>

@@ -29,7 +29,7 @@ export interface WithdrawalPayment extends EvmWithdrawalPayment {
 /** The payment that a payload stands for, and the id of its request; or why it stands for none, see `evmWithdrawalPayment`. */
 export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeEvmCallRequest(payload);
-  if (request === undefined) return { refusal: "the withdrawal is no encoded call request" };
+  if (request === undefined) return { refusal: "withdrawal is not an encoded call request" };
   const payment = evmWithdrawalPayment(request);
   if ("refusal" in payment) return payment;
   return { ...payment, id: evmCallRequestId(request), expiration: request.expiration };

@@ -13,7 +13,7 @@ export function createChainWriter(transport: RpcTransport): ChainWriter {
       const expected = keccakOf(raw);
       try {
         const hash = hashOf(await transport.request(method, [raw]), method);
-        if (hash !== expected) throw garbage(method, "the node accepted another transaction");
+        if (hash !== expected) throw garbage(method, "the node accepted a different transaction");
         return { kind: "accepted" };
       } catch (error) {
         const outcome = error instanceof NodeRefusal ? broadcastOutcomeOf(error) : undefined;

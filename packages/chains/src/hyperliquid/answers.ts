@@ -115,17 +115,17 @@ export function readTransactionAnswer(
 ): ExchangeTransaction | undefined {
   const method = "txDetails";
   if (answer === null) return undefined;
-  const fields = record(method, answer, "the answer");
+  const fields = record(method, answer, "response");
   if (fields["type"] === "error") {
-    const message = typeof fields["message"] === "string" ? fields["message"] : "no message";
+    const message = typeof fields["message"] === "string" ? fields["message"] : "message is missing";
     // Everything else that it may refuse for (rate, age of the block, trouble) says nothing about the transaction.
     if (/not found|unknown (?:transaction|tx|hash)/i.test(message)) return undefined;
     throw new RpcFault({ kind: "refused", method, reason: redact(message) });
   }
-  if (fields["type"] !== method) throw garbage(method, "the answer is of another type");
+  if (fields["type"] !== method) throw garbage(method, "response has a different type");
   if (fields["tx"] === null) return undefined;
   const transaction = readTransaction(fields["tx"], method, profile);
-  if (transaction.hash !== hash) throw garbage(method, "the answer is about another transaction");
+  if (transaction.hash !== hash) throw garbage(method, "response concerns a different transaction");
   return transaction;
 }
 
@@ -136,31 +136,33 @@ export function readUserDetails(
   profile: ExchangeSigningProfile,
 ): readonly ExchangeTransaction[] {
   const method = "userDetails";
-  const fields = record(method, answer, "the answer");
+  const fields = record(method, answer, "response");
   if (fields["type"] === "error") {
-    const message = typeof fields["message"] === "string" ? fields["message"] : "no message";
+    const message = typeof fields["message"] === "string" ? fields["message"] : "message is missing";
     throw new RpcFault({ kind: "refused", method, reason: redact(message) });
   }
   const { txs } = fields;
-  if (fields["type"] !== method || !Array.isArray(txs)) throw garbage(method, "the answer is no list");
+  if (fields["type"] !== method || !Array.isArray(txs)) throw garbage(method, "response is not a list");
   const transactions = txs.map((tx: unknown) => readTransaction(tx, method, profile));
-  if (transactions.some((tx) => tx.user !== user)) throw garbage(method, "a transaction is somebody else's");
+  if (transactions.some((tx) => tx.user !== user))
+    throw garbage(method, "transaction belongs to another account");
   return transactions;
 }
 
 function readTransaction(tx: unknown, method: string, profile: ExchangeSigningProfile): ExchangeTransaction {
-  const fields = record(method, tx, "the transaction");
+  const fields = record(method, tx, "transaction");
   const { hash, error } = fields;
   const id = typeof hash === "string" ? parseHex32(hash) : undefined;
-  if (id === undefined) throw garbage(method, "the transaction has no hash");
-  if (error !== null && typeof error !== "string") throw garbage(method, "it is not said whether it failed");
+  if (id === undefined) throw garbage(method, "transaction has no hash");
+  if (error !== null && typeof error !== "string")
+    throw garbage(method, "response does not state whether the transaction failed");
   return {
     hash: id,
     time: natural(method, fields, "time"),
     block: natural(method, fields, "block"),
     user: account(method, fields, "user"),
     error: error ?? undefined,
-    ...readAction(record(method, fields["action"], "the action"), method, profile),
+    ...readAction(record(method, fields["action"], "action"), method, profile),
   };
 }
 
@@ -171,7 +173,7 @@ function readAction(
 ): Pick<ExchangeTransaction, "action" | "isOpaque"> {
   const of = (name: string): string => {
     const value = fields[name];
-    if (typeof value !== "string") throw garbage(method, `the action has no ${name}`);
+    if (typeof value !== "string") throw garbage(method, `action has no ${name}`);
     return value;
   };
   switch (fields["type"]) {
@@ -196,7 +198,7 @@ function readAction(
         nonce: natural(method, fields, "nonce"),
       });
     default:
-      if (typeof fields["type"] !== "string") throw garbage(method, "the action has no type");
+      if (typeof fields["type"] !== "string") throw garbage(method, "action has no type");
       return { action: undefined, isOpaque: !OTHER_ACTIONS.has(fields["type"]) };
   }
 }
@@ -208,20 +210,20 @@ function readable(action: HyperliquidAction): Pick<ExchangeTransaction, "action"
 /** Entries of an account's ledger; those that are known to be no transfers are counted, and not read. */
 export function readLedger(answer: unknown, user: Address, from: bigint, to: bigint): LedgerPage {
   const method = "userNonFundingLedgerUpdates";
-  if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+  if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
   const transfers: LedgerTransfer[] = [];
   const unknown: UnknownEntry[] = [];
   for (const entry of answer as unknown[]) {
-    const fields = record(method, entry, "an entry");
+    const fields = record(method, entry, "entry");
     const time = natural(method, fields, "time");
-    if (time < from || time > to) throw garbage(method, "an entry is of another time than was asked for");
-    const delta = record(method, fields["delta"], "an entry's delta");
+    if (time < from || time > to) throw garbage(method, "entry is outside the requested time range");
+    const delta = record(method, fields["delta"], "delta of an entry");
     const { type } = delta;
-    if (typeof type !== "string") throw garbage(method, "an entry has no type");
+    if (typeof type !== "string") throw garbage(method, "entry has no type");
     const kind = TRANSFER_KINDS.get(type);
     if (OTHER_KINDS.has(type)) continue;
     const hash = typeof fields["hash"] === "string" ? parseHex32(fields["hash"]) : undefined;
-    if (hash === undefined) throw garbage(method, "an entry has no hash");
+    if (hash === undefined) throw garbage(method, "entry has no hash");
     if (kind === undefined) {
       unknown.push({
         hash,
@@ -233,7 +235,7 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
       continue;
     }
     const amount = delta[kind === "usdSend" ? "usdc" : "amount"];
-    if (typeof amount !== "string") throw garbage(method, "a transfer has no amount");
+    if (typeof amount !== "string") throw garbage(method, "transfer has no amount");
     const transfer: LedgerTransfer = {
       hash,
       time,
@@ -244,7 +246,7 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
       nonce: isAbsent(delta["nonce"]) ? undefined : natural(method, delta, "nonce"),
     };
     if (transfer.user !== user && transfer.destination !== user)
-      throw garbage(method, "a transfer is somebody else's");
+      throw garbage(method, "transfer belongs to another account");
     transfers.push(transfer);
   }
   return { size: answer.length, transfers, unknown };
@@ -252,16 +254,16 @@ export function readLedger(answer: unknown, user: Address, from: bigint, to: big
 
 export function readSpotMeta(answer: unknown): readonly SpotToken[] {
   const method = "spotMeta";
-  const { tokens } = record(method, answer, "the answer");
-  if (!Array.isArray(tokens)) throw garbage(method, "the answer has no tokens");
+  const { tokens } = record(method, answer, "response");
+  if (!Array.isArray(tokens)) throw garbage(method, "response has no tokens");
   return tokens.map((token: unknown) => {
     const fields = record(method, token, "a token");
     const { name, tokenId } = fields;
-    if (typeof name !== "string") throw garbage(method, "a token has no name");
+    if (typeof name !== "string") throw garbage(method, "token has no name");
     if (typeof tokenId !== "string" || !/^0x[0-9a-fA-F]{32}$/.test(tokenId))
-      throw garbage(method, "a token has no id");
+      throw garbage(method, "token has no id");
     const decimals = natural(method, fields, "szDecimals");
-    if (decimals > 18n) throw garbage(method, "a token has too many decimals");
+    if (decimals > 18n) throw garbage(method, "token has too many decimals");
     return {
       name,
       tokenId: tokenId.toLowerCase() as Hex,
@@ -274,9 +276,9 @@ export function readSpotMeta(answer: unknown): readonly SpotToken[] {
 /** What an account can take out of a dex, and the exchange's own clock, ms. */
 export function readClearinghouse(answer: unknown): { readonly withdrawable: string; readonly time: bigint } {
   const method = "clearinghouseState";
-  const fields = record(method, answer, "the answer");
+  const fields = record(method, answer, "response");
   const { withdrawable } = fields;
-  if (typeof withdrawable !== "string") throw garbage(method, "the answer has no withdrawable");
+  if (typeof withdrawable !== "string") throw garbage(method, "response has no withdrawable");
   return { withdrawable, time: natural(method, fields, "time") };
 }
 
@@ -285,14 +287,14 @@ export function readSpotBalances(
   answer: unknown,
 ): ReadonlyMap<number, { readonly total: string; readonly hold: string }> {
   const method = "spotClearinghouseState";
-  const { balances } = record(method, answer, "the answer");
-  if (!Array.isArray(balances)) throw garbage(method, "the answer has no balances");
+  const { balances } = record(method, answer, "response");
+  if (!Array.isArray(balances)) throw garbage(method, "response has no balances");
   return new Map(
     balances.map((balance: unknown) => {
       const fields = record(method, balance, "a balance");
       const { total, hold } = fields;
       if (typeof total !== "string" || typeof hold !== "string")
-        throw garbage(method, "a balance has no amount");
+        throw garbage(method, "balance has no amount");
       return [Number(natural(method, fields, "token")), { total, hold }] as const;
     }),
   );
@@ -304,19 +306,19 @@ export function readTransferCheck(answer: unknown): {
   readonly isSanctioned: boolean;
 } {
   const method = "preTransferCheck";
-  const { fee, isSanctioned } = record(method, answer, "the answer");
+  const { fee, isSanctioned } = record(method, answer, "response");
   if (typeof fee !== "string" || typeof isSanctioned !== "boolean")
-    throw garbage(method, "the answer has no fee");
+    throw garbage(method, "response has no fee");
   return { fee, isSanctioned };
 }
 
 /** What the exchange says to a posted action; undefined: it was carried out. */
 export function readPosted(answer: unknown): { readonly refusal: string } | undefined {
   const method = "exchange";
-  const { status, response } = record(method, answer, "the answer");
+  const { status, response } = record(method, answer, "response");
   if (status === "ok") return undefined;
   if (status === "err" && typeof response === "string") return { refusal: redact(response) };
-  throw garbage(method, "neither accepted nor refused");
+  throw garbage(method, "response neither accepts nor refuses");
 }
 
 function isAbsent(value: unknown): boolean {
@@ -325,7 +327,7 @@ function isAbsent(value: unknown): boolean {
 
 function record(method: string, value: unknown, name: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw garbage(method, `${name} is no object`);
+    throw garbage(method, `${name} is not an object`);
   return value as Fields;
 }
 
@@ -333,7 +335,7 @@ function record(method: string, value: unknown, name: string): Fields {
 function natural(method: string, fields: Fields, name: string): bigint {
   const value = fields[name];
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-    throw garbage(method, `${name} is no natural number`);
+    throw garbage(method, `${name} is not a non-negative integer`);
   return BigInt(value);
 }
 
@@ -343,6 +345,6 @@ function accountOrNone(value: unknown): Address | undefined {
 
 function account(method: string, fields: Fields, name: string): Address {
   const address = accountOrNone(fields[name]);
-  if (address === undefined) throw garbage(method, `${name} is no account`);
+  if (address === undefined) throw garbage(method, `${name} is not an account`);
   return address;
 }

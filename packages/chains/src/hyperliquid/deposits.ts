@@ -22,7 +22,7 @@ export function depositIn(
   rules: DepositRules,
 ): ExchangeDeposit | { readonly refusal: string } | undefined {
   const { action, user, error } = transaction;
-  if (error !== undefined) return { refusal: "the transaction failed" };
+  if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;
   // Who received is looked at before what: a transfer between others is nobody's deposit, however it is written.
   const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());

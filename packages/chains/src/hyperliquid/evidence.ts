@@ -54,7 +54,8 @@ export function hyperliquidEvidence(
   options: HyperliquidEvidenceOptions = {},
 ): EvidenceSource {
   const { hyperliquid } = chain;
-  if (hyperliquid === undefined) throw new RangeError(`chain ${chain.name} is no perpetuals exchange`);
+  if (hyperliquid === undefined)
+    throw new RangeError(`invariant violated: chain ${chain.name} is not Hyperliquid`);
   const onCall = options.observeCalls?.(chain.name);
   const sources = chain.rpcUrls.map((apiUrl, at) => {
     const explorerUrl = hyperliquid.explorerUrls[at];
@@ -99,7 +100,7 @@ export function evidenceOfEndpoint(
       throw new RpcFault({
         kind: "wrongChain",
         method: "txDetails",
-        reason: `the endpoint tells of actions for another network than ${facts.network}`,
+        reason: `the endpoint returned actions of another network than ${facts.network}`,
       });
     return { kind: "final", value: transaction };
   };
@@ -149,7 +150,7 @@ export function evidenceOfEndpoint(
       const meant = await meaning(judgement.payer, judgement.nonce, timestamp);
       if (meant.kind === "open") return UNMAPPED;
       if (meant.kind !== "for" || meant.id !== question.orderId)
-        return { kind: "refuted", reason: "the payer's nonce is not mapped to the order" };
+        return { kind: "refuted", reason: "payer's nonce is not mapped to the order" };
       return { kind: "final", value: { amounts: judgement.amounts, timestamp } };
     },
 
@@ -182,12 +183,12 @@ export function evidenceOfEndpoint(
 
 const NOT_A_HASH: Evidence<never> = {
   kind: "refuted",
-  reason: "the transaction id is not 32 bytes of lower-case hex",
+  reason: "transaction id must be 32 bytes of lowercase hex",
 };
 
 const UNMAPPED: Evidence<never> = {
   kind: "notFinal",
-  reason: "nobody has said yet what the transfer's nonce is for, and there is time left to say it",
+  reason: "transfer's nonce is not mapped to an order yet, and can still be",
   retryAfterSeconds: 15,
 };
 

@@ -44,6 +44,6 @@ export async function heldBy(
 export function units(text: string, decimals: number): bigint {
   const parsed = parseDecimal(text, decimals);
   if (parsed === undefined)
-    throw new RpcFault({ kind: "garbage", method: "balance", reason: "an amount is no decimal number" });
+    throw new RpcFault({ kind: "garbage", method: "balance", reason: "amount is not a decimal number" });
   return parsed < 0n ? 0n : parsed;
 }

@@ -135,14 +135,14 @@ test("a transfer by a multi-sig account is neither a deposit nor a payment", () 
 
 test("a deposit that failed, or came out of a sub-account, or names what cannot be held there, is refused", () => {
   expect(deposited(usdSend(), { error: "Insufficient balance" })).toEqual({
-    refusal: "the transaction failed",
+    refusal: "transaction failed",
   });
   expect(deposited(sendAsset({ fromSubAccount: friend }))).toHaveProperty("refusal");
   expect(deposited(sendAsset({ token: `HYPE:${HYPE}` }))).toHaveProperty("refusal");
   expect(deposited(sendAsset({ token: "USDC" }))).toHaveProperty("refusal");
   const unlisted = `FAKE:0x${"ab".repeat(16)}`;
   expect(deposited(sendAsset({ destinationDex: "spot", sourceDex: "spot", token: unlisted }))).toEqual({
-    refusal: "the exchange does not list the token",
+    refusal: "token is not listed on Hyperliquid",
   });
   expect(deposited(usdSend({ chain: "Testnet" }))).toHaveProperty("refusal");
 });

@@ -27,22 +27,23 @@ export function judgePayment(
 ): PaymentJudgement {
   const pairs = new Set(question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`));
   if (pairs.size !== question.receipts.length)
-    throw new RangeError("a recipient and currency is asked for twice");
+    throw new RangeError("duplicate pair of recipient and currency");
   const { action, user, error } = transaction;
-  if (error !== undefined) return { refusal: "the transaction failed" };
-  if (action === undefined) return { refusal: "the transaction pays nobody" };
-  if (question.calls.length > 0) return { refusal: "nothing is called on the exchange" };
+  if (error !== undefined) return { refusal: "transaction failed" };
+  if (action === undefined) return { refusal: "transaction makes no payment" };
+  if (question.calls.length > 0)
+    return { refusal: "order has calls, but Hyperliquid does not support calls" };
   const time = timestampOf(transaction);
   if (time > BigInt(question.deadline))
-    return { refusal: `the transaction came at ${time}, after the deadline ${question.deadline}` };
+    return { refusal: `transaction was made at ${time}, after the deadline ${question.deadline}` };
   if (rules.depositories.includes(user))
-    return { refusal: "what leaves a depository is no solver's payment" };
+    return { refusal: "a transfer out of a depository is not a solver payment" };
   const transfer = transferOf(action, rules);
   if ("refusal" in transfer) return transfer;
   const { destination, currency, amount, nonce } = transfer;
   if (rules.depositories.includes(destination))
-    return { refusal: "a depository is no recipient of a payment" };
-  if (destination === user) return { refusal: "what the payer paid to itself proves nothing" };
+    return { refusal: "recipient of a payment must not be a depository" };
+  if (destination === user) return { refusal: "recipient must differ from the payer" };
   const amounts = question.receipts.map((receipt) =>
     receipt.recipient === destination && receipt.currency === currency ? amount : 0n,
   );

@@ -22,7 +22,7 @@ export function writeCursor({ time, block, seen }: LedgerCursor): string {
 export function readCursor(text: string): LedgerCursor {
   const [, time, block, seen] = /^(\d+) (\d+) ((?:0x[0-9a-f]{64}(?:,|$))*)$/.exec(text) ?? [];
   if (time === undefined || block === undefined || seen === undefined)
-    throw new RangeError("not a cursor of the exchange");
+    throw new RangeError("invariant violated: not a Hyperliquid cursor");
   return { time: BigInt(time), block: BigInt(block), seen: seen === "" ? [] : (seen.split(",") as Hex32[]) };
 }
 

@@ -138,7 +138,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       if (transaction.isOpaque) throw cannotTell(used.hash);
       return isSame(transaction.action)
         ? finalIn(transaction)
-        : { kind: "dead", reason: "its nonce was used by another action" };
+        : { kind: "dead", reason: "nonce was used by another action" };
     }
     // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said to be dead, it would be made twice.
     const { destination } = action;
@@ -168,8 +168,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       if (isOpaque) throw cannotTell(hash);
       return { kind: "pending" };
     }
-    if (isOver && ledger.isWhole)
-      return { kind: "dead", reason: "the exchange takes its nonce no more, and never took it" };
+    if (isOver && ledger.isWhole) return { kind: "dead", reason: "nonce expired without being used" };
     // The payment may be among the entries that were not read. Calling it dead would pay it twice.
     if (isOver) options.onIncompleteLedger(nonce, ledger.crowded[0]);
     return { kind: "unseen" };
@@ -237,7 +236,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
       return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
     }
-    throw new RailShort("has no cent to use a nonce up with");
+    throw new RailShort("insufficient balance for the cent needed to cancel a nonce");
   }
 
   async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<RailAttempt> {
@@ -260,13 +259,13 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
     refusalOf: async ({ recipient, currency, amount }) => {
       const account = parseAddress(recipient);
-      if (account === undefined) return "an account of the exchange is 20 bytes";
-      if (account === solver) return "the solver cannot pay itself";
-      if (options.depositories.includes(account)) return "what is paid to a depository would be a deposit";
-      if (amount <= 0n) return "there is nothing to pay";
-      if ((await holdingIn(currency)) === undefined) return "the exchange does not list the currency";
+      if (account === undefined) return "recipient must be a 20-byte account";
+      if (account === solver) return "recipient must not be the solver";
+      if (options.depositories.includes(account)) return "recipient must not be a depository";
+      if (amount <= 0n) return "amount must be greater than 0";
+      if ((await holdingIn(currency)) === undefined) return "currency is not listed on Hyperliquid";
       const { isSanctioned } = await rpc.transferCheck(account, solver);
-      return isSanctioned ? "the exchange lets nobody pay this account" : undefined;
+      return isSanctioned ? "Hyperliquid does not accept payments to this account" : undefined;
     },
 
     prepareWith: (privateKey) => async (payment, before, reserved) => {
@@ -274,7 +273,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const recipient = parseAddress(payment.recipient);
       const holding = await holdingIn(currency);
       if (recipient === undefined || holding === undefined)
-        throw new RangeError("the exchange has no such recipient or currency");
+        throw new RangeError("recipient or currency does not exist on Hyperliquid");
       const fee = await paymentCost(currency, recipient);
 
       let nonce: bigint | undefined;
@@ -293,7 +292,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const held = await heldBy(rpc, solver, holding);
       if (held < needed + cost)
         throw new RailShort(
-          `has ${held} of ${currency}, needs ${needed + cost} for this and what is under way`,
+          `insufficient balance of ${currency}: ${held} available, ${needed + cost} needed including pending payments`,
         );
 
       const { place, token, decimals } = holding;
@@ -347,7 +346,7 @@ function mayBePayment(
 }
 
 function cannotTell(hash: Hex32): RpcFault {
-  return garbage("txDetails", `nobody can tell whether ${hash} made the payment`);
+  return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
 }
 
 /** The chain that a wallet signs on binds nothing; another number makes other bytes of the same action. */

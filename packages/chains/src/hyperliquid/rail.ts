@@ -33,9 +33,11 @@ export function createExchangeRail(options: RailOptions): OpenRail {
   const { hyperliquid } = attestation;
   const { exchange } = chain;
   if (hyperliquid === undefined || exchange === undefined)
-    throw new RangeError(`chain ${chain.name} is no perpetuals exchange`);
+    throw new RangeError(`invariant violated: chain ${chain.name} is not Hyperliquid`);
   if (hyperliquid.profile !== exchange.profile || (hyperliquid.network === "Testnet") !== exchange.isTestnet)
-    throw new RangeError(`chain ${chain.name}: oracles would look for other actions than the service signs`);
+    throw new RangeError(
+      `chain ${chain.name}: signingProfile or exchangeNetwork differs from what oracles read`,
+    );
   const primary = parseAddress(chain.depository);
   if (primary === undefined) throw new RangeError(`chain ${chain.name} has no depository`);
   const further = attestation.additionalDepositories.flatMap((one) => parseAddress(one) ?? []);
@@ -54,7 +56,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
   const { weightPerMinute } = hyperliquid;
   const shared = rpcsFor(endpoint, weightPerMinute, options.answersClients === true);
   const solver = parseAddress(options.solver);
-  if (solver === undefined) throw new RangeError(`chain ${chain.name}: the solver's address is not 20 bytes`);
+  if (solver === undefined) throw new RangeError(`chain ${chain.name}: solver address must be 20 bytes`);
   const network = exchange.isTestnet ? "Testnet" : "Mainnet";
 
   const readingOptions: RailReadingOptions = {
@@ -82,14 +84,16 @@ export function createExchangeRail(options: RailOptions): OpenRail {
       }
     },
     onStranded: ({ hash }, why) =>
-      options.onFault(new Error(`${chain.name}: ${hash} arrived, and no oracle attests it: ${why}`)),
+      options.onFault(new Error(`${chain.name}: ${hash} arrived, but oracles cannot attest it: ${why}`)),
     onLeftAside: (hash) =>
-      options.onFault(new Error(`${chain.name}: ${hash} arrived, and the explorer never told of it rightly`)),
+      options.onFault(
+        new Error(`${chain.name}: ${hash} arrived, but the explorer never returned it correctly`),
+      ),
     onCrowdedMoment: (depository, time) =>
       options.onFault(
         new Error(
           `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all, and ` +
-            "some deposits of that moment may be missing; report each one with POST /transactions/index",
+            "some deposits at that time may be missing; report each one with POST /transactions/index",
         ),
       ),
   };
@@ -108,7 +112,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
       unclear.add(hash);
       options.onFault(
         new Error(
-          `${chain.name}: the ledger entry ${hash} may be the solver's payment with nonce ${nonce}, and it cannot be read; that payment waits`,
+          `${chain.name}: the ledger entry ${hash} may be the solver's payment with nonce ${nonce}, but cannot be read; that payment waits`,
         ),
       );
     },
@@ -160,7 +164,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
     ...rail,
     withKey: (privateKey) => {
       if (parseAddress(privateKeyToAddress(privateKey)) !== solver)
-        throw new RangeError(`chain ${chain.name}: the key is not the solver's`);
+        throw new RangeError(`chain ${chain.name}: key does not match the solver address`);
       return {
         ...rail,
         prepare: prepareWith(privateKey),

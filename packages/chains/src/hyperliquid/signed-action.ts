@@ -41,7 +41,7 @@ export function encodeSignedAction(signed: SignedAction): Hex {
 export function decodeSignedAction(raw: Hex): SignedAction {
   const signed = JSON.parse(new TextDecoder().decode(bytesOf(raw))) as SignedAction;
   if (typeof signed.nonce !== "number" || typeof signed.action !== "object")
-    throw new TypeError("not a signed action of the exchange");
+    throw new TypeError("invariant violated: not a signed Hyperliquid action");
   return signed;
 }
 

@@ -43,24 +43,24 @@ export function transferOf(
   rules: TransferRules,
 ): ExchangeTransfer | { readonly refusal: string } {
   if (action.chain !== rules.network)
-    return { refusal: `the action is for the network ${action.chain.slice(0, 20)}` };
+    return { refusal: `action is for the network ${action.chain.slice(0, 20)}` };
   const destination = parseAddress(action.destination);
-  if (destination === undefined) return { refusal: "the action names no account" };
+  if (destination === undefined) return { refusal: "action has no account" };
   if (action.type === "UsdSend") {
     const amount = positive(action.amount, PERPS_DECIMALS);
     if (amount === undefined) return NOT_EXACT;
     return { destination, from: PERPS_CURRENCY, currency: PERPS_CURRENCY, amount, nonce: action.time };
   }
-  if (action.fromSubAccount !== "") return { refusal: "a transfer out of a sub-account counts for nobody" };
+  if (action.fromSubAccount !== "") return { refusal: "transfers out of a sub-account are not attested" };
   const token = parseExchangeToken(action.token);
-  if (token === undefined) return { refusal: "the action names no token by its id" };
+  if (token === undefined) return { refusal: "action has no token id" };
   const { tokenId } = token;
   const from = exchangePlaceAt(action.sourceDex, tokenId, rules.usdcTokenId);
   const to = exchangePlaceAt(action.destinationDex, tokenId, rules.usdcTokenId);
   if (from === undefined || to === undefined)
-    return { refusal: "the first dex holds dollars only, and other dexes have names of visible ASCII" };
+    return { refusal: "the first dex holds only USDC, and other dex names must be visible ASCII" };
   const decimals = decimalsAt(to, rules);
-  if (decimals === undefined) return { refusal: "the exchange does not list the token" };
+  if (decimals === undefined) return { refusal: "token is not listed on Hyperliquid" };
   const amount = positive(action.amount, decimals);
   if (amount === undefined) return NOT_EXACT;
   return {
@@ -81,7 +81,7 @@ export function decimalsAt(
 }
 
 const NOT_EXACT = {
-  refusal: "the amount is no plain decimal number with as many digits as the currency has, above zero",
+  refusal: "amount must be a positive decimal number with at most the currency's decimals",
 };
 
 function positive(text: string, decimals: number): bigint | undefined {

@@ -63,11 +63,11 @@ export async function searchExecution(
     ]) {
       const transaction = await rpc.transaction(entry.hash);
       if (transaction === undefined)
-        throw inconsistent("txDetails", "the explorer does not know a transaction of the ledger");
+        throw inconsistent("txDetails", "the explorer does not know a transaction in the ledger");
       if (carriesOut(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
       if (transaction.isOpaque && transaction.error === undefined)
-        throw garbage("txDetails", `nobody can tell whether ${entry.hash} carried the withdrawal out`);
+        throw garbage("txDetails", `cannot determine whether ${entry.hash} executed the withdrawal`);
     }
   }
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };

@@ -36,16 +36,16 @@ export function readWithdrawal(
   rules: WithdrawalRules,
 ): ExchangeWithdrawal | { readonly refusal: string } {
   const action = decodeHyperliquidAction(payload);
-  if (action === undefined) return { refusal: "the payload is no transfer of the exchange" };
+  if (action === undefined) return { refusal: "payload is not a Hyperliquid transfer" };
   const transfer = transferOf(action, rules);
   if ("refusal" in transfer) return transfer;
   const { destination: recipient, from, currency, amount, nonce } = transfer;
   // The exchange hashes the text: in another spelling it would be another action with another id.
-  if (action.destination !== recipient) return { refusal: "the recipient is not written in lower case" };
+  if (action.destination !== recipient) return { refusal: "recipient must be lowercase" };
   if (rules.depositories.includes(recipient))
-    return { refusal: "a withdrawal to a depository moves nothing out of it" };
+    return { refusal: "withdrawal recipient must not be a depository" };
   // The hub takes `currency` off its books; taking another one out of the depository would leave it short of that.
-  if (from !== currency) return { refusal: "the withdrawal takes one currency and pays another" };
+  if (from !== currency) return { refusal: "withdrawal takes and pays different currencies" };
   return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
 }
 

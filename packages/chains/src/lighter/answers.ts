@@ -60,14 +60,14 @@ export function readTransaction(hash: string, status: number, text: string): Exc
     if (saysNotFound(record)) return undefined;
     throw garbage(method, `status ${status}, code ${String(record["code"])}`);
   }
-  if (record["hash"] !== hash) throw garbage(method, "the record of another transaction");
+  if (record["hash"] !== hash) throw garbage(method, "record belongs to a different transaction");
   const isTransfer = integer(method, record, "type") === TRANSFER_TYPE;
   const transfer = isTransfer ? readTransfer(method, record) : undefined;
   const executedAtMs = integer(method, record, "executed_at");
   const blockHeight = integer(method, record, "block_height");
   const standing = standingOf(integer(method, record, "status"), blockHeight);
   if (standing === "final" && (executedAtMs === 0n || blockHeight === 0n))
-    throw garbage(method, "settled, but in no block or at no time");
+    throw garbage(method, "settled transaction has no block or time");
   return {
     hash,
     standing,
@@ -81,7 +81,7 @@ export function readTransaction(hash: string, status: number, text: string): Exc
 /** What was signed travels as JSON text inside the record. */
 function readTransfer(method: string, record: Readonly<Record<string, unknown>>): ExchangeTransfer {
   const { info } = record;
-  if (typeof info !== "string") throw garbage(method, "info is no text");
+  if (typeof info !== "string") throw garbage(method, "info is not a string");
   const signed = jsonObject(method, info);
   const transfer: ExchangeTransfer = {
     fromAccountIndex: integer(method, signed, "FromAccountIndex"),
@@ -96,11 +96,11 @@ function readTransfer(method: string, record: Readonly<Record<string, unknown>>)
     nonce: integer(method, signed, "Nonce"),
   };
   if (integer(method, record, "account_index") !== transfer.fromAccountIndex)
-    throw garbage(method, "the record names another sender than was signed");
+    throw garbage(method, "sender in the record differs from the signed one");
   if (integer(method, record, "nonce") !== transfer.nonce)
-    throw garbage(method, "the record names another nonce than was signed");
+    throw garbage(method, "nonce in the record differs from the signed one");
   if (record["api_key_index"] !== undefined && record["api_key_index"] !== transfer.apiKeyIndex)
-    throw garbage(method, "the record names another key than was signed");
+    throw garbage(method, "key in the record differs from the signed one");
   return transfer;
 }
 
@@ -109,7 +109,8 @@ export function readContract(status: number, text: string): Address {
   const method = "info";
   const named = jsonObject(method, text)["contract_address"];
   const contract = typeof named === "string" ? parseAddress(named) : undefined;
-  if (status !== 200 || contract === undefined) throw garbage(method, `status ${status}, no contract`);
+  if (status !== 200 || contract === undefined)
+    throw garbage(method, `status ${status}, contract is missing`);
   return contract;
 }
 
@@ -118,17 +119,16 @@ export function readLoggedTransfers(status: number, text: string): readonly Logg
   const method = "accountLogs";
   if (status !== 200) throw garbage(method, `status ${status}`);
   const page = json(method, text);
-  if (!Array.isArray(page)) throw garbage(method, "no list");
+  if (!Array.isArray(page)) throw garbage(method, "response is not a list");
   return (page as unknown[]).map((entry) => {
-    if (!isObject(entry)) throw garbage(method, "an entry is no object");
+    if (!isObject(entry)) throw garbage(method, "entry is not an object");
     const { hash, pubdata } = entry;
-    if (typeof hash !== "string" || !isHash(hash)) throw garbage(method, "an entry without a hash");
-    if (!isObject(pubdata)) throw garbage(method, "an entry without what it published");
+    if (typeof hash !== "string" || !isHash(hash)) throw garbage(method, "entry has no hash");
+    if (!isObject(pubdata)) throw garbage(method, "entry has no published data");
     const moved = pubdata["l2_transfer_pubdata_v2"] ?? pubdata["l2_transfer_pubdata"];
-    if (!isObject(moved)) throw garbage(method, "an entry that is no transfer");
+    if (!isObject(moved)) throw garbage(method, "entry is not a transfer");
     const from = moved["from_account_index"];
-    if (typeof from !== "string" && typeof from !== "bigint")
-      throw garbage(method, "an entry without a sender");
+    if (typeof from !== "string" && typeof from !== "bigint") throw garbage(method, "entry has no sender");
     return { hash, fromAccountIndex: from.toString() };
   });
 }
@@ -150,12 +150,12 @@ function memoOf(method: string, value: unknown): Hex32 {
 
 function integer(method: string, record: Readonly<Record<string, unknown>>, name: string): bigint {
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
-  if (typeof value !== "bigint" || value < 0n) throw garbage(method, `${name} is no whole number`);
+  if (typeof value !== "bigint" || value < 0n) throw garbage(method, `${name} is not an integer`);
   return value;
 }
 
 function time(method: string, name: string, ms: bigint): bigint {
-  if (ms < TIMES_MS.from || ms > TIMES_MS.to) throw garbage(method, `${name} is no time in milliseconds`);
+  if (ms < TIMES_MS.from || ms > TIMES_MS.to) throw garbage(method, `${name} is not a time in milliseconds`);
   return ms;
 }
 
@@ -168,7 +168,7 @@ function saysNotFound(answer: Readonly<Record<string, unknown>>): boolean {
 
 function jsonObject(method: string, text: string): Readonly<Record<string, unknown>> {
   const value = json(method, text);
-  if (!isObject(value)) throw garbage(method, "no JSON object");
+  if (!isObject(value)) throw garbage(method, "response is not a JSON object");
   return value;
 }
 
@@ -176,7 +176,7 @@ function json(method: string, text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
-    throw garbage(method, "no JSON");
+    throw garbage(method, "response is not JSON");
   }
 }
 

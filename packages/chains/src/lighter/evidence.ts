@@ -32,7 +32,7 @@ export function lighterEvidence(
   options: LighterEvidenceOptions = {},
 ): EvidenceSource {
   const { lighter } = chain;
-  if (lighter === undefined) throw new RangeError(`chain ${chain.name} is no order-book exchange`);
+  if (lighter === undefined) throw new RangeError(`invariant violated: chain ${chain.name} is not Lighter`);
   const onCall = options.observeCalls?.(chain.name);
   const sources = chain.rpcUrls.map((url) => {
     const rpc = createExchangeRpc({
@@ -70,14 +70,14 @@ export function evidenceOfEndpoint(
       case "final":
         return { kind: "final", value: transaction };
       case "failed":
-        return { kind: "refuted", reason: "the exchange refused the transaction" };
+        return { kind: "refuted", reason: "Lighter refused the transaction" };
       case "notFinal": {
-        const reason = "the exchange has not settled the transaction yet";
+        const reason = "Lighter has not settled the transaction yet";
         return { kind: "notFinal", reason, retryAfterSeconds: RETRY_AFTER_SECONDS };
       }
       default:
         transaction.standing satisfies never;
-        throw new TypeError("an unknown standing");
+        throw new TypeError("invariant violated: unknown settlement state");
     }
   };
 
@@ -121,7 +121,7 @@ export function evidenceOfEndpoint(
 
 const NOT_A_HASH: Evidence<never> = {
   kind: "refuted",
-  reason: "the transaction id is not 80 lower-case hex digits",
+  reason: "transaction id must be 80 lowercase hex digits",
 };
 
 function noDepository(chain: AttestationChain): Evidence<never> {

@@ -24,19 +24,19 @@ export function judgePayments(
   { orderId, deadline, receipts, calls }: PaymentQuestion,
 ): PaymentJudgement {
   const pairs = receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
-  if (new Set(pairs).size !== pairs.length)
-    throw new RangeError("a recipient and currency is asked for twice");
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   const paidAtMs = executedAtMs > queuedAtMs ? executedAtMs : queuedAtMs;
   const timestamp = paidAtMs / 1_000n;
   if (paidAtMs > BigInt(deadline) * 1_000n)
-    return { refusal: `the transaction came at ${timestamp}, after the deadline ${deadline}` };
-  if (transfer === undefined) return { refusal: "the transaction is no transfer" };
-  if (transfer.memo !== orderId) return { refusal: "the transfer's memo is not the order's id" };
-  if (calls.length > 0) return { refusal: "the exchange makes no calls" };
+    return { refusal: `transaction was made at ${timestamp}, after the deadline ${deadline}` };
+  if (transfer === undefined) return { refusal: "transaction is not a transfer" };
+  if (transfer.memo !== orderId) return { refusal: "memo of the transfer is not the order id" };
+  if (calls.length > 0) return { refusal: "order has calls, but Lighter does not support calls" };
   const from = transfer.fromAccountIndex.toString();
-  if (depositories.includes(from)) return { refusal: "what leaves a depository is no payment of a solver" };
+  if (depositories.includes(from))
+    return { refusal: "a transfer out of a depository is not a solver payment" };
   if (receipts.some(({ recipient }) => depositories.includes(recipient)))
-    return { refusal: "a depository is no recipient of a payment" };
+    return { refusal: "recipient of a payment must not be a depository" };
   const to = transfer.toAccountIndex.toString();
   const amounts = receipts.map(({ recipient, currency }) =>
     recipient === to && from !== to && currency === arrivesIn(transfer) && isSpendable(transfer)

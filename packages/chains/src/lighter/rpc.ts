@@ -60,7 +60,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
     if (options.contract === undefined) return;
     const answer = await exchange.get("info", "/info");
     if (readContract(answer.status, answer.text) === options.contract) return;
-    const reason = "the endpoint serves another network of the exchange";
+    const reason = "the endpoint serves a different Lighter network";
     throw new RpcFault({ kind: "wrongChain", method: "info", reason });
   };
   /** Once; after a failure again. */
@@ -90,7 +90,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
       return transaction;
     },
     transfersOf: async (account, page) => {
-      if (explorer === undefined) throw new RangeError("no explorer is configured");
+      if (explorer === undefined) throw new RangeError("additionalData.explorerApiUrl is not configured");
       const kinds = "pub_data_type=L2Transfer&pub_data_type=L2TransferV2";
       const answer = await explorer.get(
         "accountLogs",

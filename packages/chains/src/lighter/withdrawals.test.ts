@@ -112,7 +112,7 @@ test("a withdrawal takes its fee off the books too, and has none that another ba
   });
   for (const changes of [{ toRouteType: 1n }, { ...spot, assetIndex: 1n }])
     expect(readWithdrawal(encodeLighterTransfer(aTransfer({ ...changes, usdcFee: 1n })), RULES)).toEqual({
-      refusal: "the fee would be taken from another balance than the withdrawal: usdcFee must be 0",
+      refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",
     });
 });
 

@@ -52,20 +52,24 @@ export function readWithdrawal(
   { depositories, exchangeChainId }: WithdrawalRules,
 ): WithdrawalPayment | { readonly refusal: string } {
   const transfer = decodeLighterTransfer(payload);
-  if (transfer === undefined) return { refusal: "the withdrawal is no encoded transfer" };
+  if (transfer === undefined) return { refusal: "withdrawal is not an encoded transfer" };
   const depository = transfer.fromAccountIndex.toString();
   const recipient = transfer.toAccountIndex.toString();
   if (transfer.lighterChainId !== exchangeChainId)
-    return { refusal: `the withdrawal is for exchange ${transfer.lighterChainId}, not ${exchangeChainId}` };
+    return {
+      refusal: `withdrawal is for Lighter chain ${transfer.lighterChainId}, expected ${exchangeChainId}`,
+    };
   if (!depositories.includes(depository))
-    return { refusal: `account ${depository} is no depository of this chain` };
-  if (depositories.includes(recipient)) return { refusal: "a withdrawal to a depository pays nobody" };
-  if (!canBeTaken(transfer)) return { refusal: "the exchange takes no transfer with such numbers" };
-  if (!isSpendable(transfer)) return { refusal: "the asset would arrive where it cannot be spent" };
+    return { refusal: `account ${depository} is not a depository of this chain` };
+  if (depositories.includes(recipient)) return { refusal: "withdrawal recipient must not be a depository" };
+  if (!canBeTaken(transfer)) return { refusal: "transfer values are out of Lighter's range" };
+  if (!isSpendable(transfer)) return { refusal: "asset would arrive where it cannot be spent" };
   const { usdcFee } = transfer;
   // The hub takes one currency off its books: a fee out of another balance would be paid by other people's deposits.
   if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
-    return { refusal: "the fee would be taken from another balance than the withdrawal: usdcFee must be 0" };
+    return {
+      refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",
+    };
   return {
     id: lighterTransferId(transfer),
     transfer,
@@ -115,7 +119,7 @@ export function outcomeOf(
   const ofNonce = ofKey.filter(({ transfer }) => transfer?.nonce === payment.transfer.nonce);
   const settled = ofNonce.filter(({ standing }) => standing === "final");
   if (new Set(settled.map(({ hash }) => hash)).size > 1)
-    throw inconsistent("tx", "two settled transactions used the same nonce of the same key");
+    throw inconsistent("tx", "two settled transactions have the same nonce and key");
   const [user] = settled;
   if (user !== undefined) return says(user, payment, exchangeChainId) ? "executed" : "expired";
   if (!isComplete || ofNonce.some(({ standing }) => standing === "notFinal")) return "pending";

@@ -19,7 +19,7 @@ export interface EndpointPause {
 
 /** What a call that is not made because of a pause says. */
 export function pauseReason(leftMs: number): string {
-  return `the endpoint asked for a pause; ${Math.ceil(leftMs / 1_000)} seconds are left`;
+  return `the endpoint rate-limited this service; try again in ${Math.ceil(leftMs / 1_000)} s`;
 }
 
 /**

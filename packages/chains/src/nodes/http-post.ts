@@ -29,7 +29,7 @@ export interface Poster {
 }
 
 /** Says to the connection, and to nobody else, that its answer is not wanted any more. */
-const GIVEN_UP = new Error("given up");
+const GIVEN_UP = new Error("request aborted");
 
 /**
  * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as it comes, without a stream, a promise or a signal per

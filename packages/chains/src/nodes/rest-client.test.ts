@@ -33,7 +33,7 @@ test("a request after a rate limit waits as long as the server asked", async () 
 test("a request fails at once while the server asked for a long pause", async () => {
   const { client, cameAtMs } = await limitedOnce("60");
   await ask(client);
-  const reason = expect.stringMatching(/^the endpoint asked for a pause; 6\d seconds are left$/);
+  const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);
   await expect(ask(client)).rejects.toMatchObject({ kind: "http", reason });
   expect(cameAtMs).toHaveLength(1);
 });

@@ -42,7 +42,7 @@ export interface RestClient {
 
 /** Opens nothing until the first call. Waits as an answer with status 429, or a Retry-After, asks. @throws TypeError when `url` is none */
 export function createRestClient(options: RestClientOptions): RestClient {
-  if (!URL.canParse(options.url)) throw new TypeError("the URL of the node is not a URL");
+  if (!URL.canParse(options.url)) throw new TypeError("node URL is not a valid URL");
   const url = new URL(options.url);
   const base = url.pathname.replace(/\/+$/, "");
   const deadlineMs = options.deadlineMs ?? 10_000;
@@ -94,12 +94,12 @@ export function createRestClient(options: RestClientOptions): RestClient {
       options.onCall?.(name, "fault", performance.now() - startedAtMs);
       if (error instanceof RpcFault) throw error;
       if (signal?.aborted === true)
-        throw new RpcFault({ kind: "aborted", method: name, reason: "the caller gave up" });
+        throw new RpcFault({ kind: "aborted", method: name, reason: "request aborted by the caller" });
       if (late.aborted)
         throw new RpcFault({
           kind: "deadline",
           method: name,
-          reason: `no whole answer within ${deadlineMs} ms`,
+          reason: `no complete response within ${deadlineMs} ms`,
         });
       // Messages of network errors may name the host; their codes do not.
       throw new RpcFault({ kind: "network", method: name, reason: `network error ${networkCode(error)}` });
@@ -123,7 +123,7 @@ export function jsonOf(name: string, answer: RestAnswer): unknown {
       reason: `HTTP status ${answer.status}: ${answer.excerpt}`,
     });
   if (answer.json === undefined)
-    throw new RpcFault({ kind: "garbage", method: name, reason: `no JSON: ${answer.excerpt}` });
+    throw new RpcFault({ kind: "garbage", method: name, reason: `response is not JSON: ${answer.excerpt}` });
   return answer.json;
 }
 
@@ -133,7 +133,7 @@ async function bounded(name: string, body: AsyncIterable<Uint8Array>, most: numb
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > most)
-      throw new RpcFault({ kind: "tooLarge", method: name, reason: `the answer exceeds ${most} bytes` });
+      throw new RpcFault({ kind: "tooLarge", method: name, reason: `response exceeds ${most} bytes` });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

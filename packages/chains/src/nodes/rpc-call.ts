@@ -77,7 +77,8 @@ class TrackedCall implements Call {
       this.onAbort = undefined;
       return;
     }
-    this.onAbort = () => this.fail(new RpcFault({ kind: "aborted", method, reason: "the caller gave up" }));
+    this.onAbort = () =>
+      this.fail(new RpcFault({ kind: "aborted", method, reason: "request aborted by the caller" }));
     signal.addEventListener("abort", this.onAbort, { once: true });
   }
 

@@ -72,7 +72,7 @@ export class NodeRefusal extends RpcFault {
     super({
       kind: "refused",
       method: facts.method,
-      reason: `the node answered error ${facts.nodeCode}: ${facts.nodeText}`,
+      reason: `the node returned error ${facts.nodeCode}: ${facts.nodeText}`,
       isPause: saysRateLimit({ code: facts.nodeCode, message: facts.nodeText, data: facts.nodeData }),
     });
     this.name = "NodeRefusal";

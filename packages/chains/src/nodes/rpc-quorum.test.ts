@@ -108,7 +108,7 @@ test("fewer than enough say nothing: the fault of the others is the answer", asy
 test("settled answers that contradict each other are a fault, and told", async () => {
   for (const [one, other] of [
     [seen(1n), seen(2n)],
-    [seen(1n), { kind: "refuted", reason: "the transaction was reverted" } as const],
+    [seen(1n), { kind: "refuted", reason: "transaction reverted" } as const],
     [withdrawal("executed"), withdrawal("expired")],
   ] as const) {
     const { source: quorum, told } = asked(2, one, other, silent);

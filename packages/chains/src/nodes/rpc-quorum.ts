@@ -34,7 +34,9 @@ export function quorumEvidence(
 ): EvidenceSource {
   const { agreeing } = options;
   if (!Number.isInteger(agreeing) || agreeing < 1 || agreeing > sources.length) {
-    throw new RangeError(`chain ${chain.name}: ${agreeing} of ${sources.length} endpoints cannot agree`);
+    throw new RangeError(
+      `chain ${chain.name}: quorum of ${agreeing} is impossible with ${sources.length} endpoints`,
+    );
   }
   const [only] = sources;
   if (sources.length === 1 && only !== undefined) return only;
@@ -122,7 +124,8 @@ function createPoll<T>(
       evidence.kind === "notFinal" ? evidence.retryAfterSeconds : retryAfterSeconds,
     );
     const reason =
-      lagging.find((evidence) => evidence.kind === "notFinal")?.reason ?? "endpoints are not equally far yet";
+      lagging.find((evidence) => evidence.kind === "notFinal")?.reason ??
+      "endpoints have not reached the same block yet";
     return { kind: "notFinal", reason, retryAfterSeconds: Math.max(retryAfterSeconds, ...waits) };
   };
 
@@ -134,7 +137,7 @@ function createPoll<T>(
       else votes.set(settled, (votes.get(settled) ?? 0) + 1);
 
       if (votes.size > 1) {
-        const reason = "endpoints contradict each other about something final";
+        const reason = "endpoints disagree about final data";
         return { fault: new RpcFault({ kind: "inconsistent", method: "quorum", reason }) };
       }
       const [most = 0] = votes.values();

@@ -13,7 +13,7 @@ export class ShareUsedUp extends RpcFault {
       kind: "http",
       isPause: true,
       method,
-      reason: `its share of the rate limit, a weight of ${Math.floor(perMinute)} per minute, is used up; try again in ${seconds} s`,
+      reason: `rate limit share (weight ${Math.floor(perMinute)} per minute) is used up; try again in ${seconds} s`,
     });
     this.retryAfterSeconds = seconds;
   }

@@ -352,7 +352,9 @@ test("user and password travel as authorisation, path and query stay, and no err
 });
 
 test("a URL that is none is refused without being quoted", () => {
-  expect(() => createRpcTransport({ url: "not a url with secret" })).toThrow(/^the RPC URL is not a URL$/);
+  expect(() => createRpcTransport({ url: "not a url with secret" })).toThrow(
+    /^httpRpcUrl is not a valid URL$/,
+  );
 });
 
 test("viem rides on it and still understands reverts", async () => {
@@ -536,7 +538,7 @@ test("calls fail at once while the endpoint asked for a longer pause than a call
   const { node, rpc } = await refusingFirst(withHeader(429, "30"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const startedAtMs = performance.now();
-  const reason = expect.stringMatching(/^the endpoint asked for a pause; \d+ seconds are left$/);
+  const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in \d+ s$/);
   await expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "http", reason });
   await expect(rpc.requestTogether([echoed(1)])).rejects.toMatchObject({ kind: "http", reason });
   expect(performance.now() - startedAtMs).toBeLessThan(500);

@@ -56,7 +56,7 @@ const LARGE_READS: ReadonlySet<string> = new Set([
 const BROADCAST = /send|submit/i;
 
 const NOT_TOGETHER =
-  "this endpoint does not accept these calls in one batch; what must come from one node cannot be asked of it";
+  "this endpoint does not accept these calls in one batch, so consistent reads from one node are not possible";
 
 /** Pause before a retry, which another backend of a load balancer may answer. */
 const RETRY_AFTER_MS = 100;
@@ -116,7 +116,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     const giveUp = (): void => {
       clearTimeout(timer);
       underWay.delete(giveUp);
-      failAll(patient, { kind: "aborted", reason: "the connection was closed" });
+      failAll(patient, { kind: "aborted", reason: "connection was closed" });
     };
     const timer = setTimeout(() => {
       underWay.delete(giveUp);
@@ -146,7 +146,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     const sentAtMs = performance.now();
     const timer = setTimeout(
       () => {
-        failAll(open, { kind: "deadline", reason: `no whole answer within ${first.deadlineMs} ms` });
+        failAll(open, { kind: "deadline", reason: `no complete response within ${first.deadlineMs} ms` });
         giveUp();
       },
       first.deadlineMs - (sentAtMs - (firstSentAtMs ?? sentAtMs)),
@@ -173,7 +173,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     const giveUp = (): void => {
       clearTimeout(timer);
       underWay.delete(giveUp);
-      failAll(open, { kind: "aborted", reason: "the connection was closed" });
+      failAll(open, { kind: "aborted", reason: "connection was closed" });
     };
     const timer = setTimeout(() => {
       underWay.delete(giveUp);
@@ -193,7 +193,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     }: { readonly mayPart: boolean; readonly sentAtMs: number; readonly isRetry: boolean },
   ): void => {
     if ("error" in end) {
-      if (closed) failAll(open, { kind: "aborted", reason: "the connection was closed" });
+      if (closed) failAll(open, { kind: "aborted", reason: "connection was closed" });
       else failAll(open, { kind: "network", reason: `request failed (${networkCode(end.error)})` });
       return;
     }
@@ -208,7 +208,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     }
     if (answer.kind === "tooLarge") {
       if (open.length > 1 && mayPart) for (const call of open) post([call]);
-      else failAll(open, { kind: "tooLarge", reason: `the answer exceeds ${maxAnswerBytes} bytes` });
+      else failAll(open, { kind: "tooLarge", reason: `response exceeds ${maxAnswerBytes} bytes` });
       return;
     }
     if (open.length > 1 && answer.refusesBatch !== undefined) {
@@ -232,7 +232,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     }
     if (answer.document === undefined) {
       const kind = answer.status === 200 ? "garbage" : "http";
-      const reason = `no JSON-RPC answer (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
+      const reason = `response is not JSON-RPC (HTTP status ${answer.status}, ${answer.bytes} bytes)`;
       failAll(open, { kind, reason, isPause: answer.status === 429 });
       return;
     }
@@ -253,7 +253,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
         });
 
   const notAsked = (method: string): RpcFault => {
-    const reason = closed ? "the connection was closed" : "the caller gave up";
+    const reason = closed ? "connection was closed" : "request aborted by the caller";
     return new RpcFault({ kind: "aborted", method, reason });
   };
 
@@ -314,7 +314,7 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
   const answers = answersInOrder(calls, entries) ?? answersById(calls, entries);
   if (answers === undefined) {
     // One answer that is not ours means none of them can be trusted to be.
-    failAll(calls, { kind: "garbage", reason: "the answer's ids are not those of the request" });
+    failAll(calls, { kind: "garbage", reason: "response ids do not match the request" });
     return;
   }
   for (let at = 0; at < calls.length; at++) {
@@ -326,7 +326,9 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
     } else if (answer !== undefined && hasResult(answer)) {
       call.succeed(answer["result"]);
     } else {
-      call.fail(new RpcFault({ kind: "garbage", method: call.method, reason: "no answer to this call" }));
+      call.fail(
+        new RpcFault({ kind: "garbage", method: call.method, reason: "response to this call is missing" }),
+      );
     }
   }
 }
@@ -368,14 +370,14 @@ function refusalOf(method: string, error: Record<string, unknown>, secretUrl: st
   return new NodeRefusal({
     method,
     nodeCode: typeof code === "number" ? code : 0,
-    nodeText: redact(typeof message === "string" ? message : "no message", secretUrl),
+    nodeText: redact(typeof message === "string" ? message : "message is missing", secretUrl),
     nodeData: typeof data === "string" ? withoutSecrets(data, secretUrl) : data,
   });
 }
 
 function splitUrl(text: string): { origin: string; path: string; headers: Record<string, string> } {
   // URL's own error would quote the text, credentials included.
-  if (!URL.canParse(text)) throw new TypeError("the RPC URL is not a URL");
+  if (!URL.canParse(text)) throw new TypeError("httpRpcUrl is not a valid URL");
   const url = new URL(text);
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (url.username !== "" || url.password !== "") {

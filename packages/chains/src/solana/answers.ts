@@ -38,12 +38,12 @@ export function readTransaction(value: unknown, asked: string): ToldTransaction 
   if (value === null) return undefined;
   const fields = fieldsOf(value, METHOD);
   const meta = fieldsOf(fields["meta"], METHOD);
-  if (!("err" in meta)) throw garbage(METHOD, "it does not say whether the transaction failed");
+  if (!("err" in meta)) throw garbage(METHOD, "response does not state whether the transaction failed");
   const { message, messageBytes, signatureBytes } = decoded(fields["transaction"]);
   // Asked for none, no node may answer with one.
-  if (message.version === 1) throw garbage(METHOD, "the transaction is of a version that was not asked for");
+  if (message.version === 1) throw garbage(METHOD, "transaction has an unsupported version");
   const signature = getBase58Decoder().decode(signatureBytes);
-  if (signature !== asked) throw garbage(METHOD, "the answer is about another transaction");
+  if (signature !== asked) throw garbage(METHOD, "response concerns a different transaction");
 
   const loaded = fieldsOf(meta["loadedAddresses"] ?? { writable: [], readonly: [] }, METHOD);
   const [writable, readonly] = [keysIn(loaded["writable"]), keysIn(loaded["readonly"])];
@@ -56,7 +56,7 @@ export function readTransaction(value: unknown, asked: string): ToldTransaction 
   const keys: readonly string[] = [...message.staticAccounts, ...writable, ...readonly];
 
   const [feePayer] = keys;
-  if (feePayer === undefined) throw garbage(METHOD, "the transaction has no accounts");
+  if (feePayer === undefined) throw garbage(METHOD, "transaction has no accounts");
   const own = message.instructions.map(({ programAddressIndex, accountIndices, data }) => ({
     program: keyAt(keys, programAddressIndex),
     accounts: (accountIndices ?? []).map((index) => keyAt(keys, index)),
@@ -89,15 +89,15 @@ export function readAccounts(
   const answer = fieldsOf(value, method);
   const slot = readContextSlot(answer, method);
   const list = listOf(answer["value"], method, "value");
-  if (list.length !== count) throw garbage(method, `${list.length} accounts instead of ${count}`);
+  if (list.length !== count) throw garbage(method, `${list.length} accounts, expected ${count}`);
   return { slot, accounts: list.map((entry) => (entry === null ? undefined : accountOf(entry, method))) };
 }
 
 function accountOf(entry: unknown, method: string): AccountFact {
   const { owner, lamports, data } = fieldsOf(entry, method);
-  if (typeof owner !== "string") throw garbage(method, "an account has no owner");
+  if (typeof owner !== "string") throw garbage(method, "account has no owner");
   if (!Array.isArray(data) || typeof data[0] !== "string" || data[1] !== "base64")
-    throw garbage(method, "the data of an account is not in base64");
+    throw garbage(method, "account data is not base64");
   return {
     owner,
     lamports: wholeNumber(lamports, method, "lamports"),
@@ -121,14 +121,14 @@ export interface SignatureStatus {
 export function readSignatureStatus(value: unknown): SignatureStatus | undefined {
   const method = "getSignatureStatuses";
   const list = listOf(fieldsOf(value, method)["value"], method, "value");
-  if (list.length !== 1) throw garbage(method, "not one entry for one signature");
+  if (list.length !== 1) throw garbage(method, "response must have one entry per signature");
   const [entry] = list;
   if (entry === null) return undefined;
   const fields = fieldsOf(entry, method);
-  if (!("err" in fields)) throw garbage(method, "it does not say whether the transaction failed");
+  if (!("err" in fields)) throw garbage(method, "response does not state whether the transaction failed");
   const status = fields["confirmationStatus"];
   if (status !== "processed" && status !== "confirmed" && status !== "finalized")
-    throw garbage(method, "the status is missing");
+    throw garbage(method, "status is missing");
   return {
     slot: wholeNumber(fields["slot"], method, "slot"),
     isFinal: status === "finalized",
@@ -146,11 +146,11 @@ export interface SignatureEntry {
 /** Newest first, as nodes list them. @throws RpcFault */
 export function readSignatureList(value: unknown): readonly SignatureEntry[] {
   const method = "getSignaturesForAddress";
-  return listOf(value, method, "the answer").map((entry) => {
+  return listOf(value, method, "response").map((entry) => {
     const fields = fieldsOf(entry, method);
     const { signature } = fields;
-    if (typeof signature !== "string") throw garbage(method, "an entry has no signature");
-    if (!("err" in fields)) throw garbage(method, "it does not say whether a transaction failed");
+    if (typeof signature !== "string") throw garbage(method, "entry has no signature");
+    if (!("err" in fields)) throw garbage(method, "response does not state whether a transaction failed");
     return { signature, slot: wholeNumber(fields["slot"], method, "slot"), failed: fields["err"] !== null };
   });
 }
@@ -158,13 +158,13 @@ export function readSignatureList(value: unknown): readonly SignatureEntry[] {
 /** A number of JSON that is whole, not negative and exact. @throws RpcFault */
 export function wholeNumber(value: unknown, method: string, name: string): bigint {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
-    throw garbage(method, `${name} is no whole number, or too large to be exact`);
+    throw garbage(method, `${name} is not an integer, or too large to be exact`);
   return BigInt(value);
 }
 
 export function fieldsOf(value: unknown, method: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw garbage(method, "an object is missing");
+    throw garbage(method, "object is missing");
   return value as Fields;
 }
 
@@ -174,17 +174,17 @@ function decoded(transaction: unknown): {
   readonly signatureBytes: Uint8Array;
 } {
   if (!Array.isArray(transaction) || typeof transaction[0] !== "string" || transaction[1] !== "base64")
-    throw garbage(METHOD, "the transaction is not in base64");
+    throw garbage(METHOD, "transaction is not base64");
   try {
     const { messageBytes, signatures } = getTransactionDecoder().decode(
       Buffer.from(transaction[0], "base64"),
     );
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
     const [first] = Object.values(signatures);
-    if (first === undefined || first === null) throw new TypeError("no signature");
+    if (first === undefined || first === null) throw new TypeError("signature is missing");
     return { message, messageBytes: Uint8Array.from(messageBytes), signatureBytes: Uint8Array.from(first) };
   } catch {
-    throw garbage(METHOD, "the bytes are no transaction");
+    throw garbage(METHOD, "bytes are not a transaction");
   }
 }
 
@@ -206,7 +206,7 @@ function inOrder(
   for (const entry of listOf(inner, METHOD, "innerInstructions")) {
     const { index, instructions } = fieldsOf(entry, METHOD);
     if (typeof index !== "number" || !Number.isInteger(index) || index <= last || index >= own.length)
-      throw garbage(METHOD, "inner instructions belong to no instruction");
+      throw garbage(METHOD, "inner instructions have no parent instruction");
     last = index;
     groups.set(
       index,
@@ -223,12 +223,12 @@ function inOrder(
 function innerInstruction(entry: unknown, keys: readonly string[]): Instruction {
   const { programIdIndex, accounts, data } = fieldsOf(entry, METHOD);
   if (typeof data !== "string" || data.length > 20_000)
-    throw garbage(METHOD, "an inner instruction has no data");
+    throw garbage(METHOD, "inner instruction has no data");
   let bytes: Uint8Array;
   try {
     bytes = Uint8Array.from(getBase58Encoder().encode(data));
   } catch {
-    throw garbage(METHOD, "the data of an inner instruction is not in base58");
+    throw garbage(METHOD, "inner instruction data is not base58");
   }
   return {
     program: keyAt(keys, programIdIndex),
@@ -241,7 +241,7 @@ function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, 
   const before = listOf(meta["preBalances"], METHOD, "preBalances");
   const after = listOf(meta["postBalances"], METHOD, "postBalances");
   if (before.length !== keys.length || after.length !== keys.length)
-    throw garbage(METHOD, "there is not one balance for each account");
+    throw garbage(METHOD, "number of balances differs from the number of accounts");
   return new Map(
     keys.map((key, index) => {
       const [had, has] = [before[index], after[index]];
@@ -273,12 +273,13 @@ function tokenStates(value: unknown, name: string, keys: readonly string[]): Rea
     const { accountIndex, mint, owner, programId, uiTokenAmount } = fieldsOf(entry, METHOD);
     const { amount } = fieldsOf(uiTokenAmount, METHOD);
     if (typeof mint !== "string" || typeof owner !== "string")
-      throw garbage(METHOD, `${name}: no mint or owner`);
+      throw garbage(METHOD, `${name}: mint or owner is missing`);
     if (typeof programId !== "string" || !TOKEN_PROGRAMS.has(programId))
-      throw garbage(METHOD, `${name}: of no token program`);
-    if (typeof amount !== "string" || !/^\d{1,20}$/.test(amount)) throw garbage(METHOD, `${name}: no amount`);
+      throw garbage(METHOD, `${name}: owner is not a token program`);
+    if (typeof amount !== "string" || !/^\d{1,20}$/.test(amount))
+      throw garbage(METHOD, `${name}: amount is missing`);
     const account = keyAt(keys, accountIndex);
-    if (states.has(account)) throw garbage(METHOD, `${name}: an account comes twice`);
+    if (states.has(account)) throw garbage(METHOD, `${name}: duplicate account`);
     states.set(account, { mint, owner, program: programId, amount: BigInt(amount) });
   }
   return states;
@@ -286,20 +287,20 @@ function tokenStates(value: unknown, name: string, keys: readonly string[]): Rea
 
 function keyAt(keys: readonly string[], index: unknown): string {
   const key = typeof index === "number" ? keys[index] : undefined;
-  if (key === undefined) throw garbage(METHOD, "an index leads to no account");
+  if (key === undefined) throw garbage(METHOD, "account index is out of range");
   return key;
 }
 
 function keysIn(value: unknown): readonly string[] {
   return listOf(value, METHOD, "loadedAddresses").map((key) => {
-    if (typeof key !== "string") throw garbage(METHOD, "an address is no text");
+    if (typeof key !== "string") throw garbage(METHOD, "address is not a string");
     return key;
   });
 }
 
 function textsIn(value: unknown): readonly string[] {
   return listOf(value, METHOD, "logMessages").map((line) => {
-    if (typeof line !== "string") throw garbage(METHOD, "a line of the logs is no text");
+    if (typeof line !== "string") throw garbage(METHOD, "log line is not a string");
     return line;
   });
 }

@@ -81,7 +81,8 @@ export async function depositTokenInstruction(wish: TokenDepositWish): Promise<P
 }
 
 function depositData(name: Hex, amount: bigint, id: Hex32): Hex {
-  if (BigInt.asUintN(64, amount) !== amount) throw new RangeError("amount is no uint64");
+  if (BigInt.asUintN(64, amount) !== amount)
+    throw new RangeError("invariant violated: amount is not a uint64");
   const data = new Uint8Array(48);
   data.set(bytesOf(name), 0);
   new DataView(data.buffer).setBigUint64(8, amount, true);

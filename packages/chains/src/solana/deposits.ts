@@ -90,7 +90,7 @@ export function depositsIn(
   }
   const told = events.flatMap((event) => toldBy(event));
   if (told.length !== asked.length)
-    throw garbage("getTransaction", "the logs tell of another number of deposits than were called for");
+    throw garbage("getTransaction", "number of deposits in the logs differs from the instructions");
   const deposits = asked.flatMap((one, place) => {
     const event = told[place];
     const agrees =
@@ -98,7 +98,7 @@ export function depositsIn(
       event.mint === one.mint &&
       event.id === one.id &&
       (one.isExact ? event.amount === one.amount : event.amount <= one.amount);
-    if (!agrees) throw garbage("getTransaction", "the logs and the instructions tell of different deposits");
+    if (!agrees) throw garbage("getTransaction", "deposits in the logs differ from the instructions");
     return one.isOurs ? depositOf(one, event.amount) : [];
   });
   return { kind: "read", deposits };
@@ -146,7 +146,7 @@ function toldBy(event: Uint8Array): readonly Told[] {
   const isToken = event[40] === 1;
   const numbers = isToken ? 73 : 41;
   if ((!isToken && event[40] !== 0) || event.length !== numbers + 40)
-    throw garbage("getTransaction", "the logs tell of a deposit in another form");
+    throw garbage("getTransaction", "deposit event in the logs has an unknown format");
   const view = new DataView(event.buffer, event.byteOffset);
   return [
     {
@@ -184,7 +184,7 @@ function directTransfer(
   const holding = facts.tokens.find(({ account }) => account === to);
   if (holding === undefined || depositor === undefined) {
     // That a token account is not among those the node tells of says nothing about whose it is.
-    throw garbage("getTransaction", "the balances of a token account are missing");
+    throw garbage("getTransaction", "balances of a token account are missing");
   }
   const arrived = increaseOf(holding);
   const { mint, owner, program: tokenProgram } = arrived.state;
@@ -204,9 +204,12 @@ function increaseOf({ before, after }: TokenHolding): {
 } {
   // A transfer alone makes and closes no account.
   if (before === undefined || after === undefined)
-    throw garbage("getTransaction", "the balances of a token account are missing");
+    throw garbage("getTransaction", "balances of a token account are missing");
   if (before.mint !== after.mint || before.owner !== after.owner || before.program !== after.program)
-    throw garbage("getTransaction", "a token account is told to be two");
+    throw garbage(
+      "getTransaction",
+      "mint, owner or program of a token account differs before and after the transaction",
+    );
   return { state: after, amount: after.amount > before.amount ? after.amount - before.amount : 0n };
 }
 

@@ -39,7 +39,8 @@ export interface SolanaEvidenceOptions {
  * @throws RangeError when the chain is none of this family, or has fewer endpoints than must agree
  */
 export function solanaEvidence(chain: AttestationChain, options: SolanaEvidenceOptions = {}): EvidenceSource {
-  if (chain.vmType !== "solana-vm") throw new RangeError(`chain ${chain.name} is no Solana cluster`);
+  if (chain.vmType !== "solana-vm")
+    throw new RangeError(`invariant violated: chain ${chain.name} is not a Solana cluster`);
   const onCall = options.observeCalls?.(chain.name);
   const sources = chain.rpcUrls.map((url) => {
     const observed = onCall === undefined ? {} : { onCall };
@@ -71,7 +72,7 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
     if (!isCanonical(transactionId)) return NOT_AN_ID;
     const found = await rpc.transaction(transactionId);
     if (found.kind !== "final" || !found.value.failed) return found;
-    return { kind: "refuted", reason: "the transaction failed" };
+    return { kind: "refuted", reason: "transaction failed" };
   };
 
   return {
@@ -89,8 +90,7 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
         return { depository: seats.program, deposits: reading.kind === "read" ? reading.deposits : [] };
       };
       const attested = attestedDepository([await read(present), ...(await Promise.all(former.map(read)))]);
-      if (logsCut)
-        return { kind: "refuted", reason: "the endpoint does not tell all logs", ofEndpoint: true };
+      if (logsCut) return { kind: "refuted", reason: "the endpoint truncates logs", ofEndpoint: true };
       return { kind: "final", value: { ...attested, timestamp: facts.timestamp } };
     },
 
@@ -132,7 +132,7 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
 
 const NOT_AN_ID: Evidence<never> = {
   kind: "refuted",
-  reason: "the transaction id is not 64 bytes in base58",
+  reason: "transaction id must be 64 bytes in base58",
 };
 
 function noDepository(chain: AttestationChain): Evidence<never> {

@@ -256,7 +256,7 @@ test("a deposit is no payment, whatever its depositor has more of afterwards", (
   const honest = facts("payment");
   const judge = (changed: Partial<TransactionFacts>): unknown =>
     judgePayments([seats], { ...honest, ...changed }, question());
-  const refused = { refusal: "the transaction pays a depository: it is a deposit" };
+  const refused = { refusal: "transaction pays a depository, so it is a deposit" };
   expect(judge({})).toHaveProperty("amounts");
   const called = facts("native").instructions.filter(({ program }) => program === seats.program);
   expect(called).toHaveLength(1);
@@ -292,7 +292,7 @@ test("a trade, a claim or a distribution that a program pays to the recipient is
   expect(judge([market, ...byProgram])).toHaveProperty("refusal");
   // A market that hands over the recipient's tokens and then checks that the transfer beside it paid for them.
   expect(judge([market, ...honest.instructions, market])).toEqual({
-    refusal: `the transaction calls ${market.program}: a fill holds only transfers, memos and new accounts`,
+    refusal: `transaction calls ${market.program}; a fill may contain only transfers, memos and new accounts`,
   });
 });
 
@@ -308,7 +308,7 @@ test("a balance that grows by more than the transfers to the recipient counts on
 test("a transaction that the recipient signed is the recipient's own, not a fill", () => {
   const honest = facts("payment");
   expect(judgePayments([seats], { ...honest, signers: [...honest.signers, paid[0]] }, question())).toEqual({
-    refusal: "the recipient signed the transaction: it is no payment of a solver",
+    refusal: "recipient signed the transaction, so it is not a solver payment",
   });
 });
 
@@ -355,7 +355,7 @@ test("an account that changed hands in the transaction is no payment, whatever l
   );
   expect(handedOver).not.toEqual(honest.tokens);
   const judgement = judgePayments([seats], { ...honest, tokens: handedOver }, question());
-  expect(judgement).toEqual({ refusal: "a token account changed hands in the transaction" });
+  expect(judgement).toEqual({ refusal: "owner of a token account changed in the transaction" });
 });
 
 describe("after the depository was replaced", () => {

@@ -41,11 +41,11 @@ function extensionRefusal(data: Uint8Array): string | undefined {
       type === TRANSFER_FEE &&
       (view.getUint16(from + 88, true) > 0 || view.getUint16(from + 106, true) > 0)
     )
-      return "the token keeps a part of every transfer";
-    if (type === NON_TRANSFERABLE) return "the token cannot be transferred";
-    if (type === DEFAULT_STATE && data[from] === FROZEN) return "accounts of the token begin frozen";
+      return "token charges a transfer fee";
+    if (type === NON_TRANSFERABLE) return "token is not transferable";
+    if (type === DEFAULT_STATE && data[from] === FROZEN) return "token accounts are frozen by default";
     if (type === TRANSFER_HOOK && data.subarray(from + 32, from + 64).some((byte) => byte !== 0))
-      return "a program of its own decides about transfers of the token";
+      return "token has a transfer hook program";
     at = to;
   }
   return undefined;
@@ -60,10 +60,10 @@ export function tokenAccountRefusal(
   // Lamports that somebody sent there do not keep it from being made.
   if (account === undefined || account.data.length === 0) return undefined;
   if (account.owner !== tokenProgram || account.data.length < 165)
-    return "the recipient's token account is none";
+    return "recipient's token account is not a token account";
   if (Buffer.compare(account.data.subarray(32, 64), owner) !== 0)
-    return "the recipient's token account belongs to somebody else";
-  return account.data[108] === FROZEN ? "the recipient's token account is frozen" : undefined;
+    return "recipient's token account has a different owner";
+  return account.data[108] === FROZEN ? "recipient's token account is frozen" : undefined;
 }
 
 /** Tokens in an account; 0 when there is none. */

@@ -89,7 +89,7 @@ function numbers(...parts: readonly (readonly [bytes: 1 | 4 | 8, value: bigint])
   let at = 0;
   for (const [bytes, value] of parts) {
     if (BigInt.asUintN(bytes * 8, value) !== value)
-      throw new RangeError(`${value} does not fit ${bytes} bytes`);
+      throw new RangeError(`invariant violated: ${value} does not fit in ${bytes} bytes`);
     for (let byte = 0; byte < bytes; byte++) data[at++] = Number((value >> BigInt(8 * byte)) & 0xffn);
   }
   return toHex(data);

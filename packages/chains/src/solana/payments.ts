@@ -34,34 +34,36 @@ export function judgePayments(
   question: PaymentQuestion,
 ): PaymentJudgement {
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
-  if (new Set(pairs).size !== pairs.length)
-    throw new RangeError("a recipient and currency is asked for twice");
+  if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   const { timestamp } = facts;
   if (timestamp > BigInt(question.deadline))
-    return { refusal: `the transaction came at ${timestamp}, after the deadline ${question.deadline}` };
-  if (question.calls.length > 0) return { refusal: "calls of an order cannot be shown on this chain" };
+    return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
+  if (question.calls.length > 0)
+    return { refusal: "order has calls, but calls cannot be verified on this chain" };
   if (!namesOrder(facts, question.orderId))
-    return { refusal: "the memos of the transaction do not name the order, and no other one" };
+    return { refusal: "memos of the transaction must contain the order id and no other" };
   // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
   if (facts.instructions.some((one) => seats.some((own) => paysOut(own, one))))
-    return { refusal: "what leaves a depository is no payment of a solver" };
+    return { refusal: "a transfer out of a depository is not a solver payment" };
   // Its depositor may have put the order's id beside it, and get something back in it.
   if (seats.some((own) => paysIn(own, facts)))
-    return { refusal: "the transaction pays a depository: it is a deposit" };
+    return { refusal: "transaction pays a depository, so it is a deposit" };
   const other = otherProgramIn(facts);
   if (other !== undefined)
-    return { refusal: `the transaction calls ${other}: a fill holds only transfers, memos and new accounts` };
+    return {
+      refusal: `transaction calls ${other}; a fill may contain only transfers, memos and new accounts`,
+    };
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     if (seats.some(({ vault, depository }) => recipient === vault || recipient === depository))
       // It would count as a deposit too.
-      return { refusal: "a depository is no recipient of a payment" };
+      return { refusal: "recipient of a payment must not be a depository" };
     if (facts.signers.includes(recipient))
-      return { refusal: "the recipient signed the transaction: it is no payment of a solver" };
+      return { refusal: "recipient signed the transaction, so it is not a solver payment" };
     const net =
       currency === NATIVE ? lamportsGained(facts, recipient) : tokensGained(facts, recipient, currency);
-    if (net === "changedHands") return { refusal: "a token account changed hands in the transaction" };
+    if (net === "changedHands") return { refusal: "owner of a token account changed in the transaction" };
     const named = namedTransfers(facts, recipient, currency);
     const kept = net < named ? net : named;
     amounts.push(kept > 0n ? kept : 0n);
@@ -86,8 +88,7 @@ function paysIn({ program, vault }: DepositorySeats, facts: TransactionFacts): b
 function lamportsGained({ lamports }: TransactionFacts, recipient: string): bigint {
   if (!lamports.has(recipient)) return 0n;
   const balance = lamports.get(recipient);
-  if (balance === undefined)
-    throw garbage("getTransaction", "the recipient's balance is too large to be exact");
+  if (balance === undefined) throw garbage("getTransaction", "recipient's balance is too large to be exact");
   return balance.after - balance.before;
 }
 
@@ -125,7 +126,7 @@ function checkLife({ instructions }: TransactionFacts, { account, before, after 
         TOKEN_PROGRAMS.has(program) && accounts[0] === account && which(data[0]),
     );
   if (before === undefined && !does((name) => MAKE_ACCOUNT.has(name)))
-    throw garbage("getTransaction", "a token account's balance before is missing");
+    throw garbage("getTransaction", "token account balance before the transaction is missing");
   if (after === undefined && !does((name) => name === CLOSE_ACCOUNT))
-    throw garbage("getTransaction", "a token account's balance after is missing");
+    throw garbage("getTransaction", "token account balance after the transaction is missing");
 }

@@ -35,6 +35,6 @@ export function eventsOf(program: string, logs: readonly string[]): readonly Uin
         events.push(Uint8Array.from(Buffer.from(only, "base64")));
     }
   }
-  if (callers.length > 0) throw garbage("getTransaction", "a call does not end in the logs");
+  if (callers.length > 0) throw garbage("getTransaction", "call has no end in the logs");
   return events;
 }

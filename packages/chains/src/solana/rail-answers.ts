@@ -20,7 +20,7 @@ export function readLifetime(value: unknown): Lifetime {
   const method = "getLatestBlockhash";
   const answer = fieldsOf(value, method);
   const { blockhash, lastValidBlockHeight } = fieldsOf(answer["value"], method);
-  if (typeof blockhash !== "string") throw garbage(method, "the hash is missing");
+  if (typeof blockhash !== "string") throw garbage(method, "hash is missing");
   return {
     blockhash,
     lastHeight: wholeNumber(lastValidBlockHeight, method, "lastValidBlockHeight"),
@@ -49,18 +49,18 @@ export function readBlockRef(value: unknown, slot: bigint): Pick<BlockRef, "numb
 }
 
 function hashOf(text: unknown, method: string): Hex {
-  if (typeof text !== "string" || text.length > 44) throw garbage(method, "the hash is missing");
+  if (typeof text !== "string" || text.length > 44) throw garbage(method, "hash is missing");
   try {
     return toHex(Uint8Array.from(getBase58Encoder().encode(text)));
   } catch {
-    throw garbage(method, "the hash is not in base58");
+    throw garbage(method, "hash is not base58");
   }
 }
 
 /** Recent prices of computing, in millionths of a lamport per unit, lowest first. */
 export function readComputePrices(value: unknown): readonly bigint[] {
   const method = "getRecentPrioritizationFees";
-  if (!Array.isArray(value)) throw garbage(method, "the answer is no list");
+  if (!Array.isArray(value)) throw garbage(method, "response is not a list");
   return value
     .map((entry: unknown) =>
       wholeNumber(fieldsOf(entry, method)["prioritizationFee"], method, "prioritizationFee"),

@@ -70,7 +70,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     const { signature } = entry;
     try {
       const found = await rpc.transaction(signature);
-      if (found.kind !== "final") throw inconsistent("getTransaction", "a listed transaction is not there");
+      if (found.kind !== "final") throw inconsistent("getTransaction", "listed transaction is missing");
       const deposits = await depositsOf(found.value);
       faults.delete(signature);
       if (deposits.kind === "final") return deposits.value;
@@ -100,7 +100,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     if (facts.failed) return { kind: "final", value: [] };
     const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
     if (reading.kind === "logsCut")
-      return { kind: "refuted", reason: "the endpoint does not tell all logs", ofEndpoint: true };
+      return { kind: "refuted", reason: "the endpoint truncates logs", ofEndpoint: true };
     if (reading.deposits.length === 0) return { kind: "final", value: [] };
     const block = await reads.block(facts.slot, "finalized");
     return { kind: "final", value: toFacts(facts, block.hash, reading.deposits) };
@@ -112,8 +112,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
       text === undefined
         ? { slot: final > FIRST_SLOTS ? final - FIRST_SLOTS : 0n, known: [] }
         : readCursor(text);
-    if (final < cursor.slot)
-      throw inconsistent("getSlot", "the node is behind another one that was asked before");
+    if (final < cursor.slot) throw inconsistent("getSlot", "the node is behind a previously queried node");
     const from = cursor.slot > AGAIN_SLOTS ? cursor.slot - AGAIN_SLOTS : 0n;
     const known = new Set(cursor.known);
     const accounts = [

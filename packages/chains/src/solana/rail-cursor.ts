@@ -12,6 +12,6 @@ export function writeCursor({ slot, known }: RailCursor): string {
 /** @throws RangeError when it is none */
 export function readCursor(text: string): RailCursor {
   const [slot = "", ...known] = text.split(" ");
-  if (!/^\d{1,20}$/.test(slot)) throw new RangeError("this is no cursor of a Solana cluster");
+  if (!/^\d{1,20}$/.test(slot)) throw new RangeError("invariant violated: not a Solana cursor");
   return { slot: BigInt(slot), known };
 }

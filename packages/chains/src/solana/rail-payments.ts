@@ -99,7 +99,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
     }
     const fact = await knownMint(token);
     if (fact === undefined)
-      return { kind: "nothing" as const, refusal: "the currency is no token of this chain" };
+      return { kind: "nothing" as const, refusal: "currency is not a token of this chain" };
     const [from, to] = await Promise.all([
       associatedTokenAddress(payer, token, fact.tokenProgram),
       associatedTokenAddress(wallet, token, fact.tokenProgram),
@@ -110,9 +110,9 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
       depositoryRefusal(wallet) ??
       // Tokens that an account of tokens holds, or a mint, a program: nobody could ever sign for them.
       (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
-        ? "the recipient is no wallet"
+        ? "recipient is not a wallet"
         : undefined) ??
-      (amount === 0n ? "nothing is no payment" : undefined) ??
+      (amount === 0n ? "amount must be greater than 0" : undefined) ??
       current.refusal ??
       tokenAccountRefusal(target, current, bytesOf(recipient));
     const isThere = target !== undefined && target.data.length > 0;
@@ -120,8 +120,8 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   }
 
   function depositoryRefusal(wallet: string): string | undefined {
-    if (wallet === seats.vault || wallet === seats.depository) return "a depository is no recipient";
-    return wallet === payer ? "the solver does not pay itself" : undefined;
+    if (wallet === seats.vault || wallet === seats.depository) return "recipient must not be a depository";
+    return wallet === payer ? "recipient must not be the solver" : undefined;
   }
 
   async function lamportRefusal(
@@ -131,11 +131,12 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   ): Promise<string | undefined> {
     const refusal = depositoryRefusal(wallet);
     if (refusal !== undefined) return refusal;
-    if (amount === 0n) return "nothing is no payment";
-    if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner)) return "a program cannot be paid";
+    if (amount === 0n) return "amount must be greater than 0";
+    if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner))
+      return "recipient must not be a program";
     const least = await reads.leastBalance(account?.data.length ?? 0);
     if ((account?.lamports ?? 0n) + amount < least)
-      return `the account would hold less than the least balance of ${least} lamports`;
+      return `recipient account would have less than the minimum balance of ${least} lamports`;
     return undefined;
   }
 
@@ -192,7 +193,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
           const { kind } = await outcome(attempt);
           // New bytes conflict with nothing: both would pay.
           if (kind !== "dead")
-            throw inconsistent("prepare", `a former attempt is ${kind}, and may still pay`);
+            throw inconsistent("prepare", `an earlier attempt is ${kind} and may still pay`);
         }
         const [planned, price, lifetime] = await Promise.all([
           plan(payment),
@@ -263,12 +264,15 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
     // The payer's account must stay what it is.
     const needed = fee + lamports + (await reads.leastBalance(0)) + (isTokens ? 0n : planned.amount);
     const held = own?.lamports ?? 0n;
-    if (held < needed) throw new RailShort(`${held} lamports are there, ${needed} are needed`);
+    if (held < needed)
+      throw new RailShort(`insufficient balance: ${held} lamports available, ${needed} needed`);
     if (!isTokens) return;
     const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(planned.from) ?? 0n), 0n);
     const free = heldIn(tokens) - promised;
     if (free < planned.amount)
-      throw new RailShort(`${free} units of ${planned.token} are free, ${planned.amount} are needed`);
+      throw new RailShort(
+        `insufficient balance of ${planned.token}: ${free} available, ${planned.amount} needed`,
+      );
   }
 
   /**
@@ -292,17 +296,17 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
     // What a node has forgotten it cannot miss.
     if ((await reads.firstSlot()) > madeAt)
-      throw inconsistent("getFirstAvailableBlock", "the node does not remember the time of the attempt");
+      throw inconsistent("getFirstAvailableBlock", "the node no longer has the blocks of the attempt");
     if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
-    return { kind: "dead", reason: `no block up to height ${lastHeight} holds it` };
+    return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   }
 
   /** Of a transaction in a final block. */
   async function settled(signature: string): Promise<RailOutcome> {
     const found = await rpc.transaction(signature);
-    if (found.kind !== "final") throw inconsistent("getTransaction", "a final transaction is not there");
+    if (found.kind !== "final") throw inconsistent("getTransaction", "final transaction is missing");
     const { slot, failed } = found.value;
-    if (failed) return { kind: "dead", reason: "it failed in a final block" };
+    if (failed) return { kind: "dead", reason: "failed in a final block" };
     return { kind: "final", block: await reads.block(slot, "finalized") };
   }
 
@@ -319,7 +323,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
       if (last === undefined || page.length < PAGE || last.slot < fromSlot) return false;
       before = last.signature;
     }
-    throw inconsistent("getSignaturesForAddress", "more transactions than fit into the blocks");
+    throw inconsistent("getSignaturesForAddress", "more transactions than the blocks can contain");
   }
 }
 

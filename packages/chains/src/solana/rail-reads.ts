@@ -48,7 +48,7 @@ export function createRailReads(transport: RpcTransport): RailReads {
       readHeight(await transport.request("getEpochInfo", [{ commitment: "finalized" }])),
     firstSlot: async () => {
       const method = "getFirstAvailableBlock";
-      return wholeNumber(await transport.request(method, []), method, "the answer");
+      return wholeNumber(await transport.request(method, []), method, "response");
     },
     block: async (slot, view) =>
       readBlockRef(
@@ -83,7 +83,7 @@ export function createRailReads(transport: RpcTransport): RailReads {
       const known = leastBalances.get(bytes);
       if (known !== undefined) return known;
       const method = "getMinimumBalanceForRentExemption";
-      const least = wholeNumber(await transport.request(method, [bytes]), method, "the answer");
+      const least = wholeNumber(await transport.request(method, [bytes]), method, "response");
       leastBalances.set(bytes, least);
       return least;
     },

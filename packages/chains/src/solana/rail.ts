@@ -21,10 +21,10 @@ const LOOK_AGAIN_MS = 1_000;
 export async function createSolanaRail(options: RailOptions): Promise<OpenRail> {
   const { chain, attestation, now, onFault } = options;
   if (chain.family !== "solana-vm" || attestation.vmType !== "solana-vm")
-    throw new RangeError(`chain ${chain.name} is no Solana cluster`);
+    throw new RangeError(`invariant violated: chain ${chain.name} is not a Solana cluster`);
   const program = decodeAddress("solana-vm", chain.depository);
   if (attestation.depository !== program)
-    throw new RangeError(`chain ${chain.name}: oracles would look at another depository`);
+    throw new RangeError(`chain ${chain.name}: depository differs from the one oracles read`);
   const seats = await depositorySeats(program);
   const solver = decodeAddress("solana-vm", options.solver);
   const transport = createRpcTransport({
@@ -85,7 +85,7 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
     withKey: async (privateKey) => {
       const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(privateKey));
       if ((await getAddressFromPublicKey(pair.publicKey)) !== solver)
-        throw new RangeError(`chain ${chain.name}: the key is not the solver's`);
+        throw new RangeError(`chain ${chain.name}: key does not match the solver address`);
       return { ...rail, prepare: prepareWith(pair) };
     },
   };

@@ -49,7 +49,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
       throw new RpcFault({
         kind: "wrongChain",
         method: "getGenesisHash",
-        reason: "the node serves another cluster than the configured one",
+        reason: "the node serves a different cluster than configured",
       });
     isOfCluster = true;
     return told;
@@ -57,11 +57,11 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
   const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     await checked(transport.request(method, params));
   const finalSlot = async (): Promise<bigint> =>
-    wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "the answer");
+    wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "response");
 
   const timeOf = async ({ slot, blockTime }: ToldTransaction): Promise<bigint> => {
     if (blockTime !== undefined) return blockTime;
-    return wholeNumber(await ask("getBlockTime", [Number(slot)]), "getBlockTime", "the answer");
+    return wholeNumber(await ask("getBlockTime", [Number(slot)]), "getBlockTime", "response");
   };
 
   return {
@@ -73,7 +73,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
       // Signed by its payer, the message is what the id stands for.
       const payer = await getPublicKeyFromAddress(told.feePayer as Address);
       if (!(await verifySignature(payer, signatureBytes(told.signatureBytes), told.message)))
-        throw garbage("getTransaction", "the transaction's signature is not its payer's");
+        throw garbage("getTransaction", "transaction signature is not its payer's");
       // A node that does not heed the view it was asked for shows more than is final.
       if (told.slot > final) return notFinal(told.slot, final);
       const { blockTime: _, message: __, signatureBytes: ___, ...facts } = told;
@@ -87,7 +87,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
       };
       const state = readAccounts(await ask("getMultipleAccounts", [addresses, config]), addresses.length);
       if (fromSlot !== undefined && state.slot < fromSlot)
-        throw garbage("getMultipleAccounts", "the state is older than was asked for");
+        throw garbage("getMultipleAccounts", "state is older than requested");
       return state;
     },
     finalSlot,
@@ -107,7 +107,7 @@ function notFinal(slot: bigint, finalSlot: bigint): Evidence<never> {
   const seconds = slot > finalSlot ? retryAfterSeconds({ slot }, finalSlot) : 1;
   return {
     kind: "notFinal",
-    reason: `slot ${slot} is not final: the final view has reached ${finalSlot}`,
+    reason: `slot ${slot} is not final; the latest final slot is ${finalSlot}`,
     retryAfterSeconds: Math.min(seconds, RETRY_AFTER_SECONDS),
   };
 }

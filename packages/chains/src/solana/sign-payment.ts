@@ -53,7 +53,8 @@ export async function signPayment(
   );
   const signed = await signTransaction([payer.pair], compileTransaction(message));
   const [signature] = Object.values(signed.signatures);
-  if (signature === undefined || signature === null) throw new Error("the transaction was not signed");
+  if (signature === undefined || signature === null)
+    throw new Error("invariant violated: unsigned transaction");
   const transaction = getTransactionEncoder().encode(signed);
   const raw = new Uint8Array(16 + transaction.length);
   const view = new DataView(raw.buffer);
@@ -70,7 +71,7 @@ export function readPayment(raw: Hex): {
   readonly slot: bigint;
 } {
   const bytes = bytesOf(raw);
-  if (bytes.length < 16 + 65) throw new RangeError("these bytes are no payment");
+  if (bytes.length < 16 + 65) throw new RangeError("invariant violated: bytes are not a payment");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   return {
     transaction: bytes.subarray(16),
@@ -86,7 +87,7 @@ export function takenBy(raw: Hex): {
 } {
   const { messageBytes } = getTransactionDecoder().decode(readPayment(raw).transaction);
   const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
-  if (message.version === 1) throw new RangeError("these bytes are no payment");
+  if (message.version === 1) throw new RangeError("invariant violated: bytes are not a payment");
   let lamports = 0n;
   const tokens = new Map<string, bigint>();
   for (const { data: told, accountIndices = [] } of message.instructions) {

@@ -56,7 +56,7 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
     if (known !== undefined) return known;
     const [account] = await reads.accounts([mint], "confirmed");
     const fact = mintOf(account);
-    if (fact === undefined) throw garbage("getMultipleAccounts", "a configured currency is no mint");
+    if (fact === undefined) throw garbage("getMultipleAccounts", "configured currency is not a mint");
     programs.set(mint, fact.tokenProgram);
     return fact.tokenProgram;
   }

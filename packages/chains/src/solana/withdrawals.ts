@@ -31,11 +31,11 @@ export function readWithdrawal(
   payload: Hex,
 ): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeSolanaTransferRequest(payload);
-  if (request === undefined) return { refusal: "the withdrawal is no encoded transfer request" };
+  if (request === undefined) return { refusal: "withdrawal is not an encoded transfer request" };
   const { recipient, token, amount, expiration, vaultAddress } = request;
-  if (vaultAddress !== seats.vault) return { refusal: "the withdrawal is from another vault" };
-  if (recipient === seats.vault) return { refusal: "a withdrawal to the vault itself moves nothing" };
-  if (amount === 0n) return { refusal: "a withdrawal of nothing moves nothing" };
+  if (vaultAddress !== seats.vault) return { refusal: "withdrawal is from a different vault" };
+  if (recipient === seats.vault) return { refusal: "withdrawal recipient must not be the vault" };
+  if (amount === 0n) return { refusal: "withdrawal amount must be greater than 0" };
   return { id: solanaTransferRequestId(request), recipient, currency: token, amount, expiration };
 }
 
@@ -59,17 +59,17 @@ export function outcomeOf(
 ): WithdrawalAnswer["status"] {
   const method = "getMultipleAccounts";
   if (depository?.owner !== seats.program || !startsWith(depository.data, DEPOSITORY_ACCOUNT))
-    throw garbage(method, "the depository is not there");
-  if (clock?.data.length !== 40) throw garbage(method, "the clock is not there");
+    throw garbage(method, "depository account is missing");
+  if (clock?.data.length !== 40) throw garbage(method, "clock account is missing");
   const now = new DataView(clock.data.buffer, clock.data.byteOffset).getBigInt64(32, true);
   if (usedRequest !== undefined && usedRequest.owner !== SYSTEM_PROGRAM) {
     const { owner, data } = usedRequest;
     if (owner !== seats.program || !startsWith(data, USED_REQUEST_ACCOUNT) || data[8] !== 1)
-      throw garbage(method, "the note of the request cannot be read");
+      throw garbage(method, "record of the request cannot be read");
     return "executed";
   }
   if (usedRequest !== undefined && usedRequest.data.length > 0)
-    throw garbage(method, "the note of the request cannot be read");
+    throw garbage(method, "record of the request cannot be read");
   return now > expiration ? "expired" : "pending";
 }
 

@@ -43,7 +43,7 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
   if (receipt.blockNumber !== info.blockNumber || receipt.blockHash !== block.id)
     throw inconsistent(method, "the receipt's block is not the solid one at its height");
   if (block.timestampMs !== info.blockTimeMs)
-    throw inconsistent("gettransactioninfobyid", "the block of the transaction has another time");
+    throw inconsistent("gettransactioninfobyid", "transaction's block has a different time");
 }
 
 /** Both interfaces show the same logs, and the second where they stand in the block: that names deposits for good, so it must be unique. */
@@ -57,13 +57,13 @@ function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
       other.data === log.data &&
       other.topics.join() === log.topics.join() &&
       log.blockNumber === receipt.blockNumber;
-    if (!isSame) throw inconsistent(method, "the two interfaces show other logs");
+    if (!isSame) throw inconsistent(method, "the two interfaces return different logs");
     if (!Number.isSafeInteger(log.logIndex) || log.logIndex <= last)
-      throw garbage(method, "the logs' indexes do not rise");
+      throw garbage(method, "log indexes are not ascending");
     last = log.logIndex;
   }
   if (info.logs.length !== receipt.logs.length)
-    throw inconsistent(method, "the two interfaces show other logs");
+    throw inconsistent(method, "the two interfaces return different logs");
 }
 
 /** Why it failed, when all that is said of it agrees that it did. */
@@ -74,7 +74,10 @@ function sameFailure(
 ): string | undefined {
   const hasFailed = content.failure !== undefined;
   if ((info.failure !== undefined) !== hasFailed || (receipt.status === "reverted") !== hasFailed)
-    throw inconsistent("gettransactioninfobyid", "it is said to have failed, and not to have failed");
+    throw inconsistent(
+      "gettransactioninfobyid",
+      "the two interfaces disagree on whether the transaction failed",
+    );
   return content.failure;
 }
 

@@ -35,7 +35,7 @@ export interface TransactionContent extends RawTransaction {
 /** The fields of an answer; undefined for the empty object that stands for "not known". @throws RpcFault also for the node's own errors */
 export function knownFields(value: unknown, method: string): Fields | undefined {
   const fields = fieldsOf(value, method);
-  if (fields["Error"] !== undefined) throw garbage(method, "the node answered with an error");
+  if (fields["Error"] !== undefined) throw garbage(method, "the node returned an error");
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
@@ -47,7 +47,7 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
   // The first block's number is zero, and zeros are not written.
   const number = header["number"] === undefined ? 0n : integer(header, "number", method);
   const id = hash(fields, "blockID", method);
-  if (BigInt(id.slice(0, 18)) !== number) throw garbage(method, "the block's id is of another number");
+  if (BigInt(id.slice(0, 18)) !== number) throw garbage(method, "block id belongs to a different number");
   return {
     number,
     id,
@@ -61,10 +61,11 @@ export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefine
   const method = "gettransactioninfobyid";
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
-  if (hash(fields, "id", method) !== asked) throw garbage(method, "the answer is about another transaction");
+  if (hash(fields, "id", method) !== asked)
+    throw garbage(method, "response concerns a different transaction");
   const receipt = fieldsOf(fields["receipt"], method);
   const logs = fields["log"] ?? [];
-  if (!Array.isArray(logs)) throw garbage(method, "the logs are no list");
+  if (!Array.isArray(logs)) throw garbage(method, "logs are not a list");
   const result = word(receipt["result"], "SUCCESS", method);
   const hasFailed = word(fields["result"], "SUCESS", method) === "FAILED";
   return {
@@ -79,7 +80,7 @@ export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefine
 function readLog(value: unknown, method: string): TransactionInfo["logs"][number] {
   const fields = fieldsOf(value, method);
   const topics = fields["topics"] ?? [];
-  if (!Array.isArray(topics)) throw garbage(method, "the topics are no list");
+  if (!Array.isArray(topics)) throw garbage(method, "topics are not a list");
   return {
     address: bare(fields["address"], /^[0-9a-f]{40}$/, "address", method),
     topics: topics.map((topic: unknown) => bare(topic, /^[0-9a-f]{64}$/, "topic", method)),
@@ -98,7 +99,7 @@ export function readContent(value: unknown, asked: Hex): TransactionContent | un
   if (fields === undefined) return undefined;
   const raw = bare(fields["raw_data_hex"], /^(?:[0-9a-f]{2})+$/, "raw_data_hex", method);
   if (hash(fields, "txID", method) !== asked || toHex(sha256(bytesOf(raw))) !== asked)
-    throw garbage(method, "the answer is about another transaction");
+    throw garbage(method, "response concerns a different transaction");
   const [ret] = Array.isArray(fields["ret"]) ? (fields["ret"] as unknown[]) : [];
   const { contractRet } = fieldsOf(ret, method);
   if (contractRet === undefined) throw garbage(method, "contractRet is missing or malformed");
@@ -122,13 +123,13 @@ export function readConstantResult(value: unknown): Hex {
   // A call that failed is answered with "result": true, a message, and a mark on the transaction that stands for it.
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
   if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
-    throw garbage(method, "the node did not run the call, or it failed");
+    throw garbage(method, "the call failed or was not executed");
   return bare(answer, /^(?:[0-9a-f]{2})*$/, "constant_result", method);
 }
 
 function fieldsOf(value: unknown, method: string): Fields {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw garbage(method, "the answer is no object");
+    throw garbage(method, "response is not an object");
   return value as Fields;
 }
 
@@ -153,6 +154,6 @@ function bare(value: unknown, shape: RegExp, name: string, method: string): Hex 
 function word(value: unknown, absent: string, method: string): string {
   const text = value ?? absent;
   if (typeof text !== "string" || !/^[A-Z_]{1,40}$/.test(text))
-    throw garbage(method, "a result is missing or malformed");
+    throw garbage(method, "result is missing or malformed");
   return text;
 }

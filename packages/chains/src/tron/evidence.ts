@@ -35,11 +35,11 @@ const JSON_RPC = /\/jsonrpc\/?$/;
  */
 export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptions = {}): EvidenceSource {
   const { tron } = chain;
-  if (tron === undefined) throw new RangeError(`chain ${chain.name} is no Tron chain`);
+  if (tron === undefined) throw new RangeError(`invariant violated: chain ${chain.name} is not a Tron chain`);
   const onCall = options.observeCalls?.(chain.name);
   const sources = chain.rpcUrls.map((url) => {
     if (!JSON_RPC.test(url))
-      throw new RangeError(`chain ${chain.name}: an endpoint does not end in /jsonrpc`);
+      throw new RangeError(`chain ${chain.name}: every httpRpcUrl must end in /jsonrpc`);
     const rest = createRestClient({
       url: url.replace(JSON_RPC, ""),
       maxAnswerBytes: MAX_EVIDENCE_BYTES,
@@ -152,17 +152,17 @@ async function withdrawalOf(
 
 const TO_ITSELF: Evidence<never> = {
   kind: "refuted",
-  reason: "a withdrawal to the depository itself moves nothing",
+  reason: "withdrawal recipient must not be the depository",
 };
 
 /** One transaction has one spelling; nodes resolve `0x…` as well, and under it a deposit would count once more. */
 async function succeeded(rpc: TronRpc, transactionId: string): Promise<Evidence<SolidTransaction>> {
   const hash = hashOfId(transactionId);
   if (hash === undefined)
-    return { kind: "refuted", reason: "the transaction id is not 64 lower-case hex digits without 0x" };
+    return { kind: "refuted", reason: "transaction id must be 64 lowercase hex digits without 0x" };
   const settled = await rpc.transaction(hash);
   if (settled.kind !== "final" || settled.value.failure === undefined) return settled;
-  return { kind: "refuted", reason: `the transaction failed: ${settled.value.failure}` };
+  return { kind: "refuted", reason: `transaction failed: ${settled.value.failure}` };
 }
 
 function noDepository(chain: AttestationChain): Evidence<never> {

@@ -39,7 +39,7 @@ export function readRawTransaction(raw: Hex): RawTransaction {
   if (name === undefined) return { owner: undefined, to: undefined, input: "0x", value: 0n, memo };
   const parameter = messageIn(contract, 2);
   if (new TextDecoder().decode(bytesIn(parameter, 1)).split("/").at(-1) !== name)
-    throw new NotThatMessage("the content is of another kind than the transaction");
+    throw new NotThatMessage("content type differs from the transaction type");
   const content = wireFields(bytesIn(parameter, 2));
   const owner = addressIn(hexIn(content, 1));
   if (kind === CREATE) return { owner, to: undefined, input: "0x", value: 0n, memo };
@@ -50,6 +50,6 @@ export function readRawTransaction(raw: Hex): RawTransaction {
 
 function addressIn(bytes: Hex): Address {
   const address = machineAddressOf(bytes);
-  if (address === undefined) throw new NotThatMessage("an address is none");
+  if (address === undefined) throw new NotThatMessage("address is not valid");
   return address;
 }

@@ -51,8 +51,8 @@ export function readRequestState(answer: Hex): RequestState {
   const words = answer.slice(2).match(/.{64}/g) ?? [];
   const [blockNumber, timestamp, succeeded, value, size] = words.map((word) => BigInt(`0x${word}`));
   if (answer.length !== 2 + 5 * 64 || blockNumber === undefined || timestamp === undefined)
-    throw garbage("triggerconstantcontract", "the program's answer is of another size");
+    throw garbage("triggerconstantcontract", "program result has an unexpected size");
   if (succeeded !== 1n || size !== 32n || (value !== 0n && value !== 1n))
-    throw garbage("triggerconstantcontract", "the depository did not answer whether the request was used");
+    throw garbage("triggerconstantcontract", "depository did not report whether the request was used");
   return { isUsed: value === 1n, blockNumber, timestamp };
 }

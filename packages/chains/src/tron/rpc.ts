@@ -60,7 +60,7 @@ export function createTronRpc(
     await verifying("", async () => {
       const told = quantityOf(await request("eth_chainId", []), "eth_chainId");
       if (told !== BigInt(facts.chainId)) {
-        const reason = `the node serves chain ${told} instead of ${facts.chainId}`;
+        const reason = `the node serves chain ${told}, expected ${facts.chainId}`;
         throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
       }
       isVerified = true;
@@ -77,9 +77,9 @@ export function createTronRpc(
   const solidBlock = async (number?: bigint): Promise<TronBlock> => {
     const which = number === undefined ? {} : { id_or_num: number.toString() };
     const block = readBlock(await ask("walletsolidity", "getblock", { ...which, detail: false }), "getblock");
-    if (block === undefined) throw inconsistent("getblock", "a solid block is missing");
+    if (block === undefined) throw inconsistent("getblock", "solid block is missing");
     if (number !== undefined && block.number !== number)
-      throw garbage("getblock", "the answer is about another block");
+      throw garbage("getblock", "response concerns a different block");
     return block;
   };
 
@@ -89,7 +89,10 @@ export function createTronRpc(
     const finality = finalityOf(info.blockNumber, solid.number, facts.blockTimeSeconds);
     // It became solid just now, or two nodes are not equally far.
     if (finality.kind === "final")
-      throw inconsistent("gettransactioninfobyid", "the transaction is solid, but not shown so yet");
+      throw inconsistent(
+        "gettransactioninfobyid",
+        "transaction is solid, but the node does not report it as solid yet",
+      );
     return finality;
   };
 
@@ -103,11 +106,11 @@ export function createTronRpc(
     ]);
     if (info === undefined) return await withoutSolidInfo(hash);
     if (content === undefined || receipt === undefined)
-      throw inconsistent("gettransactionbyid", "there is a solid receipt, but not all of the transaction");
+      throw inconsistent("gettransactionbyid", "receipt is solid, but the transaction is incomplete");
     // Looked at after the reads: what they told of must be in the block that is solid now at its height.
     const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
-      throw inconsistent("getblock", "the block is shown as solid, and is above the newest solid one");
+      throw inconsistent("getblock", "block is reported as solid, but is above the newest solid block");
     const value = solidTransaction(hash, { info, content, receipt, block });
     if (sizeOf(value) <= LARGEST_REMEMBERED) solidTransactions.set(hash, value);
     return { kind: "final", value };
@@ -128,7 +131,7 @@ export function createTronRpc(
       // The state is worth something only as that of a solid block, and of the one that everybody else sees.
       const [block, head] = await Promise.all([solidBlock(state.blockNumber), solidBlock()]);
       if (secondsOf(block) !== state.timestamp || head.number < block.number)
-        throw inconsistent("triggerconstantcontract", "the state is not that of the solid block");
+        throw inconsistent("triggerconstantcontract", "state does not belong to the solid block");
       return state;
     },
     newestSolid: async () => {
@@ -149,7 +152,7 @@ function rpcCall(method: string, params: readonly unknown[]): object {
 
 /** @throws NodeRefusal for an error, RpcFault for what is no answer */
 function rpcResult(method: string, answer: unknown): unknown {
-  if (typeof answer !== "object" || answer === null) throw garbage(method, "the answer is no object");
+  if (typeof answer !== "object" || answer === null) throw garbage(method, "response is not an object");
   const { result, error } = answer as { readonly result?: unknown; readonly error?: unknown };
   if (typeof error === "object" && error !== null) {
     const { code, message, data } = error as { readonly [name: string]: unknown };
@@ -160,7 +163,7 @@ function rpcResult(method: string, answer: unknown): unknown {
       nodeData: data,
     });
   }
-  if (result === undefined) throw garbage(method, "the answer has no result");
+  if (result === undefined) throw garbage(method, "response has no result");
   return result;
 }
 

@@ -20,14 +20,14 @@ export function wireFields(bytes: Uint8Array): WireFields {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = bytes[at++];
-      if (byte === undefined) throw new NotThatMessage("a number is cut short");
+      if (byte === undefined) throw new NotThatMessage("number is truncated");
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
-    throw new NotThatMessage("a number has too many bytes");
+    throw new NotThatMessage("number has too many bytes");
   };
   const take = (length: number): Uint8Array => {
-    if (length > bytes.length - at) throw new NotThatMessage("a field is cut short");
+    if (length > bytes.length - at) throw new NotThatMessage("field is truncated");
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -35,7 +35,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
     const tag = varint();
     const number = Number(tag >> 3n);
     const type = Number(tag & 7n);
-    if (number === 0 || number >= 2 ** 29) throw new NotThatMessage("a field has no number");
+    if (number === 0 || number >= 2 ** 29) throw new NotThatMessage("field has no number");
     let value: bigint | Uint8Array;
     if (type === 0) value = varint();
     else if (type === 1) value = take(8);
@@ -43,7 +43,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
       const length = varint();
       value = take(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
     } else if (type === 5) value = take(4);
-    else throw new NotThatMessage("a field is of no known kind");
+    else throw new NotThatMessage("field has an unknown wire type");
     const known = fields.get(number);
     if (known === undefined) fields.set(number, [value]);
     else known.push(value);
@@ -54,7 +54,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
 /** A field of bytes; empty when it is not there, the last when it comes again. @throws NotThatMessage when it is a number */
 export function bytesIn(fields: WireFields, number: number): Uint8Array {
   const value = fields.get(number)?.at(-1) ?? new Uint8Array();
-  if (typeof value === "bigint") throw new NotThatMessage(`field ${number} holds no bytes`);
+  if (typeof value === "bigint") throw new NotThatMessage(`field ${number} is not bytes`);
   return value;
 }
 
@@ -67,7 +67,7 @@ export function hexIn(fields: WireFields, number: number): Hex {
 export function amountIn(fields: WireFields, number: number): bigint {
   const value = fields.get(number)?.at(-1) ?? 0n;
   if (typeof value !== "bigint" || BigInt.asIntN(64, value) < 0n)
-    throw new NotThatMessage(`field ${number} holds no amount`);
+    throw new NotThatMessage(`field ${number} is not an amount`);
   return value;
 }
 
@@ -75,6 +75,6 @@ export function amountIn(fields: WireFields, number: number): bigint {
 export function messageIn(fields: WireFields, number: number): WireFields {
   const [value, ...more] = fields.get(number) ?? [];
   if (value === undefined || typeof value === "bigint" || more.length > 0)
-    throw new NotThatMessage(`field ${number} is not there once`);
+    throw new NotThatMessage(`field ${number} must occur exactly once`);
   return wireFields(value);
 }

@@ -36,7 +36,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     const question = await readBody(request);
     if (manners.down !== undefined) return plain(response, manners.down, "unavailable");
     try {
-      if (question === undefined) throw new Undecodable("no JSON object");
+      if (question === undefined) throw new Undecodable("response is not a JSON object");
       const honest = await answer(path, question);
       if (path === "exchange" && manners.losesAnswers) return plain(response, 504, "gateway timeout");
       json(response, manners.lie === undefined ? honest : manners.lie(path, question, honest));

@@ -70,7 +70,7 @@ function isTransferType(type: unknown): type is ExchangeTransferType {
 
 function record(value: unknown, name: string): Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Undecodable(`${name} is no object`);
+    throw new Undecodable(`${name} is not an object`);
   return value as Record<string, unknown>;
 }
 

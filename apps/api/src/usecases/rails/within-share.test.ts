@@ -22,7 +22,7 @@ test("tells a client beyond the share of the rate limit the limit and when to tr
       headers: { "retry-after": "4" },
       body: {
         errorCode: "SERVICE_UNAVAILABLE",
-        message: expect.stringContaining("a weight of 300 per minute"),
+        message: expect.stringContaining("rate limit share (weight 300 per minute)"),
       },
     });
   }

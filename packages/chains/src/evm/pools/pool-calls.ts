@@ -78,13 +78,13 @@ export function isLiquidityChange([topic]: readonly Hex[]): boolean {
 export function changedTicks(topics: readonly Hex[]): readonly [number, number] {
   const [, , lower, upper] = topics;
   if (lower === undefined || upper === undefined)
-    throw garbage("eth_getLogs", "a change of liquidity names no ticks");
+    throw garbage("eth_getLogs", "liquidity change has no ticks");
   return [Number(BigInt.asIntN(24, BigInt(lower))), Number(BigInt.asIntN(24, BigInt(upper)))];
 }
 
 function wordAt(answer: Hex | undefined, index: number, what: string): bigint {
   const text = answer?.slice(2 + 64 * index, 66 + 64 * index);
-  if (text?.length !== 64) throw garbage("eth_call", `${what} answered too little`);
+  if (text?.length !== 64) throw garbage("eth_call", `${what} returned too few bytes`);
   return BigInt(`0x${text}`);
 }
 

@@ -90,7 +90,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
         const call = { to: multicall3, data: encodeAggregate3(part) };
         const answer = bytesOf(await transport.request(method, [call, { blockHash }]), method);
         if (answer === "0x")
-          throw inconsistent(method, "there is no multicall contract at the configured address");
+          throw inconsistent(method, "contracts.multicall3: no contract at the configured address");
         return decodeAggregate3(answer, part.length);
       }),
     );
@@ -115,7 +115,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
         pools.map((target) => ({ target, data: "0xd0c93a7c" })),
         blockHash,
       );
-      return answers.map((answer) => Number(uintAnswer(answer, "the tick spacing of a pool")));
+      return answers.map((answer) => Number(uintAnswer(answer, "tick spacing of a pool")));
     },
     facts: async (pools, blockHash) => {
       const calls = pools.flatMap(({ kind, address }) =>
@@ -126,7 +126,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       return pools.map(({ kind }) =>
         kind === "uniswap-v2"
           ? { kind, ...reservesAnswer(next()) }
-          : { kind, ...slot0Answer(next()), liquidity: uintAnswer(next(), "the liquidity of a pool") },
+          : { kind, ...slot0Answer(next()), liquidity: uintAnswer(next(), "liquidity of a pool") },
       );
     },
     ticksAbout: async (stretches, blockHash) => {
@@ -138,7 +138,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       const places = words.map((inside, index) => {
         const { tickSpacing } = stretches[index] as TickStretch;
         return inside.flatMap((word) =>
-          setBits(uintAnswer(answers.next().value, "the bitmap of a pool")).map(
+          setBits(uintAnswer(answers.next().value, "tick bitmap of a pool")).map(
             (bit) => (word * TICKS_PER_WORD + bit) * tickSpacing,
           ),
         );
@@ -150,7 +150,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       return places.map((at, index) => {
         const net = at.map(() => {
           const value = nets.next().value;
-          if (value === undefined) throw garbage("eth_call", "a tick of the bitmap has no liquidity");
+          if (value === undefined) throw garbage("eth_call", "tick in the bitmap has no liquidity");
           return value;
         });
         return {
@@ -168,10 +168,10 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
         chunks(pools, MOST_ADDRESSES).map(async (address) => {
           const filter = { blockHash, address, topics: [LIQUIDITY_TOPICS] };
           const answer = await transport.request(method, [filter]);
-          if (!Array.isArray(answer)) throw garbage(method, "the answer is no list");
+          if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
           return answer.flatMap((entry: unknown) => {
             const log = readLog(entry, method);
-            if (log.blockHash !== blockHash) throw garbage(method, "a log is of another block");
+            if (log.blockHash !== blockHash) throw garbage(method, "log belongs to a different block");
             // A node that compares too little gives more than was asked, but nothing less.
             if (!asked.has(log.address) || !isLiquidityChange(log.topics)) return [];
             return changedTicks(log.topics).map((tick) => ({ pool: log.address, tick }));
