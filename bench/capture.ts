@@ -19,7 +19,7 @@ export async function captureAnswers(
   const middle = median(samples.map(({ length }) => length));
   const far = (text: string): number => Math.abs(text.length - middle);
   const [status] = samples.toSorted((a, b) => far(a) - far(b));
-  if (status === undefined) throw new RangeError("there is no request whose status could be asked");
+  if (status === undefined) throw new RangeError("no stored request to query");
   return { quotes: captured, status };
 }
 
@@ -38,6 +38,6 @@ async function answerTo(url: string, { method, path, body }: LoadRequest): Promi
     ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
   });
   const text = await answer.text();
-  if (answer.status !== 200) throw new Error(`${method} ${path} was answered ${answer.status}: ${text}`);
+  if (answer.status !== 200) throw new Error(`${method} ${path} returned ${answer.status}: ${text}`);
   return text;
 }

@@ -34,8 +34,8 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
     ...(after === undefined
       ? []
       : [
-          loses("quote ratio with many stored", before.quote.ratio, after.quote.ratio),
-          loses("status ratio with many stored", before.status.ratio, after.status.ratio),
+          loses("quote ratio with many stored requests", before.quote.ratio, after.quote.ratio),
+          loses("status ratio with many stored requests", before.status.ratio, after.status.ratio),
         ]),
     atMost("chain calls per quote", chainCost.callsPerQuote, CALLS_PER_QUOTE, ""),
   ];
@@ -55,7 +55,7 @@ export function atLeast(what: string, value: number, least: number): Verdict {
 function loses(what: string, before: number, after: number): Verdict {
   const change = after / before - 1;
   return {
-    goal: `${what}: loses at most ${CHANGE * 100} %`,
+    goal: `${what}: decreases by at most ${CHANGE * 100} %`,
     measured: `${change >= 0 ? "+" : ""}${(change * 100).toFixed(1)} %`,
     passed: change >= -CHANGE,
   };

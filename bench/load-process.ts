@@ -35,7 +35,7 @@ export function startLoadTool(signal: AbortSignal): LoadTool {
   const obey = async (order: LoadOrder): Promise<LoadResult | SinglesResult> => {
     signal.throwIfAborted();
     const answer = await new Promise<LoadReport>((resolve, reject) => {
-      const onExit = (): void => reject(new LoadFailed("the load tool ended by itself"));
+      const onExit = (): void => reject(new LoadFailed("load tool exited unexpectedly"));
       child.once("exit", onExit);
       child.once("message", (report: LoadReport) => {
         child.off("exit", onExit);

@@ -62,7 +62,7 @@ async function singles(order: LoadOrder & { kind: "singles" }): Promise<SinglesR
   try {
     while (tookMs.length < order.count) {
       const next = order.requests[tookMs.length % order.requests.length];
-      if (next === undefined) throw new Error("there are no requests to send");
+      if (next === undefined) throw new Error("no requests to send");
       tookMs.push(await single(order.url, next, agent));
     }
   } finally {
@@ -79,7 +79,7 @@ async function crowd(order: LoadOrder & { kind: "crowd" }): Promise<SinglesResul
   const one = async (): Promise<void> => {
     while (performance.now() < endsAtMs) {
       const request = order.requests[next++ % order.requests.length];
-      if (request === undefined) throw new Error("there are no requests to send");
+      if (request === undefined) throw new Error("no requests to send");
       tookMs.push(await single(order.url, request, agent));
     }
   };
@@ -101,13 +101,13 @@ async function single(url: string, { method, path, body }: LoadRequest, agent: A
       (answer) => {
         answer.on("end", () => {
           if (answer.statusCode === 200) resolve(performance.now() - startedAtMs);
-          else reject(new Error(`${method} ${path} was answered ${answer.statusCode}`));
+          else reject(new Error(`${method} ${path} returned ${answer.statusCode}`));
         });
         answer.on("error", reject);
         answer.resume();
       },
     );
-    sent.on("timeout", () => sent.destroy(new Error(`${method} ${path} was not answered within 10 s`)));
+    sent.on("timeout", () => sent.destroy(new Error(`${method} ${path} got no response within 10 s`)));
     sent.on("error", reject);
     sent.end(body);
   });

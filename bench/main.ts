@@ -46,7 +46,7 @@ async function main(): Promise<number> {
     return await run(options, stopAsked.signal);
   } catch (error) {
     if (stopAsked.signal.aborted) return 130;
-    print(`The bench could not measure: ${error instanceof Error ? error.message : String(error)}`);
+    print(`Measurement failed: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
 }
@@ -55,9 +55,9 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const cores = chooseCores();
   if (cores === undefined) {
     print(
-      "!!! Nothing can be pinned here (no taskset, or one core only): server and load tool disturb each other,",
+      "!!! Processes cannot be pinned (no taskset, or only one core): server and load tool disturb each other,",
     );
-    print("!!! and the figures below say little.");
+    print("!!! and the figures below are unreliable.");
   } else {
     say(`server on core ${cores.server}; load tool, database, chains and worker on core ${cores.others}`);
   }
@@ -66,14 +66,13 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
   const swaps = wants("swaps") ? await measureSwaps(cores, options, process.env, say, signal) : undefined;
   if (wants("oracle")) say("measuring the oracle");
   const oracle = wants("oracle") ? await measureOracle(cores, options, signal) : undefined;
-  if (wants("execution")) say("measuring executions beside a bundler");
+  if (wants("execution")) say("measuring executions compared with a bundler");
   const execution = wants("execution")
     ? await measureExecution(options, process.env, say, signal)
     : undefined;
-  if (wants("push")) say("measuring how soon sockets hear of a commit");
+  if (wants("push")) say("measuring the latency from commit to sockets");
   const push = wants("push") ? await measurePush(cores, options, process.env, signal) : undefined;
-  if (wants("history"))
-    say(`storing ${options.rows.toLocaleString("en")} past requests, and asking for them`);
+  if (wants("history")) say(`storing ${options.rows.toLocaleString("en")} past requests and querying them`);
   const history = wants("history") ? await benchHistory(options, process.env, signal) : undefined;
   const verdicts = [
     ...(figures ? judge(figures.measured) : []),
@@ -102,7 +101,7 @@ async function run(options: BenchOptions, signal: AbortSignal): Promise<number> 
     `${JSON.stringify({ ...facts, ...figures, swaps, oracle, execution, push, history, verdicts }, undefined, 2)}\n`,
   );
   print(
-    missed.length === 0 ? "\nEvery goal is met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,
+    missed.length === 0 ? "\nAll goals are met." : `\nMissed: ${missed.map(({ goal }) => goal).join("; ")}`,
   );
   return missed.length === 0 ? 0 : 1;
 }
@@ -147,7 +146,7 @@ async function measure(
     const insertStartMs = performance.now();
     await storeRequests(databaseUrl, { from: options.statusIds, count: options.rows }, signal);
     const insertSeconds = (performance.now() - insertStartMs) / 1_000;
-    say(`stored within ${insertSeconds.toFixed(1)} s; measuring again`);
+    say(`stored in ${insertSeconds.toFixed(1)} s; measuring again`);
     const questions = { quotes, statuses: await statusesOf(options.statusIds + options.rows) };
     const after = await measurePhase(world, bare, questions, options, await countRequests(databaseUrl));
     return { measured: { before, after, chainCost }, insertSeconds };

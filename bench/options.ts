@@ -63,12 +63,12 @@ export function readOptions(args: readonly string[]): BenchOptions {
 function partNamed(text: string): BenchPart {
   const found = benchParts.find((part) => part === text);
   if (found === undefined)
-    throw new RangeError(`--only must be one of ${benchParts.join(", ")}, not ${text}`);
+    throw new RangeError(`--only must be one of ${benchParts.join(", ")}, got ${text}`);
   return found;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
-  throw new RangeError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
+  throw new RangeError(`--${name} must be an integer from ${min} to ${max}, got ${text}`);
 }

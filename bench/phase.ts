@@ -62,7 +62,7 @@ async function measureSingles(
     tookMs.bare.push(...(await tool.singles({ url: bare.url, requests, count })).tookMs);
   }
   const [ours, own] = [percentilesOf(tookMs.ours), percentilesOf(tookMs.bare)];
-  if (ours === undefined || own === undefined) throw new RangeError("no quotes were asked for");
+  if (ours === undefined || own === undefined) throw new RangeError("no quotes were requested");
   return { ours, bare: own };
 }
 

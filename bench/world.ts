@@ -68,7 +68,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       oracles: 0,
       appEnv: nodeEnvironment({ portA: proxies[0].port, portB: proxies[1].port }),
       onProgress,
-      onUnexpectedExit: ({ name, logTail }) => onProgress(`${name} ended by itself\n${logTail}`),
+      onUnexpectedExit: ({ name, logTail }) => onProgress(`${name} exited unexpectedly\n${logTail}`),
       signal,
     });
     toStop.push(system);
@@ -132,7 +132,7 @@ async function startBareServer(
 
 function onlyOne<T>(list: readonly T[]): T {
   const [first] = list;
-  if (first === undefined || list.length !== 1) throw new Error(`${list.length} processes instead of one`);
+  if (first === undefined || list.length !== 1) throw new Error(`${list.length} processes, expected one`);
   return first;
 }
 

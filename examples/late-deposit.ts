@@ -31,7 +31,7 @@ tell("quote", `to be filled within 1 second; request ${quote.requestId}`);
 // 2. Too late. Do not do this with real money: the refund is less the gas that it costs.
 await pause(2_500);
 const deposit = quote.steps[0]?.items[0]?.data;
-if (deposit === undefined) throw new Error("the quote has no deposit");
+if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;
 const hash = await origin.wallet(user).sendTransaction({ to, data, value: BigInt(value) });
 await origin.reads.waitForTransactionReceipt({ hash });

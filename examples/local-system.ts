@@ -33,12 +33,12 @@ process.on("uncaughtException", ({ message }) => {
   process.exit(1);
 });
 
-const notRunning = "no local system runs here: begin with `npm start` in another terminal";
+const notRunning = "no local system is running; start one with `npm start` in another terminal";
 const file = process.env["ENDPOINTS"] ?? new URL("../.localnet/endpoints.json", import.meta.url);
 if (!existsSync(file)) fail(notRunning);
 const system = JSON.parse(readFileSync(file, "utf8")) as Endpoints;
 await fetch(`${system.api.url}/health/live`).catch(() =>
-  fail(`${notRunning} (nothing answers at ${system.api.url})`),
+  fail(`${notRunning} (no response from ${system.api.url})`),
 );
 
 /** Where the service answers. */
@@ -81,7 +81,7 @@ export function chainNamed(wanted: string) {
 /** The `index`-th of the people who have money on both chains from the start. */
 export function someoneRich(index: number) {
   const users = system.accounts.filter(({ role }) => role === "user");
-  return privateKeyToAccount(users[index]?.privateKey ?? fail(`there is no user ${index}`));
+  return privateKeyToAccount(users[index]?.privateKey ?? fail(`user ${index} does not exist`));
 }
 
 /** @param usdc smallest units, six decimals */
@@ -107,7 +107,7 @@ export async function callApi<Answer>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${text}`);
   return JSON.parse(text) as Answer;
 }
 
@@ -120,7 +120,7 @@ export async function untilEnded(requestId: string): Promise<string> {
     if (["success", "failure", "refund"].includes(status)) return status;
     await pause(500);
   }
-  return "still under way after a minute";
+  return "still pending after a minute";
 }
 
 /** What the app has with the service, in US dollars. */
@@ -141,7 +141,7 @@ export function tell(what: string, text: string): void {
 
 /** Ends the program: with code 0 only when the money is where it should be. */
 export function conclude(arrived: boolean, text: string): void {
-  console.log(arrived ? text : `NOT AS PROMISED: ${text}`);
+  console.log(arrived ? text : `UNEXPECTED RESULT: ${text}`);
   process.exitCode = arrived ? 0 : 1;
 }
 

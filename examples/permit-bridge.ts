@@ -39,7 +39,7 @@ const quote = await callApi<Quote>("/quote/v2", {
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
 const [step] = quote.steps;
 const item = step?.items[0];
-if (item === undefined || step?.kind !== "signature") throw new Error("the quote asks for no signature");
+if (item === undefined || step?.kind !== "signature") throw new Error("quote has no signature step");
 tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
 
 // 2. The signature binds what becomes of the money: it can be deposited for this quote, and nothing else.

@@ -41,7 +41,7 @@ tell("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; requ
 //    its own contracts for others, so the call goes through one that is not its own: the user's smart wallet if there is
 //    one, here the public Multicall3. The deposit names the user all the same.
 const deposit = quote.steps[0]?.items[0]?.data;
-if (deposit === undefined) throw new Error("the quote has no deposit");
+if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;
 const before = await appBalance();
 await callApi("/execute", {

@@ -55,7 +55,7 @@ const quote = await callApi<Quote>("/quote/v2", {
   tradeType: "EXACT_INPUT",
 });
 const deposit = quote.steps[0]?.items[0]?.data;
-if (deposit === undefined) throw new Error("the quote has no deposit");
+if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;
 await origin.wallet(user).sendTransaction({ to, data, value: BigInt(value) });
 tell("deposit", `sent for request ${quote.requestId}`);

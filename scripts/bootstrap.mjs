@@ -48,7 +48,7 @@ else
   requireNode(
     24,
     3,
-    ` on ${platform}: Node is installed by the lockfile on ${bundledNodePlatforms.join(" and ")} only`,
+    ` on ${platform}, because the lockfile installs Node only on ${bundledNodePlatforms.join(" and ")}`,
   );
 const [command = "", ...args] = process.argv.slice(2);
 if (command === "example") programs.example = exampleNamed(args.shift());
@@ -130,7 +130,7 @@ async function installWhenNeeded() {
   await takeInstallLock();
   try {
     if (isInstalled(wanted)) return;
-    say("installing packages (the first time takes about a minute)");
+    say("installing packages (takes about a minute the first time)");
     const env = ownCachesWhenHomeIsReadOnly();
     await runStep(
       "installing pnpm",
@@ -149,7 +149,7 @@ async function installWhenNeeded() {
     if (!existsSync(workspaceNode)) {
       rmSync(lockFile, { force: true });
       fail(
-        `node-${platform} was not installed: the download failed, or its hash is not that of pnpm-lock.yaml; try again`,
+        `node-${platform} was not installed: the download failed or its hash differs from pnpm-lock.yaml; try again`,
       );
     }
     writeFileSync(stampFile, wanted);
@@ -194,7 +194,7 @@ async function takeInstallLock() {
       rmSync(lockFile, { force: true });
       continue;
     }
-    if (!told) say(`waiting for the installation that process ${holder} is doing`);
+    if (!told) say(`waiting for process ${holder}, which is installing packages`);
     told = true;
     await sleep(250);
   }
@@ -282,7 +282,7 @@ async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_0
   const tail = output.trimEnd().split("\n").slice(-40).join("\n");
   if (error !== undefined) fail(`${title}: cannot run ${program}: ${error.message}`);
   fail(
-    `${tail}\n${title} failed (${signal ?? `exit code ${code}`}); the end of its output is above.`,
+    `${tail}\n${title} failed (${signal ?? `exit code ${code}`}); see the end of its output above.`,
     exitCodeOf(code, signal),
   );
 }

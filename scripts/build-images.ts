@@ -134,19 +134,21 @@ const proof = await imagesProof();
 const byTag = await imagesByTag();
 if (byTag.length > 0)
   console.log(
-    `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; docs/OPERATIONS.md, "Pinned images", says how`,
+    `images: BASE IMAGES ARE NOT PINNED: ${byTag.join(", ")}; see docs/OPERATIONS.md, "Pinned images"`,
   );
 
 if (proof.isFresh && process.env["CI_FULL"] !== "1") {
   console.log(
-    "images: NOT BUILT: Dockerfiles, lockfile and manifests are those of the last proof; CI_FULL=1 builds",
+    "images: NOT BUILT: Dockerfiles, lockfile and manifests are unchanged since the last proof; set CI_FULL=1 to build",
   );
 } else if ((await runCommand(["docker", "info"], { timeoutMs: 10_000, signal })).ok) {
-  console.log("images: a Docker engine answers: building and starting the images");
+  console.log("images: Docker engine found: building and starting the images");
   for (const image of images) await buildWithDocker(image);
   await proof.keep();
 } else {
-  console.log("images: NO DOCKER ENGINE: running the build stages' own commands in an empty folder instead");
+  console.log(
+    "images: NO DOCKER ENGINE: running the commands of the build stages in an empty directory instead",
+  );
   await buildByHand();
   await proof.keep();
 }
@@ -180,9 +182,8 @@ async function buildWithDocker(image: Image): Promise<void> {
     ["docker", "run", "--rm", "--entrypoint", "sh", tag, "-c", "id -u; command -v npm"],
     bound,
   );
-  if (output.trim() !== "1000")
-    throw new Error(`${tag} must run as node and hold no npm, but says: ${output}`);
-  console.log(`images: ${image.dockerfile}: built, starts as a non-root user, holds no package manager`);
+  if (output.trim() !== "1000") throw new Error(`${tag} must run as node and contain no npm, got: ${output}`);
+  console.log(`images: ${image.dockerfile}: built, starts as a non-root user, contains no package manager`);
 }
 
 /** Runs what both build stages begin with once, as an engine keeps layers, and the rest for each image in a copy of its own. */
@@ -242,7 +243,7 @@ async function tryByHand(image: Image, final: Stage, built: string, laidOut: str
   await expectNothingOfDevelopment(join(laidOut, "app"));
   await expectNotices(join(laidOut, "app"));
   const started = [...new Set(image.refusals.map((r) => basename(r.entry)))].join(", ");
-  console.log(`images: ${image.dockerfile}: build stage ran in an empty folder; started: ${started}`);
+  console.log(`images: ${image.dockerfile}: build stage ran in an empty directory; started: ${started}`);
 }
 
 function loading(modules: readonly string[]): readonly string[] {
@@ -323,7 +324,7 @@ async function runInstructions(
     } else if (name === "RUN") {
       await must(["sh", "-c", text.replaceAll(" /app/", ` ${join(base, "app")}/`)], folder);
     } else {
-      throw new Error(`the build stage has ${name}, which cannot be run by hand`);
+      throw new Error(`build stage has ${name}, which cannot be run without Docker`);
     }
   }
   return inside;
@@ -335,7 +336,7 @@ async function layOut(stage: Stage, built: string, target: string): Promise<void
     if (name !== "COPY") continue;
     const [from, source = "", place = ""] = text.split(/\s+/);
     if (from !== "--from=build")
-      throw new Error(`the final stage copies from elsewhere than the build stage: ${text}`);
+      throw new Error(`the final stage must copy only from the build stage: ${text}`);
     const isFolder = (await stat(join(built, source))).isDirectory();
     const destination = join(target, "app", place, isFolder ? "" : basename(source));
     await cp(join(built, source), destination, { recursive: true, verbatimSymlinks: true });
@@ -362,7 +363,7 @@ function expectRefusal(what: string, ok: boolean, output: string, says: readonly
   const unsaid = says.filter((text) => !`${output}\n`.includes(text));
   if (ok || unsaid.length > 0)
     throw new Error(
-      `${what} must refuse to start with "${unsaid.join('", "')}", but says:\n${output.slice(-4_000)}`,
+      `${what} must refuse to start with "${unsaid.join('", "')}", got:\n${output.slice(-4_000)}`,
     );
 }
 
@@ -374,7 +375,7 @@ async function expectNothingOfDevelopment(app: string): Promise<void> {
     ),
   );
   if (unwanted.length > 0)
-    throw new Error(`the image holds what only development needs: ${unwanted.join(", ")}`);
+    throw new Error(`the image contains development dependencies: ${unwanted.join(", ")}`);
 }
 
 /** The notices, which are made from the workspace, must name every package of the image. */
@@ -387,7 +388,7 @@ async function expectNotices(app: string): Promise<void> {
     .map((match) => `| ${(match?.[1] ?? "").replace("+", "/")}${match?.[2]} | ${match?.[3]} |`);
   const unnamed = installed.filter((row) => !notices.includes(row));
   if (installed.length === 0 || unnamed.length > 0)
-    throw new Error(`THIRD_PARTY_NOTICES.md does not name packages of the image: ${unnamed.join(", ")}`);
+    throw new Error(`THIRD_PARTY_NOTICES.md is missing packages of the image: ${unnamed.join(", ")}`);
 }
 
 async function must(command: readonly [string, ...string[]], cwd: string): Promise<string> {

@@ -13,13 +13,13 @@ const startedAtMs = Date.now();
 
 const names = phases.flat().map((step) => step.name);
 const usage = `usage: npm test -- [options]
-  --only A,B   runs these steps only: ${names.join(", ")}`;
+  --only A,B   run only these steps: ${names.join(", ")}`;
 const wanted = programOptions(usage, wantedSteps);
 
 const interrupt = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
-    say(`${signal}: ending what runs`);
+    say(`${signal}: stopping running steps`);
     interrupt.abort();
   });
 }

@@ -169,9 +169,7 @@ currency that the solver holds on an enabled chain must be in it.
 
 if (process.argv.includes("--check")) {
   if (!sameAsWritten(target, text)) {
-    console.error(
-      "docs/CONFIG.md does not match the settings: run `npm run config-docs` and commit the result",
-    );
+    console.error("docs/CONFIG.md is out of date: run `npm run config-docs` and commit the result");
     process.exitCode = 1;
   }
 } else {

@@ -27,14 +27,13 @@ const found: string[] = [];
 for await (const file of glob(join(repositoryRoot, ".localnet", "*", "logs", "*.log"))) {
   read.push(file);
   for (const name of secretsIn(await readFile(file, "utf8"), secrets))
-    found.push(`${relative(repositoryRoot, file)} holds ${name}`);
+    found.push(`${relative(repositoryRoot, file)} contains ${name}`);
 }
 
 // Without the logs of the services there is nothing to judge, and that is no proof.
 const services = ["api", "worker", "oracle"];
 const silent = services.filter((service) => !read.some((file) => basename(file).startsWith(`${service}-`)));
 for (const line of found) console.error(line);
-for (const service of silent)
-  console.error(`there is no log of any ${service}: run the end-to-end tests first`);
-console.log(`logs: ${read.length} files, ${secrets.length} secrets or forms of them`);
+for (const service of silent) console.error(`no ${service} log found; run the end-to-end tests first`);
+console.log(`logs: ${read.length} files checked for ${secrets.length} secrets and their encodings`);
 if (found.length + silent.length > 0) process.exitCode = 1;

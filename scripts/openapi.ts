@@ -12,7 +12,7 @@ import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
  * differs. Touches no network and no database: the services behind the routes are empty.
  */
 const unused = (): never => {
-  throw new Error("the document is made without calling a service");
+  throw new Error("invariant violated: a service was called while generating the document");
 };
 const kit = {
   log: createLogger({ name: "openapi", level: "silent" }),
@@ -131,7 +131,7 @@ async function write(path: string, app: FastifyInstance): Promise<void> {
   }
   const committed = await readFile(target, "utf8").catch(() => "");
   if (committed === text) return;
-  console.error(`${path} does not describe the service as it is: run \`pnpm openapi\` and commit the file`);
+  console.error(`${path} is out of date: run \`pnpm openapi\` and commit the file`);
   process.exitCode = 1;
 }
 

@@ -68,7 +68,7 @@ async function run(): Promise<number> {
     printResult(result, print);
     if (options.jsonFile !== undefined) await writeResult(options.jsonFile, result);
     if (options.keep && !stopAsked.signal.aborted) {
-      print(`The system stays up until Ctrl-C; Postgres is ${system.databaseUrl}.`);
+      print(`The system keeps running until Ctrl-C; Postgres is ${system.databaseUrl}.`);
       await sleep(2 ** 31 - 1, undefined, { signal: stopAsked.signal }).catch(() => undefined);
     }
     return result.problems.length === 0 ? 0 : 1;
@@ -117,9 +117,9 @@ async function boot(
     blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
     onProgress: say,
     onUnexpectedExit: ({ name, exit, logTail }) => {
-      say(`${name} ended by itself`);
+      say(`${name} exited unexpectedly`);
       accidents.push(
-        `${name} ended by itself (${exit.signal ?? `exit code ${exit.code}`}): ${logTail.slice(-500)}`,
+        `${name} exited unexpectedly (${exit.signal ?? `exit code ${exit.code}`}): ${logTail.slice(-500)}`,
       );
     },
     signal: stopAsked.signal,
@@ -128,7 +128,8 @@ async function boot(
 
 async function soak(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
   const [chainA, chainB] = system.chains;
-  if (chainA === undefined || chainB === undefined) throw new RangeError("a soak needs two chains");
+  if (chainA === undefined || chainB === undefined)
+    throw new RangeError("invariant violated: a soak needs two chains");
   const plans = planRun(options, await readCurrencies(chainA));
   const users = usersOfSeed(options.seed, Math.max(...plans.map(({ user }) => user)) + 1);
   const chains = await Promise.all([
@@ -144,16 +145,16 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
   const runs = plans.map((plan) => newRun(world, plan));
   const database = await openDatabase(system.databaseUrl);
   try {
-    say(`${users.length} users funded; ${runs.length} requests begin`);
+    say(`${users.length} users funded; starting ${runs.length} requests`);
     const chaos = await carryOut(world, runs, options);
     // Half a run proves nothing.
     stopAsked.signal.throwIfAborted();
-    say("waiting until nothing can change any more");
+    say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
     const measures = measuresOf(runs, verdict);
     const busiest = busiestLanes(verdict);
     const resent = chains.reduce((sum, { kept }) => sum + kept.resent, 0);
-    const retries = [...api.retries].map(([cause, times]) => `calls tried again after ${cause}: ${times}`);
+    const retries = [...api.retries].map(([cause, times]) => `calls retried after ${cause}: ${times}`);
     return {
       seed: options.seed,
       requests: runs.length,
@@ -161,7 +162,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       measures,
       remarks: [
         ...chaos.remarks,
-        ...(resent > 0 ? [`${resent} dropped transactions of users were sent again`] : []),
+        ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,
         ...verdict.remarks,
         ...[...busiest].map(

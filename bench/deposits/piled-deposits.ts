@@ -55,7 +55,7 @@ try {
     const quiet = await quotesFor(stage);
     const { quotes: busy, reports, piles } = await withPiles(stage);
     const [before, during] = [percentilesOf(quiet)?.p99, percentilesOf(busy)?.p99];
-    if (before === undefined || during === undefined) throw new Error("no quote was answered");
+    if (before === undefined || during === undefined) throw new Error("no quote succeeded");
     ratios.push(during / before);
     console.log(
       `round ${round}: ${piles} blocks of ${DEPOSITS} deposits, p99 ratio ${(during / before).toFixed(2)}`,
@@ -165,7 +165,7 @@ async function post(url: string, path: string, body: object): Promise<Response> 
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`${path} returned ${answer.status}: ${await answer.text()}`);
   return answer;
 }
 

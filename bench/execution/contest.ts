@@ -117,7 +117,7 @@ async function included(watch: InclusionWatch, hash: Hex): Promise<number> {
   for (;;) {
     const seenAtMs = watch.seenAtMs(hash);
     if (seenAtMs !== undefined) return seenAtMs;
-    if (performance.now() > giveUpAtMs) throw new Error(`operation ${hash} was accepted and never included`);
+    if (performance.now() > giveUpAtMs) throw new Error(`operation ${hash} was accepted but never mined`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -40,7 +40,7 @@ export function watchInclusions(node: NodeAddress): InclusionWatch {
   return {
     seenAtMs: (hash) => {
       const found = seen.get(hash);
-      if (found?.success === false) throw new Error(`operation ${hash} was included and failed`);
+      if (found?.success === false) throw new Error(`operation ${hash} was mined but failed`);
       return found?.atMs;
     },
     stop: async () => {

@@ -12,12 +12,12 @@ export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   const { ours, bundler } = figures;
   return [
     atLeast(
-      "executions accepted, of a bundler's rate",
+      "executions accepted, relative to a bundler",
       median(ours.acceptedPerSecond) / median(bundler.acceptedPerSecond),
       ACCEPTED_RATIO,
     ),
     atMost(
-      "time to inclusion, of a bundler's",
+      "time to inclusion, relative to a bundler",
       median(ours.inclusionMs) / median(bundler.inclusionMs),
       INCLUSION_RATIO,
       "",
@@ -29,7 +29,7 @@ export function judgeExecution(figures: ExecutionFigures): Verdict[] {
 export function executionLines(figures: ExecutionFigures): string[] {
   if (figures.kind === "skipped")
     return [
-      "!!! SKIPPED: sponsored executions beside a bundler. The bundler could not be installed:",
+      "!!! SKIPPED: sponsored executions compared with a bundler. The bundler could not be installed:",
       `!!! ${figures.reason}`,
     ];
   return [
@@ -46,7 +46,7 @@ function lines(
   const rounds = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(" ");
   return [
     `  ${name.padEnd(26)} accepted median ${median(acceptedPerSecond).toFixed(0)} /s   rounds ${rounds(acceptedPerSecond)}`,
-    `  ${"".padEnd(26)} carried out, the same: ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
+    `  ${"".padEnd(26)} executed, the same: ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
     `  ${"".padEnd(26)} included after median ${median(inclusionMs).toFixed(0)} ms   rounds ${rounds(inclusionMs)}`,
   ];
 }

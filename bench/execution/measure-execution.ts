@@ -47,7 +47,7 @@ export async function measureExecution(
       // Blocks as often as on a chain, whoever sends what: a block for each transaction would charge the side that sends more of them with reading them.
       oracles: 0,
       onProgress: say,
-      onUnexpectedExit: ({ name, logTail }) => say(`${name} ended by itself\n${logTail}`),
+      onUnexpectedExit: ({ name, logTail }) => say(`${name} exited unexpectedly\n${logTail}`),
       signal,
     });
     toStop.push(system);
@@ -63,7 +63,7 @@ export async function measureExecution(
     toStop.push(bundler);
     await system.sponsorship.funded;
     const options = isQuick ? quick : full;
-    say(`${options.operations} accounts are deployed`);
+    say(`${options.operations} accounts deployed`);
     const accounts = await deployAccounts(node, options.operations);
     const watch = watchInclusions(node);
     toStop.push(watch);
@@ -79,7 +79,7 @@ export async function measureExecution(
       ourContender(system, accounts, keys),
       bundlerContender(system, bundler, accounts, keys),
     ];
-    say("warming both up");
+    say("warming up both");
     await contest(contenders, arena, { ...options, rounds: 2, paced: 1 });
     say("measuring executions");
     const figures = await contest(contenders, arena, options);

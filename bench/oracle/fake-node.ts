@@ -85,7 +85,7 @@ function madeOf(method: string, parameter: string): unknown {
     return blockAt(parameter === "finalized" ? HEAD_NUMBER : Number(parameter));
   if (method === "eth_getTransactionReceipt") return receiptOf(parameter);
   if (method === "eth_getTransactionByHash") return contentOf(parameter);
-  throw new Error(`nobody taught this node ${method}`);
+  throw new Error(`fake node does not support ${method}`);
 }
 
 function blockAt(number: number): unknown {

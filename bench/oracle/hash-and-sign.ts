@@ -43,7 +43,7 @@ export async function measureSigning(rounds: number, msPerRound: number): Promis
   const executions = Array.from({ length: 1_024 }, (_, index) => executionOf(index));
   for (const execution of executions.slice(0, 32))
     if ((await byUs(execution)) !== (await byViem(execution)))
-      throw new Error("our signature is not the one that viem makes");
+      throw new Error("signature differs from viem's");
 
   const ours: number[] = [];
   const viem: number[] = [];

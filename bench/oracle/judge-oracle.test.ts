@@ -26,7 +26,10 @@ test.for<[OracleFigures, string]>([
   [{ ...good, deposits: pairOf(0.24) }, "deposit attestations"],
   [{ ...good, fills: pairOf(0.09) }, "fill attestations"],
   [{ ...good, signing: { ...good.signing, ratio: 7.9 } }, "hash and sign"],
-  [{ ...good, quorum: { ...good.quorum, addedMs: 5.1 } }, "a quorum adds to its slowest needed answer"],
+  [
+    { ...good, quorum: { ...good.quorum, addedMs: 5.1 } },
+    "latency added by a quorum to its slowest needed response",
+  ],
   [{ ...good, fills: pairOf(Number.NaN) }, "fill attestations"],
 ])("what is not good enough is named: %$", ([figures, goal]) => {
   expect(missed(figures)).toEqual([goal]);

@@ -13,7 +13,7 @@ export function judgeOracle({ deposits, fills, signing, quorum }: OracleFigures)
     atLeast("deposit attestations, of a bare POST", deposits.ratio, DEPOSIT_RATIO),
     atLeast("fill attestations, of a bare POST", fills.ratio, FILL_RATIO),
     atLeast("hash and sign, of viem's rate", signing.ratio, SIGNING_RATIO),
-    atMost("a quorum adds to its slowest needed answer", quorum.addedMs, QUORUM_ADDS_MS, " ms"),
+    atMost("latency added by a quorum to its slowest needed response", quorum.addedMs, QUORUM_ADDS_MS, " ms"),
   ];
 }
 
@@ -24,14 +24,14 @@ const BUSY_ENOUGH = 0.7;
 export function oracleLines({ deposits, fills, signing, quorum }: OracleFigures): string[] {
   const rates = [deposits.ours, deposits.bare, fills.ours, fills.bare];
   return [
-    "The oracle: distinct transactions, every fact of a chain answered at once",
+    "Oracle: distinct transactions, chain facts answered immediately",
     ...pairLines("deposits", "bare POST", deposits, ORACLE_CONNECTIONS),
     ...pairLines("fills", "bare POST", fills, ORACLE_CONNECTIONS),
     `  hash and sign: ${signing.ours.toFixed(0)} /s, viem ${signing.viem.toFixed(0)} /s, ratio ${signing.ratio.toFixed(1)}`,
-    `  quorum: ${quorum.quorumMs.toFixed(2)} ms; its slowest needed answer alone ${quorum.aloneMs.toFixed(2)} ms`,
+    `  quorum: ${quorum.quorumMs.toFixed(2)} ms; its slowest needed response alone ${quorum.aloneMs.toFixed(2)} ms`,
     ...(rates.some(({ busy }) => busy < BUSY_ENOUGH)
       ? [
-          "!!! A server did not have its core, or waited: rates wander. Processor time per answer holds better.",
+          "!!! A server did not have its core to itself, or waited: rates vary. Processor time per response is more reliable.",
         ]
       : []),
   ];

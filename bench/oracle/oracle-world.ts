@@ -111,7 +111,7 @@ async function answerTo({ url }: Target, { method, path, body }: LoadRequest): P
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}${path}`, { method, headers, body: body ?? null });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path} was answered ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${text}`);
   return text;
 }
 

@@ -63,7 +63,7 @@ export async function measureQuorum(turns: number): Promise<QuorumFigures> {
       recover: recoverSigner,
       onWarning: () => undefined,
     });
-    if (quorum?.signers !== 3) throw new Error("the quorum was not reached");
+    if (quorum?.signers !== 3) throw new Error("quorum was not reached");
   };
   const askOne = async (): Promise<void> => void (await running[1]?.peer.ask(route.path, "{}", common));
   try {

@@ -85,8 +85,8 @@ async function costOf(folder: string): Promise<StartCost> {
     for (;;) {
       const answer = await fetch(`http://127.0.0.1:${port}/lives/v1`).catch(() => undefined);
       if (answer?.status === 200) break;
-      if (child.exitCode !== null) throw new Error(`the oracle of ${folder} ended: ${child.exitCode}`);
-      if (deadline.aborted) throw new Error(`the oracle of ${folder} does not start`);
+      if (child.exitCode !== null) throw new Error(`oracle of ${folder} exited: ${child.exitCode}`);
+      if (deadline.aborted) throw new Error(`oracle of ${folder} does not start`);
       await sleep(5);
     }
     const readyMs = performance.now() - startedAtMs;

@@ -6,7 +6,7 @@ const MEDIAN_MS = 250;
 export function judgePush({ subscribers, heardMs }: PushFigures): Verdict[] {
   return [
     atMost(
-      `end of a request heard by ${subscribers.toLocaleString("en")} sockets, median`,
+      `end of a request received by ${subscribers.toLocaleString("en")} sockets, median`,
       heardMs.p50,
       MEDIAN_MS,
       " ms",
@@ -18,7 +18,7 @@ export function judgePush({ subscribers, heardMs }: PushFigures): Verdict[] {
 export function pushLines({ subscribers, heardMs, commitsPerSecond }: PushFigures): string[] {
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   return [
-    `Push: ${subscribers.toLocaleString("en")} sockets on one process, each told of the end of its request`,
+    `Push: ${subscribers.toLocaleString("en")} sockets on one process, each notified of the end of its request`,
     `  from commit to client       median ${ms(heardMs.p50)}   p90 ${ms(heardMs.p90)}   p99 ${ms(heardMs.p99)}   most ${ms(heardMs.max)}`,
     `  commits                     ${commitsPerSecond.toFixed(0)} /s`,
   ];

@@ -81,7 +81,7 @@ export async function measurePush(
     });
     const heardMs = percentilesOf(measured);
     if (heardMs === undefined || measured.length < subscribers)
-      throw new Error(`${subscribers - measured.length} subscribers were not told of the end`);
+      throw new Error(`${subscribers - measured.length} subscribers were not notified of the end`);
     const tookMs = Math.max(...committedAtMs) - (committedAtMs[WARM_UP] ?? 0);
     return { subscribers, heardMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
   } finally {
@@ -101,7 +101,7 @@ async function fillAll(
   const fill = async (index: number, requestId: RequestTerms["requestId"]): Promise<void> => {
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       const txHashes = [someHash()];
       await transition(services, tx, record, { kind: "fillMined" }, { txHashes });
       committedAtMs[index] = preciseNowMs();
@@ -129,15 +129,15 @@ function followers(
 ): { readonly ready: Promise<void>; count(): number } {
   let count = 0;
   const ready = Promise.withResolvers<void>();
-  clients.once("exit", () => ready.reject(new Error("the subscribers ended by themselves")));
+  clients.once("exit", () => ready.reject(new Error("subscribers exited unexpectedly")));
   clients.on("message", (message: Message) => {
     if ("ready" in message) ready.resolve();
     else if ("failed" in message)
-      ready.reject(new Error(`the subscribers failed: ${message.failed}; is "ulimit -n" too low?`));
+      ready.reject(new Error(`subscribers failed: ${message.failed}; is "ulimit -n" too low?`));
     else
       for (const [index, atMs] of message.arrived) {
         // A second one would be a defect, and must not look faster or slower.
-        if (heardAtMs[index] !== undefined) throw new Error("a client was told of the same end twice");
+        if (heardAtMs[index] !== undefined) throw new Error("a client was notified of the same end twice");
         heardAtMs[index] = atMs;
         count++;
       }

@@ -74,7 +74,7 @@ async function measure(
   onProgress(`measuring quotes with swaps, ${AT_A_TIME} at a time`);
   const crowd = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
     const { tookMs } = await tool.crowd({ url: api.url, requests, connections: AT_A_TIME, seconds });
-    return percentilesOf(tookMs) ?? fail("no quotes were asked for");
+    return percentilesOf(tookMs) ?? fail("no quotes were requested");
   };
   const tookMs = await crowd(swaps, rounds * secondsPerLoad);
   const perKindMs: { kind: SwapKind; tookMs: Percentiles }[] = [];
@@ -91,7 +91,7 @@ async function measure(
     { rounds, seconds: secondsPerLoad, connections: AT_A_TIME },
   );
 
-  onProgress("counting chain calls while no block comes");
+  onProgress("counting chain calls while no block is mined");
   const counted = await world.withoutWorker(
     async () =>
       await withoutBlocks(chains, async () => {

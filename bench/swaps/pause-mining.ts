@@ -24,5 +24,5 @@ async function setInterval(url: string, seconds: number): Promise<void> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_setIntervalMining", params: [seconds] }),
   });
-  if (!answer.ok) throw new Error(`the node did not change its mining: ${answer.status}`);
+  if (!answer.ok) throw new Error(`node did not change its mining mode: ${answer.status}`);
 }

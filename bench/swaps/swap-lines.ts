@@ -12,7 +12,7 @@ export function swapLines({ tookMs, perKindMs, rates, withoutBlocks }: SwapFigur
     line("all in turn", tookMs),
     ...perKindMs.map((one) => line(`swaps ${one.kind}`, one.tookMs)),
     ...pairLines("with swaps", "without", rates, 20),
-    `  while no block came        ${withoutBlocks.calls} chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes, ` +
-      `${withoutBlocks.idleCalls} in as long a time without quotes`,
+    `  no block mined             ${withoutBlocks.calls} chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes, ` +
+      `${withoutBlocks.idleCalls} in the same time without quotes`,
   ];
 }

@@ -46,7 +46,7 @@ const worth: Readonly<Record<string, string>> = {
 export function swapBodies(kind: SwapKind, chains: readonly [Chain, Chain], users: number): QuoteBody[] {
   const forms = pairs[kind].flatMap((pair) => tradeTypes.map((tradeType) => ({ pair, tradeType })));
   return Array.from({ length: users }, (_, index) => {
-    const { pair, tradeType } = forms[index % forms.length] ?? fail("a kind has its forms");
+    const { pair, tradeType } = forms[index % forms.length] ?? fail("invariant violated: kind without forms");
     const turned = Math.floor(index / forms.length) % 2 === 1;
     const origin = chains[turned ? 1 : 0];
     const destination = kind === "on one chain" ? origin : chains[turned ? 0 : 1];
@@ -68,7 +68,7 @@ function addressOf(chain: Chain, symbol: string): Address {
 
 function amountOf(chain: Chain, symbol: string): bigint {
   const { decimals } = symbol === chain.native.symbol ? chain.native : tokenOf(chain, symbol);
-  return parseUnits(worth[symbol] ?? fail(`nobody said what ${symbol} is worth`), decimals);
+  return parseUnits(worth[symbol] ?? fail(`no value configured for ${symbol}`), decimals);
 }
 
 function tokenOf(chain: Chain, symbol: string): Chain["tokens"][number] {

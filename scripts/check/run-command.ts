@@ -45,9 +45,9 @@ export async function runCommand(
     output += `\n${why}\n`;
     if (child.pid !== undefined) process.kill(-child.pid, by);
   };
-  const onAbort = () => end("ended on request", "SIGTERM");
+  const onAbort = () => end("stopped on request", "SIGTERM");
   const timer = setTimeout(
-    () => end(`ended after ${options.timeoutMs / 1000} s`, "SIGKILL"),
+    () => end(`timed out after ${options.timeoutMs / 1000} s`, "SIGKILL"),
     options.timeoutMs,
   );
   options.signal.addEventListener("abort", onAbort, { once: true });

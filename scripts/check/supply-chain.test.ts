@@ -38,7 +38,7 @@ test("the bootstrap script refuses to go on when the pinned Node was not install
       encoding: "utf8",
     });
     expect(stderr).toContain(
-      "was not installed: the download failed, or its hash is not that of pnpm-lock.yaml",
+      "was not installed: the download failed or its hash differs from pnpm-lock.yaml",
     );
     expect(status).toBe(1);
   } finally {

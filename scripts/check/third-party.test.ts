@@ -31,7 +31,7 @@ test.each(["GPL-3.0", "LGPL-3.0-or-later", "BUSL-1.1", "(MIT AND GPL-3.0)", "UNL
 test("a GPL text is refused although the manifest says MIT", () => {
   const text = "                    GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007";
   expect(licenseProblems([dependency("MIT", text)])).toEqual([
-    "some-package@1.2.3: its license file holds a GPL or BUSL text. Keep it out of production dependencies",
+    "some-package@1.2.3: its license file contains a GPL or BUSL text; remove it from the production dependencies",
   ]);
 });
 

@@ -91,9 +91,9 @@ export function licenseProblems(packages: readonly ThirdPartyPackage[]): readonl
         `license ${license === "" ? "is missing" : license}, expected ${[...ALLOWED_LICENSES].join(", ")}`,
       );
     if (texts.some((text) => FORBIDDEN_TEXTS.test(text.slice(0, 500))))
-      problems.push("its license file holds a GPL or BUSL text");
+      problems.push("its license file contains a GPL or BUSL text");
     return problems.map(
-      (problem) => `${name}@${version}: ${problem}. Keep it out of production dependencies`,
+      (problem) => `${name}@${version}: ${problem}; remove it from the production dependencies`,
     );
   });
 }

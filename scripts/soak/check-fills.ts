@@ -29,7 +29,7 @@ export async function checkFills(
     const what = `${name}: transaction ${transaction.hash} of the solver (nonce ${transaction.nonce})`;
     if (!transaction.succeeded) problems.push(`${what} reverted`);
     else if (orderId === undefined || !due.has(orderId))
-      problems.push(`${what} pays no order of this chain: ${orderId ?? "no id"}`);
+      problems.push(`${what} pays no order on this chain: ${orderId ?? "no id"}`);
     else paidBy.set(orderId, [...(paidBy.get(orderId) ?? []), payment]);
   }
   for (const [orderId, run] of due) {
@@ -38,8 +38,7 @@ export async function checkFills(
   }
   const nonces = payments.map(({ transaction }) => transaction.nonce);
   const gap = nonces.findIndex((nonce, index) => nonce !== chain.solverStartNonce + index);
-  if (gap !== -1)
-    problems.push(`${name}: nonce ${nonces[gap]} stands where ${chain.solverStartNonce + gap} should`);
+  if (gap !== -1) problems.push(`${name}: nonce is ${nonces[gap]}, expected ${chain.solverStartNonce + gap}`);
 
   const lane = (await database.lanes(world.system.solver.address)).find(
     ({ chainId }) => chainId === chain.chain.id,
@@ -50,14 +49,13 @@ export async function checkFills(
   });
   if (lane === undefined) return [...problems, `${name}: the database has no lane`];
   if (lane.nextNonce !== onChain)
-    problems.push(`${name}: the lane's next nonce is ${lane.nextNonce}, the chain's ${onChain}`);
+    problems.push(`${name}: next nonce of the lane is ${lane.nextNonce}, on chain ${onChain}`);
   if (lane.minedAttempts !== payments.length)
     problems.push(
-      `${name}: the tables know ${lane.minedAttempts} mined attempts, the chain has ${payments.length} transactions of the solver`,
+      `${name}: the tables have ${lane.minedAttempts} mined attempts, the chain has ${payments.length} solver transactions`,
     );
   const known = await database.minedAttemptHashes();
   for (const { transaction } of payments)
-    if (!known.has(transaction.hash))
-      problems.push(`${name}: no slot says that ${transaction.hash} was mined`);
+    if (!known.has(transaction.hash)) problems.push(`${name}: no slot records ${transaction.hash} as mined`);
   return problems;
 }

@@ -34,11 +34,11 @@ export async function checkMoney(
   const who = naming(world, chain, facts.runs);
   const wrong = differences(observed, expected).map(
     ({ currency, account, amount, expected: should }) =>
-      `${chain.chain.name}: ${who(account)} changed by ${amount} ${name(currency)} instead of ${should} (off by ${amount - should})`,
+      `${chain.chain.name}: ${who(account)} changed by ${amount} ${name(currency)}, expected ${should} (difference ${amount - should})`,
   );
   const unbalanced = imbalances(observed).map(
     ({ currency, sum }) =>
-      `${chain.chain.name}: all changes of ${name(currency)} and what was burnt sum to ${sum} instead of 0`,
+      `${chain.chain.name}: all changes of ${name(currency)} and the gas used sum to ${sum}, expected 0`,
   );
   return { problems: [...unbalanced, ...wrong], accounts: accounts.length };
 }

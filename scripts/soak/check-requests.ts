@@ -36,7 +36,7 @@ async function problemsOf(
   const problems: string[] = [];
   const expect = (what: string, is: unknown, should: unknown): void => {
     if (JSON.stringify(is) !== JSON.stringify(should))
-      problems.push(`${what} is ${JSON.stringify(is)} instead of ${JSON.stringify(should)}`);
+      problems.push(`${what} is ${JSON.stringify(is)}, expected ${JSON.stringify(should)}`);
   };
   const status = await world.api.status(quote.requestId);
   expect("status", status.status, "success");
@@ -50,11 +50,11 @@ async function problemsOf(
     return problems;
   }
   const fill = byOrder.get(`${world.chains[plan.destination].chain.id} ${quote.protocol.v2.orderId}`);
-  if (fill === undefined) return [...problems, "no fill of its order is on the chain"];
+  if (fill === undefined) return [...problems, "chain has no fill of its order"];
   expect("txHashes", status.txHashes, [fill.transaction.hash]);
   expect("currency of the fill", fill.currency.toLowerCase(), plan.receive.address.toLowerCase());
   expect("recipient of the fill", fill.recipient.toLowerCase(), run.recipient.toLowerCase());
   const minimum = BigInt(quote.details.currencyOut.minimumAmount);
-  if (fill.amount < minimum) problems.push(`got ${fill.amount}, less than the promised ${minimum}`);
+  if (fill.amount < minimum) problems.push(`received ${fill.amount}, less than the guaranteed ${minimum}`);
   return problems;
 }

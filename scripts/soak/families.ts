@@ -52,7 +52,7 @@ export async function soakFamilies(
   accidents: readonly string[],
 ): Promise<SoakResult> {
   const { families } = system;
-  if (families === undefined) throw new RangeError("the system was started without other families");
+  if (families === undefined) throw new RangeError("the system was started without the other chain families");
   const api = createApiClient(system.endpoints.api.url);
   const chains = await api.chains();
   const currencyOf = (name: string, symbol: string): string => {
@@ -97,7 +97,7 @@ export async function soakFamilies(
           outcomes.push(outcome);
           say(`user ${user}: ${from.chain} -> ${to.chain}: ${outcome.status}`);
           if (outcome.status !== "success")
-            problems.push(`${from.chain} -> ${to.chain} ended as ${outcome.status}`);
+            problems.push(`${from.chain} -> ${to.chain} ended with ${outcome.status}`);
         } catch (error) {
           problems.push(
             `${from.chain} -> ${to.chain}: ${error instanceof Error ? error.message : String(error)}`,
@@ -122,7 +122,7 @@ export async function soakFamilies(
         list.map(({ tookMs }) => tookMs),
       ]),
     ),
-    remarks: [`${killed} times a worker was killed`],
+    remarks: [`workers killed: ${killed}`],
     problems,
   };
 }
@@ -213,7 +213,7 @@ async function accountFor(
       received += has;
       const most = expected + (expected * MOST_EXCESS_BPS) / 10_000n;
       if (status === "success" ? has < minimum || has > most : has !== 0n)
-        problems.push(`${place.chain}: a recipient of ${minimum} to ${expected} has ${has} (${status})`);
+        problems.push(`${place.chain}: recipient has ${has}, expected ${minimum} to ${expected} (${status})`);
     }
     const deposited = outcomes
       .filter(({ from }) => from === place)
@@ -225,12 +225,12 @@ async function accountFor(
       solver: now.solver - then.solver,
     };
     const sum = change.users + change.depository + change.solver + received + fees;
-    if (sum !== 0n) problems.push(`${place.chain}: all changes and fees sum to ${sum} instead of 0`);
+    if (sum !== 0n) problems.push(`${place.chain}: all changes and fees sum to ${sum}, expected 0`);
     if (change.depository !== deposited)
-      problems.push(`${place.chain}: the depository has ${change.depository} more instead of ${deposited}`);
+      problems.push(`${place.chain}: depository balance grew by ${change.depository}, expected ${deposited}`);
     // Of Bitcoin both sides pay the network in the same coin.
     if (fees === 0n && change.solver !== -received)
-      problems.push(`${place.chain}: the solver has ${change.solver} more instead of ${-received}`);
+      problems.push(`${place.chain}: solver balance changed by ${change.solver}, expected ${-received}`);
   }
   return problems;
 }
@@ -247,7 +247,7 @@ async function hubWatches(system: System, places: readonly FamilyPlace[]): Promi
   const { hub, oracles } = system.endpoints;
   const [home] = system.chains;
   if (hub === undefined || home === undefined)
-    throw new RangeError("families are attested: oracles are needed");
+    throw new RangeError("invariant violated: a families run needs oracles");
   return await Promise.all(
     places.map(async (place) => ({
       place,
@@ -280,7 +280,7 @@ async function unsettled(watches: readonly HubWatch[], outcomes: readonly Outcom
         const { before, after } = await grownBy(owed, deadline);
         return after - before === owed
           ? []
-          : [`${place.chain}: the hub owes the solver ${after - before} instead of ${owed}`];
+          : [`${place.chain}: the hub owes the solver ${after - before}, expected ${owed}`];
       } catch (error) {
         return [`${place.chain}: ${error instanceof Error ? error.message : String(error)}`];
       }

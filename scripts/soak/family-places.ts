@@ -36,10 +36,10 @@ export async function familyPlaces(
   currencyOf: (chain: string, symbol: string) => string,
 ): Promise<readonly FamilyPlace[]> {
   const { families } = system;
-  if (families === undefined) throw new RangeError("the system was started without other families");
+  if (families === undefined) throw new RangeError("the system was started without the other chain families");
   const idOf = (name: string): number => {
     const found = listed.find((chain) => chain.name === name);
-    if (found === undefined) throw new Error(`GET /chains lists no chain called ${name}`);
+    if (found === undefined) throw new Error(`GET /chains lists no chain ${name}`);
     return found.id;
   };
   const solverKey = familyKey("solver");
@@ -110,7 +110,7 @@ export async function familyPlaces(
 
 async function ask<Answer>(url: string): Promise<Answer> {
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-  if (!response.ok) throw new Error(`${new URL(url).pathname} was answered ${response.status}`);
+  if (!response.ok) throw new Error(`${new URL(url).pathname} returned ${response.status}`);
   return (await response.json()) as Answer;
 }
 

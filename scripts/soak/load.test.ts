@@ -5,10 +5,10 @@ test("a run that made fewer kills or reorgs than asked, or reorgs that hit nobod
   const asked = { kills: 2, reorgs: 3 };
   expect(missedChaos(asked, { kills: 2, reorgs: 3, dropped: 1 })).toEqual([]);
   expect(missedChaos(asked, { kills: 1, reorgs: 0, dropped: 0 })).toEqual([
-    "only 1 of 2 worker kills were made",
-    "only 0 of 3 reorgs were made",
+    "only 1 of 2 worker kills happened",
+    "only 0 of 3 reorgs happened",
   ]);
   expect(missedChaos(asked, { kills: 2, reorgs: 3, dropped: 0 })).toEqual([
-    "no reorg dropped a transaction of a user",
+    "no reorg dropped a user transaction",
   ]);
 });

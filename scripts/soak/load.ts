@@ -65,7 +65,7 @@ async function breakThings(
   return {
     remarks: [
       `${kills} workers killed`,
-      `${chain.chain.name} reorganised ${reorgs.depths.length} times (${reorgs.depths.join(", ")} deep), ${reorgs.dropped} transactions of users dropped`,
+      `${chain.chain.name} reorged ${reorgs.depths.length} times (depths ${reorgs.depths.join(", ")}), ${reorgs.dropped} user transactions dropped`,
     ],
     problems: missedChaos(chaos, { kills, reorgs: reorgs.depths.length, dropped: reorgs.dropped }),
   };
@@ -77,9 +77,9 @@ export function missedChaos(
   made: { readonly kills: number; readonly reorgs: number; readonly dropped: number },
 ): string[] {
   return [
-    ...(made.kills < asked.kills ? [`only ${made.kills} of ${asked.kills} worker kills were made`] : []),
-    ...(made.reorgs < asked.reorgs ? [`only ${made.reorgs} of ${asked.reorgs} reorgs were made`] : []),
-    ...(made.reorgs > 0 && made.dropped === 0 ? ["no reorg dropped a transaction of a user"] : []),
+    ...(made.kills < asked.kills ? [`only ${made.kills} of ${asked.kills} worker kills happened`] : []),
+    ...(made.reorgs < asked.reorgs ? [`only ${made.reorgs} of ${asked.reorgs} reorgs happened`] : []),
+    ...(made.reorgs > 0 && made.dropped === 0 ? ["no reorg dropped a user transaction"] : []),
   ];
 }
 

@@ -20,18 +20,18 @@ export interface SoakOptions {
 
 export const usage = `usage: npm run soak -- [options]
   --requests N     requests to start within 20 s (default 200)
-  --chaos          two APIs, two workers; workers are killed and one chain reorganises meanwhile
-  --kills N        how often a worker is killed in chaos (default 10)
-  --reorgs N       how often a chain reorganises in chaos (default 5)
-  --once-latency   30 requests one after another: what a fill takes when nothing else happens
+  --chaos          two APIs and two workers; workers are killed and one chain reorgs during the run
+  --kills N        number of worker kills with --chaos (default 10)
+  --reorgs N       number of reorgs with --chaos (default 5)
+  --once-latency   30 requests in sequence, to measure the latency of a fill on an idle system
   --lane N         N fills in flight at once on one lane, with slow blocks
-  --takeovers N    N times the leading worker is killed, frozen or cut off from Postgres: another leads within 10 s; 4 requests each
-  --routes         every pair of currencies with every trade type, swaps of all kinds among them, all at once
-  --families       between chains of all families (EVM, Solana, Bitcoin, a perpetuals exchange), attested and settled; 60 requests unless --requests says
+  --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 10 s; 4 requests each
+  --routes         every currency pair with every trade type, including all kinds of swaps, concurrently
+  --families       transfers between all chain families (EVM, Solana, Bitcoin, Hyperliquid), attested and settled (default 60 requests)
   --port-base P    first of the ports to use (default 19500)
-  --seed S         repeats the requests of an earlier run (default: another one each time)
-  --json FILE      writes the figures and findings there as well
-  --keep           leaves the system up at the end, until Ctrl-C`;
+  --seed S         repeat the requests of an earlier run (default: random)
+  --json FILE      also write figures and findings to FILE
+  --keep           keep the system running at the end, until Ctrl-C`;
 
 const usualRequests: Readonly<Record<Mode, number>> = {
   load: 200,
@@ -70,14 +70,16 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     ...(values.families ? ["families" as const] : []),
   ];
   if (modes.length > 1)
-    throw new RangeError("one of --lane, --takeovers, --once-latency, --routes and --families at a time");
+    throw new RangeError(
+      "--lane, --takeovers, --once-latency, --routes and --families are mutually exclusive",
+    );
   const [mode = "load"] = modes;
   if (mode !== "load" && mode !== "families" && values.chaos)
-    throw new RangeError("--chaos goes with --requests and --families only");
+    throw new RangeError("--chaos is only supported with --requests and --families");
   if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
-    throw new RangeError("--kills and --reorgs go with --chaos only");
+    throw new RangeError("--kills and --reorgs require --chaos");
   if (mode === "families" && values.reorgs !== undefined)
-    throw new RangeError("--reorgs goes with --requests only: a families run makes no reorgs");
+    throw new RangeError("--reorgs is not supported with --families");
   return {
     mode,
     requests:
@@ -99,6 +101,6 @@ function wholeNumber(name: string, text: string | undefined, byDefault: number, 
   if (text === undefined) return byDefault;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > most)
-    throw new RangeError(`--${name} must be a whole number from 1 to ${most}, not ${text}`);
+    throw new RangeError(`--${name} must be an integer from 1 to ${most}, got ${text}`);
   return value;
 }

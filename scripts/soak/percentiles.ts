@@ -19,7 +19,7 @@ export function percentilesOf(values: readonly number[]): Percentiles | undefine
 /** One line for people. */
 export function percentileLine(name: string, values: readonly number[]): string {
   const found = percentilesOf(values);
-  if (found === undefined) return `${name.padEnd(46)} nothing measured`;
+  if (found === undefined) return `${name.padEnd(46)} no measurements`;
   const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0).padStart(7);
   const { count, p50, p90, p99, max } = found;
   return `${name.padEnd(46)} p50 ${ms(p50)}  p90 ${ms(p90)}  p99 ${ms(p99)}  max ${ms(max)} ms  (${count})`;

@@ -49,7 +49,7 @@ export async function reorganise(options: ReorgOptions): Promise<{ depths: numbe
     await chain.client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
     depths.push(depth);
     dropped += hit;
-    say(`${chain.chain.name} reorganised ${depth} deep, ${hit} transactions of users dropped`);
+    say(`${chain.chain.name} reorged at depth ${depth}, ${hit} user transactions dropped`);
   }
   return { depths, dropped };
 }

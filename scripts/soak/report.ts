@@ -14,9 +14,9 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
     tookMs: timing.firstBroadcastAtMs - timing.seenAtMs,
   }));
   return new Map([
-    ["quote, as the client waits", runs.flatMap(({ quoteMs }) => quoteMs ?? [])],
+    ["quote, client latency", runs.flatMap(({ quoteMs }) => quoteMs ?? [])],
     [
-      "deposit mined -> success, as the client sees it",
+      "deposit mined -> success, seen by the client",
       runs.flatMap(({ payment, successAtMs, last }) =>
         payment?.firstMinedAtMs === undefined || successAtMs === undefined || last?.status !== "success"
           ? []
@@ -28,7 +28,7 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
       toBroadcast.filter(({ confirmations }) => confirmations === 0).map(({ tookMs }) => tookMs),
     ],
     [
-      "  the same, with more confirmations to wait for",
+      "  the same, with more confirmations",
       toBroadcast.filter(({ confirmations }) => confirmations > 0).map(({ tookMs }) => tookMs),
     ],
   ]);
@@ -66,10 +66,8 @@ export function missedBounds(
   const found = percentilesOf(measures.get(toBroadcastName) ?? []);
   if (found === undefined) return ["no fill was measured"];
   return [
-    ...(found.p50 > FILL_BOUNDS_MS.p50
-      ? [`the median to the broadcast is above ${FILL_BOUNDS_MS.p50} ms`]
-      : []),
-    ...(found.p99 > FILL_BOUNDS_MS.p99 ? [`the p99 to the broadcast is above ${FILL_BOUNDS_MS.p99} ms`] : []),
+    ...(found.p50 > FILL_BOUNDS_MS.p50 ? [`median time to broadcast exceeds ${FILL_BOUNDS_MS.p50} ms`] : []),
+    ...(found.p99 > FILL_BOUNDS_MS.p99 ? [`p99 time to broadcast exceeds ${FILL_BOUNDS_MS.p99} ms`] : []),
   ];
 }
 
@@ -97,7 +95,7 @@ export function printResult(result: SoakResult, print: (line: string) => void): 
     print(`… and ${result.problems.length - SHOWN_PROBLEMS} more problems`);
   print(
     result.problems.length === 0
-      ? `All ${result.requests} requests succeeded and every unit is accounted for (seed ${result.seed}).`
+      ? `All ${result.requests} requests succeeded and every base unit is accounted for (seed ${result.seed}).`
       : `${result.succeeded} of ${result.requests} requests succeeded; ${result.problems.length} problems (seed ${result.seed}).`,
   );
 }

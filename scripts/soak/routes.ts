@@ -23,7 +23,8 @@ export async function soakRoutes(
   const client = createClient(system.endpoints.api.url);
   const listed = await client.chains();
   const [one, other] = system.chains;
-  if (one === undefined || other === undefined) throw new RangeError("routes need two chains");
+  if (one === undefined || other === undefined)
+    throw new RangeError("invariant violated: a routes run needs two chains");
   const chains = [
     await openChain(system, one, [], false),
     await openChain(system, other, [], false),
@@ -51,7 +52,7 @@ export async function soakRoutes(
       seed,
       requests: check.outcomes.length,
       succeeded: check.outcomes.length - failed.length,
-      measures: new Map([["a route, from the quote to its end", check.outcomes.map(({ tookMs }) => tookMs)]]),
+      measures: new Map([["route, from quote to end", check.outcomes.map(({ tookMs }) => tookMs)]]),
       remarks: [],
       problems: [...accidents, ...problems],
     };
@@ -96,7 +97,7 @@ async function accountFor(
     const sum = [...of.values()].reduce((total, one) => total + one, 0n);
     // What is wrapped is made of coin that its contract holds.
     const made = currency === liquidity?.wrappedNative ? changes.get(id, NATIVE_CURRENCY, currency) : 0n;
-    if (sum !== made) problems.push(`${name}: all changes of ${symbol} sum to ${sum} instead of ${made}`);
+    if (sum !== made) problems.push(`${name}: all changes of ${symbol} sum to ${sum}, expected ${made}`);
     if ((of.get("passed through") ?? 0n) !== 0n)
       problems.push(`${name}: ${of.get("passed through")} ${symbol} stayed in router or approval proxy`);
     if (!allWentWell) continue;
@@ -106,7 +107,7 @@ async function accountFor(
     };
     for (const role of ["users", "recipients"] as const)
       if ((of.get(role) ?? 0n) !== should[role])
-        problems.push(`${name}: ${symbol} of ${role} changed by ${of.get(role)} instead of ${should[role]}`);
+        problems.push(`${name}: ${symbol} of ${role} changed by ${of.get(role)}, expected ${should[role]}`);
   }
   return problems;
 }

@@ -86,7 +86,7 @@ export async function pay(world: World, run: RequestRun, deadline: AbortSignal):
       if (receipt.status !== "success") throw new Error(`step ${step.id}: ${sent.hash} reverted`);
     }
   }
-  if (run.payment === undefined) throw new Error("the quote has no step that pays");
+  if (run.payment === undefined) throw new Error("quote has no payment step");
 }
 
 /** A reorg may have taken the approval away for a moment, so a refusal is asked again. */

@@ -43,13 +43,13 @@ export async function runTakeovers(
     const after = some.slice(REQUESTS_PER_TAKEOVER / 2).map(begin);
     const takeover = await breaking;
     tookMs.push(takeover.tookMs);
-    const text = `${takeover.worker}: ${fault}, another led after ${Math.round(takeover.tookMs)} ms`;
+    const text = `${takeover.worker}: ${fault}, another worker led after ${Math.round(takeover.tookMs)} ms`;
     say(`${text} (${round + 1} of ${takeovers})`);
     if (takeover.tookMs > TAKEOVER_BOUND_MS) problems.push(text);
     await takeover.heal();
     await Promise.all([...before, ...after]);
   }
   const found = percentilesOf(tookMs);
-  const remark = `${tookMs.length} takeovers, half of them within ${Math.round(found?.p50 ?? 0)} ms, all within ${Math.round(Math.max(0, ...tookMs))} ms`;
+  const remark = `${tookMs.length} takeovers, median ${Math.round(found?.p50 ?? 0)} ms, maximum ${Math.round(Math.max(0, ...tookMs))} ms`;
   return { remarks: [remark], problems };
 }

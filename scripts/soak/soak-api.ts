@@ -81,6 +81,6 @@ async function once(url: string, body: object | undefined): Promise<Outcome> {
     return { kind: "failed", cause, retryable, text };
   } catch (error) {
     const cause = error instanceof Error ? error.name : "unknown";
-    return { kind: "failed", cause: `no answer (${cause})`, retryable: true, text: String(error) };
+    return { kind: "failed", cause: `no response (${cause})`, retryable: true, text: String(error) };
   }
 }

@@ -31,7 +31,7 @@ export function workerCables(): WorkerCables {
     },
     of(worker) {
       const cable = cables.get(worker);
-      if (cable === undefined) throw new RangeError(`worker ${worker} has no cable`);
+      if (cable === undefined) throw new RangeError(`worker ${worker} has no network link`);
       return cable;
     },
     async close() {
@@ -124,5 +124,5 @@ async function untilReady({ url, name }: SystemProcess): Promise<void> {
     if (isReady) return;
     await sleep(ASK_EVERY_MS);
   }
-  throw new Error(`${name} is not ready a minute after it was healed`);
+  throw new Error(`${name} is not ready a minute after its recovery`);
 }

@@ -64,7 +64,7 @@ test("there is no example that this does not run", async () => {
 test("an example says in one line that no system runs", async () => {
   const { code, stderr } = await run("account-transfer", "/nowhere/endpoints.json");
   expect(code).toBe(1);
-  expect(stderr).toBe("no local system runs here: begin with `npm start` in another terminal\n");
+  expect(stderr).toBe("no local system is running; start one with `npm start` in another terminal\n");
 });
 
 test.each(["account-transfer", "sdk-bridge"])(
@@ -78,7 +78,7 @@ test.each(["account-transfer", "sdk-bridge"])(
     try {
       expect(await run(name, file)).toMatchObject({
         code: 1,
-        stderr: `no local system runs here: begin with \`npm start\` in another terminal (nothing answers at ${url})\n`,
+        stderr: `no local system runs here: begin with \`npm start\` in another terminal (no response from ${url})\n`,
       });
     } finally {
       await rm(folder, { recursive: true });

@@ -76,7 +76,7 @@ async function startNpm() {
   npm.stderr.on("data", (chunk) => (output += String(chunk)));
   const { pid } = npm;
   if (pid === undefined) throw new Error("npm cannot be started");
-  await expect.poll(() => output, { timeout: 90_000, interval: 200 }).toContain("The system stays up");
+  await expect.poll(() => output, { timeout: 90_000, interval: 200 }).toContain("The system keeps running");
   return { pid, output: () => output };
 }
 
@@ -93,7 +93,7 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
       expect(output()).toContain("--set RATE_LIMT is set but is not a known setting");
       process.kill(pid, signal);
       await expect.poll(async () => await leftOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
-      expect(output()).toContain("nothing of it runs any more");
+      expect(output()).toContain("stopped; all processes have ended");
     } finally {
       for (const one of await leftOf(tree)) process.kill(one.pid, "SIGKILL");
     }

@@ -85,7 +85,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const happens: HistoryWorld["happens"] = async (terms, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       return (await transition(services, tx, record, event, change, {})).decision.kind;
     });
   const deposit = async (terms: RequestTerms, block: bigint): Promise<Paid> => {

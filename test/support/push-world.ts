@@ -121,7 +121,7 @@ export async function pushWorld({
   const happens: PushWorld["happens"] = async (requestId, event, change) =>
     await uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       return (await transition(services, tx, record, event, change)).decision.kind;
     });
   return {

@@ -88,7 +88,7 @@ export async function migrate(
           );
         const pauseMs = Math.min(500 * 2 ** attempt, MAX_PAUSE_MS);
         report(
-          `migration ${current}: tables are in use, nothing was changed; ` +
+          `migration ${current}: tables are locked by other transactions, nothing was changed; ` +
             `attempt ${attempt + 1} of ${MAX_ATTEMPTS} in ${pauseMs / 1_000} s (oldest transaction: ${blocker})`,
         );
         await sleep(pauseMs);
@@ -107,7 +107,7 @@ async function takeLock(client: pg.Client, report: (line: string) => void): Prom
       [LOCK],
     );
     if (rows[0]?.taken === true) return;
-    if (!isReported) report("another process is migrating this database; waiting for it");
+    if (!isReported) report("waiting for another process that is migrating this database");
     await sleep(POLL_MS);
   }
 }
@@ -177,7 +177,7 @@ async function run(env: Env): Promise<number> {
       async () => await migrate(url, { report: (line) => process.stdout.write(`${line}\n`) }),
     );
     process.stdout.write(
-      `${applied === 0 ? "no migration was missing" : `applied ${applied} migration(s)`}: the database has all ${total} and is up to date\n`,
+      `${applied === 0 ? "no pending migrations" : `applied ${applied} migration(s)`}: the database has all ${total} migrations\n`,
     );
     return 0;
   } catch (error) {

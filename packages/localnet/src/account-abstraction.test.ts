@@ -40,5 +40,5 @@ test("each account contract listens to the entry point of its version", async ()
 });
 
 test("deploying them twice on one chain is refused", async () => {
-  await expect(deployAccountAbstraction(node)).rejects.toThrow("creation of entryPoint07 on chain");
+  await expect(deployAccountAbstraction(node)).rejects.toThrow("creation of entryPoint07 reverted on chain");
 });

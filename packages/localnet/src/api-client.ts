@@ -33,7 +33,7 @@ export class ApiRefused extends Error {
   readonly body: string;
 
   constructor(facts: { request: string; httpStatus: number; body: string }) {
-    super(`${facts.request} was answered ${facts.httpStatus}: ${facts.body.slice(0, 500)}`);
+    super(`${facts.request} returned ${facts.httpStatus}: ${facts.body.slice(0, 500)}`);
     this.httpStatus = facts.httpStatus;
     this.body = facts.body;
   }

@@ -64,6 +64,6 @@ test("what is waited for is this token's amount, and a deadline says how much is
   const wanted = { wallet: sponsor.address, token, amount: 30n } as const;
   expect(await untilAppBalance(url, wanted, AbortSignal.timeout(10_000))).toBe(30n);
   await expect(untilAppBalance(url, { ...wanted, amount: 10_000n }, AbortSignal.abort())).rejects.toThrow(
-    "is 40, not 10000",
+    "is 40, expected 10000",
   );
 });

@@ -53,8 +53,7 @@ export async function readAppBalance(apiUrl: string, wallet: Address, token: Add
   const response = await fetch(`${apiUrl}/app-fees/${wallet}/balances`, {
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });
-  if (!response.ok)
-    throw new Error(`the app balance of ${wallet}: ${response.status} ${await response.text()}`);
+  if (!response.ok) throw new Error(`app balance of ${wallet}: ${response.status} ${await response.text()}`);
   const { balances } = (await response.json()) as BalancesAnswer;
   const entry = balances.find(({ currency }) => currency.address.toLowerCase() === token.toLowerCase());
   return BigInt(entry?.amount ?? 0);
@@ -74,7 +73,7 @@ export async function untilAppBalance(
     const amount = await readAppBalance(apiUrl, wanted.wallet, wanted.token);
     if (amount >= wanted.amount) return amount;
     if (deadline.aborted)
-      throw new Error(`the app balance of ${wanted.wallet} is ${amount}, not ${wanted.amount}`);
+      throw new Error(`app balance of ${wanted.wallet} is ${amount}, expected ${wanted.amount}`);
     await sleep(100);
   }
 }

@@ -99,13 +99,13 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
   );
   const facts = { promised, received, tookMs: Math.round(performance.now() - startedAtMs) };
   if (received >= promised && end.status === "success") return { arrived: true, ...facts };
-  const reason = `the request ended as ${end.status} (${end.failReason}) and the recipient got ${usdc(received)} of at least ${usdc(promised)}`;
+  const reason = `the request ended with ${end.status} (${end.failReason}), and the recipient got ${usdc(received)}, expected at least ${usdc(promised)}`;
   return { arrived: false, reason, ...facts };
 }
 
 function chainNamed(chains: readonly WireChain[], name: string): WireChain {
   const found = chains.find((chain) => chain.name === name);
-  if (found === undefined) throw new Error(`GET /chains lists no chain called ${name}`);
+  if (found === undefined) throw new Error(`GET /chains lists no chain ${name}`);
   return found;
 }
 

@@ -16,7 +16,7 @@ export async function demonstrate(
   print: (line: string) => void,
   style: TerminalStyle,
 ): Promise<boolean> {
-  print(`\n${style.bold("One bridge, as a user does it:")}`);
+  print(`\n${style.bold("One bridge, as a user makes it:")}`);
   const amount = "25";
   try {
     const position = await solverPosition(system);
@@ -69,7 +69,7 @@ async function tellSettlement(
   print: (line: string) => void,
   style: TerminalStyle,
 ): Promise<void> {
-  print(style.bold("What oracles make of it on the hub:"));
+  print(style.bold("Settlement on the hub:"));
   const sinceMs = performance.now();
   const settled = await position.grownBy(parseUnits(amount, 6), AbortSignal.timeout(PATIENCE_MS));
   const took = seconds(performance.now() - sinceMs);
@@ -82,7 +82,7 @@ async function tellSettlement(
 
 async function tellSponsorship({ sponsorship }: System, print: (line: string) => void): Promise<void> {
   const amount = formatUnits(await sponsorship.funded, 6);
-  print(`An app has ${amount} USDC with the service to pay for its users.\n`);
+  print(`An app has an app balance of ${amount} USDC to pay for its users.\n`);
 }
 
 function seconds(ms: number): string {

@@ -39,14 +39,16 @@ export async function deployInOrder(node: NodeAddress, creations: readonly Creat
   ]);
   if (nonce !== 0) {
     throw new LocalTransactionFailed(
-      `chain ${node.chainId} is not fresh: its deployer has sent ${nonce} transactions`,
+      `chain ${node.chainId} is not new: its deployer has already sent ${nonce} transactions`,
     );
   }
   const calls = creations.map(({ label, data }) => ({ label: `creation of ${label}`, data }));
   const receipts = await sendPipelined(client, from, calls, 6_000_000n);
   receipts.forEach((receipt, index) => {
     if (receipt.contractAddress?.toLowerCase() !== createdBy(index).toLowerCase()) {
-      throw new LocalTransactionFailed(`${calls[index]?.label} landed at ${receipt.contractAddress}`);
+      throw new LocalTransactionFailed(
+        `${calls[index]?.label} was deployed at unexpected address ${receipt.contractAddress}`,
+      );
     }
   });
 }

@@ -87,7 +87,7 @@ test("a key of its own operates the deposit addresses, and the owner may name an
 });
 
 test("deploying twice on one chain is refused: the addresses would be others", async () => {
-  await expect(deployLocal(node)).rejects.toThrow("is not fresh");
+  await expect(deployLocal(node)).rejects.toThrow("is not new");
 });
 
 test("accounts get exactly the money they are given", async () => {

@@ -105,7 +105,7 @@ function creations(): Creation[] {
   const allocator = localAccount("allocator").address;
   const solver = localAccount("solver").address;
   const [usd, tst] = localDeployment.tokens;
-  if (usd === undefined || tst === undefined) throw new RangeError("two tokens are described above");
+  if (usd === undefined || tst === undefined) throw new RangeError("invariant violated: two tokens expected");
   return [
     {
       label: "Depository",

@@ -25,8 +25,8 @@ export async function ephemeralWarning(
   if (range === undefined || !overlaps(portBase, range)) return undefined;
   const better = await freeBaseOutside(range);
   return (
-    `ports ${portBase} to ${portBase + portBlock - 1}: this machine uses ${range.from} to ${range.to} for outgoing connections, and one of them may take ` +
-    `a port before the system does.${better === undefined ? "" : ` Safer: --port-base ${better}`}`
+    `ports ${portBase} to ${portBase + portBlock - 1}: this machine uses ${range.from} to ${range.to} for outgoing connections, which may take ` +
+    `one of these ports first.${better === undefined ? "" : ` Safer: --port-base ${better}`}`
   );
 }
 

@@ -38,7 +38,7 @@ export async function freePort(): Promise<number> {
     const port = firstOfSlice + (given++ % sliceSize);
     if (await isPortFree(port)) return port;
   }
-  throw new Error(`no free port found from ${firstOfSlice} on in ${sliceSize} attempts`);
+  throw new Error(`no free port found in ${sliceSize} attempts from ${firstOfSlice}`);
 }
 
 /** Whether a listener on 127.0.0.1:`port` could be opened now. */

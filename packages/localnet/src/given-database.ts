@@ -25,7 +25,7 @@ export async function emptyGivenDatabase(databaseUrl: string): Promise<void> {
     const found = rows[0];
     if (found !== undefined && found.tables !== "0" && found.mark !== mark) {
       throw new DatabaseNotOurs(
-        `the database has ${found.tables} tables that the local system did not make; name an empty one`,
+        `the database has ${found.tables} tables that the local system did not create; use an empty database`,
       );
     }
     await client.query(

@@ -85,14 +85,14 @@ test("refuses a given node that does not answer, serves another chain or has too
   const asked = async (change: Partial<GivenNode>, chainId = node.chainId): Promise<string> =>
     await complaint(async () => await prepareGivenNode(given(change), chainId, fundings));
   expect(await asked({ url: silent })).toMatch(
-    /^LOCAL_A_RPC_URL: the node does not answer: connect ECONNREFUSED/,
+    /^LOCAL_A_RPC_URL: the node does not respond: connect ECONNREFUSED/,
   );
   expect(await asked({ url: silent })).not.toContain("SECRET");
   expect(await asked({}, 72_100_228)).toBe(
-    "LOCAL_A_RPC_URL: the node's chain id is 72100117, expected 72100228",
+    "LOCAL_A_RPC_URL: chain id of the node is 72100117, expected 72100228",
   );
   expect(await asked({ fundingKey: `0x${"07".repeat(32)}` })).toMatch(
-    /^LOCAL_FUNDING_PRIVATE_KEY: 0x[0-9a-fA-F]{40} has 0 native tokens on chain 72100117 and needs 100023\.0+7/,
+    /^LOCAL_FUNDING_PRIVATE_KEY: 0x[0-9a-fA-F]{40} has 0 native tokens on chain 72100117, needs 100023\.0+7/,
   );
 });
 
@@ -100,8 +100,8 @@ test("names the variable that is missing or malformed before anything connects",
   const rpc = { LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
   const read = async (env: Record<string, string>): Promise<string> =>
     await complaint(() => readGivenNodes(env));
-  expect(await read(rpc)).toMatch(/^LOCAL_FUNDING_PRIVATE_KEY: must be 0x and 64 .* and is not set/);
-  expect(await read({ ...rpc, LOCAL_FUNDING_PRIVATE_KEY: "0x12" })).toMatch(/ and has another form/);
+  expect(await read(rpc)).toMatch(/^LOCAL_FUNDING_PRIVATE_KEY: must be 0x and 64 .* but is not set/);
+  expect(await read({ ...rpc, LOCAL_FUNDING_PRIVATE_KEY: "0x12" })).toMatch(/ but has a different format/);
   expect(await read({ LOCAL_B_WS_URL: "ws://127.0.0.1:1" })).toMatch(/^LOCAL_B_WS_URL: .* LOCAL_B_RPC_URL/);
   expect(await complaint(() => checkGivenUrls({ LOCAL_B_WS_URL: "http://127.0.0.1:1" }))).toBe(
     "LOCAL_B_WS_URL: must be a URL like ws://… or wss://…",
@@ -136,6 +136,6 @@ test("puts contracts, pools and money on a given node with plain transactions al
   expect(await client.getCode({ address: localDeployment.permit2 })).toMatch(/^0x60/);
   expect(refused).toEqual([]);
   expect(await complaint(async () => await prepareGivenNode(given(), node.chainId, fundings))).toBe(
-    "LOCAL_A_RPC_URL: the chain has the contracts of an earlier start; start the node on an empty chain",
+    "LOCAL_A_RPC_URL: chain already has the contracts of an earlier start; start the node with an empty chain",
   );
 }, 60_000);

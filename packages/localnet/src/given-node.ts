@@ -35,7 +35,7 @@ export function readGivenNodes(env: Environment): ReadonlyMap<string, GivenNode>
     const url = givenUrl(env, rpc);
     const wsUrl = givenUrl(env, ws);
     if (url === undefined && wsUrl !== undefined)
-      throw new GivenServiceUnusable(ws, `only has an effect together with ${rpc}; set that, too`);
+      throw new GivenServiceUnusable(ws, `requires ${rpc}; set both`);
     if (url === undefined) continue;
     const fundingKey = readFundingKey(env, rpc);
     nodes.set(chain, { variable: rpc, url, wsUrl: wsUrl ?? url.replace(/^http/, "ws"), fundingKey });
@@ -46,10 +46,10 @@ export function readGivenNodes(env: Environment): ReadonlyMap<string, GivenNode>
 function readFundingKey(env: Environment, rpc: string): Hex {
   const key = env["LOCAL_FUNDING_PRIVATE_KEY"] ?? "";
   if (isHex(key) && key.length === 66) return key;
-  const found = key === "" ? "is not set" : "has another form";
+  const found = key === "" ? "is not set" : "has a different format";
   throw new GivenServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
-    `must be 0x and 64 hexadecimal digits when ${rpc} is set, and ${found}; give the key of an account with money there`,
+    `must be 0x and 64 hex digits when ${rpc} is set, but ${found}; set the key of a funded account`,
   );
 }
 
@@ -96,13 +96,15 @@ export async function prepareGivenNode(
 
 async function checkChain({ url, chainId }: NodeAddress): Promise<void> {
   const found = Number(await ask(url, "eth_chainId", []));
-  if (found !== chainId) throw new Error(`the node's chain id is ${found}, expected ${chainId}`);
+  if (found !== chainId) throw new Error(`chain id of the node is ${found}, expected ${chainId}`);
   const deployer = localAccount("deployer").address;
   const sent = Number(await ask(url, "eth_getTransactionCount", [deployer, "latest"]));
   if (sent !== 0)
-    throw new Error("the chain has the contracts of an earlier start; start the node on an empty chain");
+    throw new Error(
+      "chain already has the contracts of an earlier start; start the node with an empty chain",
+    );
   await ask(url, "eth_call", [{ data: usesMcopy }, "latest"]).catch((error: unknown) => {
-    throw new Error("the node does not know MCOPY; start it with the rules of Prague or newer", {
+    throw new Error("the node does not support MCOPY; start it with the Prague hard fork or newer", {
       cause: error,
     });
   });
@@ -119,7 +121,7 @@ async function checkMoney(
   if (has >= needs) return;
   throw new GivenServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
-    `${address} has ${formatEther(has)} native tokens on chain ${chainId} and needs ${formatEther(needs)}; fund it, or give another key`,
+    `${address} has ${formatEther(has)} native tokens on chain ${chainId}, needs ${formatEther(needs)}; fund it, or use another key`,
   );
 }
 
@@ -132,13 +134,13 @@ async function ask(url: string, method: string, params: readonly unknown[]): Pro
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   }).catch((error: unknown) => {
     const cause = error instanceof Error ? error.cause : undefined;
-    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "it timed out";
-    throw new Error(`the node does not answer: ${reason}`, { cause: error });
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "timeout";
+    throw new Error(`the node does not respond: ${reason}`, { cause: error });
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (typeof answer === "object" && answer !== null) {
     if ("result" in answer) return answer.result;
-    if ("error" in answer) throw new Error(`${method}: the node answered ${JSON.stringify(answer.error)}`);
+    if ("error" in answer) throw new Error(`${method}: the node returned ${JSON.stringify(answer.error)}`);
   }
-  throw new Error(`${method}: HTTP status ${response.status} without a JSON-RPC answer`);
+  throw new Error(`${method}: HTTP status ${response.status} without a JSON-RPC response`);
 }

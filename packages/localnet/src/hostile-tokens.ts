@@ -47,7 +47,7 @@ export async function deployHostileTokens(node: NodeAddress): Promise<HostileTok
   const created = (index: number): Address => {
     const address = receipts[index]?.contractAddress;
     if (address === undefined || address === null)
-      throw new LocalTransactionFailed(`${calls[index]?.label} is nowhere`);
+      throw new LocalTransactionFailed(`${calls[index]?.label} has no contract address`);
     return address;
   };
   return {

@@ -80,12 +80,10 @@ export async function watchPosition(position: HubPosition): Promise<{
             fromBlock,
           });
           const transactionHash = logs.at(-1)?.transactionHash;
-          if (transactionHash === undefined)
-            throw new Error("the balance on the hub grew without a transfer");
+          if (transactionHash === undefined) throw new Error("hub balance grew without a transfer");
           return { before, after, transactionHash, signers: await signersOf(transactionHash) };
         }
-        if (deadline.aborted)
-          throw new Error(`the balance on the hub grew by ${after - before} of ${amount} only`);
+        if (deadline.aborted) throw new Error(`hub balance grew by ${after - before}, expected ${amount}`);
         await sleep(100);
       }
     },

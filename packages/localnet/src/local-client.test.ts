@@ -60,5 +60,5 @@ test("a node that forgets all of them is told so, with what its pool holds", asy
     30_000n,
   );
   await expect(sent).rejects.toThrow(LocalTransactionFailed);
-  await expect(sent).rejects.toThrow(/its pool holds \d+ pending and \d+ queued/);
+  await expect(sent).rejects.toThrow(/its pool has \d+ pending and \d+ queued/);
 });

@@ -118,7 +118,7 @@ export async function sendPipelined(
   const receipts = await mineAll(client, signed);
   const failed = calls.find((_, index) => receipts[index]?.status !== "success");
   if (failed !== undefined)
-    throw new LocalTransactionFailed(`${failed.label} on chain ${client.chain.id} reverted`);
+    throw new LocalTransactionFailed(`${failed.label} reverted on chain ${client.chain.id}`);
   return receipts;
 }
 
@@ -153,11 +153,11 @@ async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise
     const receipt = await client.getTransactionReceipt({ hash }).catch(notYet);
     if (receipt?.status === "success") return receipt;
     if (receipt !== undefined)
-      throw new LocalTransactionFailed(`${label} on chain ${client.chain.id} reverted`);
+      throw new LocalTransactionFailed(`${label} reverted on chain ${client.chain.id}`);
     await sleep(50);
   }
   throw new LocalTransactionFailed(
-    `${label} was not included on chain ${client.chain.id} within ${PATIENCE_MS / 1_000} s`,
+    `${label} was not mined on chain ${client.chain.id} within ${PATIENCE_MS / 1_000} s`,
   );
 }
 
@@ -189,7 +189,7 @@ async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<Tra
   }
   const pool = await client.getTxpoolStatus();
   throw new LocalTransactionFailed(
-    `chain ${client.chain.id} does not include what was sent to it; its pool holds ${pool.pending} pending and ${pool.queued} queued`,
+    `chain ${client.chain.id} does not mine transactions; its pool has ${pool.pending} pending and ${pool.queued} queued`,
     { cause: refusal },
   );
 }

@@ -15,17 +15,17 @@ const OWN_SETTING =
   /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|SOLANA_KEY|BITCOIN_KEY|FORMER_KEYS|RPC_URL|WS_URL)(?:_FILE)?$/;
 
 const usage = `usage: npm start [-- options]
-  --once          end after the bridge; the exit code is 0 if the money arrived and was settled
-  --tour          with chains of other families too (Solana, Bitcoin, a perpetuals exchange), and money taken through all of them
-  --port-base N   first of the ${portBlock} ports that the system uses, ${defaultPortBase} by default; another one runs a second system
-  --apis N        API processes, 1 to 5
-  --workers N     worker processes, 1 to 5
-  --oracles N     oracles that attest payments, 3 by default, of which 2 are enough; 0: nothing is settled
-  --set NAME=VALUE  sets a variable from docs/CONFIG.md for the API and the workers; repeat it to set more. Examples:
+  --once          exit after the demo transfer; the exit code is 0 if the money arrived and was settled
+  --tour          also start Solana, Bitcoin and Hyperliquid, and send money through all of them
+  --port-base N   first of the ${portBlock} ports of the system (default ${defaultPortBase}); use another one to run a second system
+  --apis N        number of API processes, 1 to 5
+  --workers N     number of worker processes, 1 to 5
+  --oracles N     number of oracles, 0 to 3 (default 3, of which 2 form a quorum); with 0, nothing is settled
+  --set NAME=VALUE  set a variable from docs/CONFIG.md for the API and the workers; can be repeated. Examples:
                   RATE_LIMITS=on, FILL_INVENTORY_WAIT_MS=10000
-DATABASE_URL and REDIS_URL name servers to use instead of the embedded ones. LOCAL_A_RPC_URL, LOCAL_A_WS_URL,
-LOCAL_B_RPC_URL and LOCAL_B_WS_URL name EVM nodes that run already, and LOCAL_FUNDING_PRIVATE_KEY the key of
-an account with money on them; see packages/localnet/README.md.`;
+Set DATABASE_URL and REDIS_URL to use your own servers instead of the embedded ones. Set LOCAL_A_RPC_URL, LOCAL_A_WS_URL,
+LOCAL_B_RPC_URL and LOCAL_B_WS_URL to use running EVM nodes, with LOCAL_FUNDING_PRIVATE_KEY, the key of
+a funded account on them; see packages/localnet/README.md.`;
 
 /** A quiet machine has done it by then. */
 const USUAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
@@ -97,7 +97,8 @@ function setting(text: string): [name: string, value: string] {
   const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new Error(`--set expects NAME=VALUE, with a name from docs/CONFIG.md; got ${text}`);
-  if (OWN_SETTING.test(name)) throw new Error(`--set cannot change ${name}: the local system sets it itself`);
+  if (OWN_SETTING.test(name))
+    throw new Error(`--set cannot change ${name}, because the local system sets it itself`);
   return [name, value];
 }
 
@@ -116,7 +117,7 @@ async function run(args: Arguments): Promise<number> {
       print(style.failed(`--set ${warning}`));
     const stopped = untilAborted(stopAsked.signal);
     const usualMs = args.tour ? USUAL_MS.tour : USUAL_MS.bridge;
-    const shown = withHint(show(system, args.tour), usualMs, "still under way");
+    const shown = withHint(show(system, args.tour), usualMs, "still running");
     const arrived = await Promise.race([shown, stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
     if (!stopAsked.signal.aborted) for (const line of whereEverythingIs(system, style)) print(line);
@@ -130,7 +131,7 @@ async function run(args: Arguments): Promise<number> {
     if (system !== undefined) {
       say("stopping");
       await system.stop();
-      say("stopped; nothing of it runs any more");
+      say("stopped; all processes have ended");
     }
   }
 }
@@ -159,7 +160,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
   if (warning !== undefined) say(warning);
   say(
     args.tour
-      ? "starting Postgres, Redis, two EVM chains and the hub, Solana, Bitcoin and a perpetuals exchange"
+      ? "starting Postgres, Redis, two EVM chains, the hub, Solana, Bitcoin and Hyperliquid"
       : "starting Postgres, Redis, two chains and the hub",
   );
   return await withHint(
@@ -174,7 +175,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
       onProgress: say,
       onUnexpectedExit: (facts) => {
         print(
-          `${facts.name} ended by itself (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
+          `${facts.name} exited unexpectedly (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
         );
         print(facts.logTail);
         // A quorum is there to do without one: whoever kills an oracle wants to see just that.
@@ -189,7 +190,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
 
 /** Says so once when the work takes longer than usual. */
 async function withHint<Result>(work: Promise<Result>, usualMs: number, doing: string): Promise<Result> {
-  const hint = setTimeout(() => say(`${doing}: this machine is slow or busy`), usualMs);
+  const hint = setTimeout(() => say(`${doing}; this machine is slow or busy`), usualMs);
   hint.unref();
   try {
     return await work;
@@ -210,18 +211,18 @@ async function explain(error: unknown, portBase: number): Promise<string> {
   const who =
     other === undefined
       ? ""
-      : ` Another local system uses it (process ${other.pid}, from port ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop what listens there, or start this one elsewhere: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
+      : ` Another local system uses it (process ${other.pid}, port base ${other.portBase}).`;
+  return `Cannot start: ${error.message}.${who} Stop the process that uses it, or choose other ports: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
 }
 
 function oracleCount(text: string): Arguments["oracles"] {
   const count = ([0, 1, 2, 3] as const).find((number) => text === String(number));
-  if (count === undefined) throw new RangeError(`--oracles must be a whole number from 0 to 3, not ${text}`);
+  if (count === undefined) throw new RangeError(`--oracles must be an integer from 0 to 3, got ${text}`);
   return count;
 }
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d{1,5}$/.test(text) && value >= min && value <= max) return value;
-  throw new RangeError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
+  throw new RangeError(`--${name} must be an integer from ${min} to ${max}, got ${text}`);
 }

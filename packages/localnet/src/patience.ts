@@ -8,5 +8,4 @@ export const PATIENCE_MS = 180_000;
 export const ANSWER_WITHIN_MS = 60_000;
 
 /** What to do when a wait was in vain. */
-export const BUSY_MACHINE_HINT =
-  "if the machine is busy with something else, try again when it is not; otherwise see the logs";
+export const BUSY_MACHINE_HINT = "if the machine is busy, try again later; otherwise see the logs";

@@ -43,7 +43,8 @@ export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2
   const prices = loadFixedPrices({ environment: "local", configsDir: join(repositoryRoot, "configs") });
   const token = (symbol: string, usd: bigint | undefined): PoolToken => {
     const found = localDeployment.tokens.find((one) => one.symbol === symbol);
-    if (found === undefined || usd === undefined) throw new RangeError(`${symbol} is no token with a price`);
+    if (found === undefined || usd === undefined)
+      throw new RangeError(`${symbol} is not a token with a price`);
     return { ...found, usd };
   };
   const weth = token("WETH", prices.get("ethereum"));

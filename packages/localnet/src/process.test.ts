@@ -92,7 +92,7 @@ test("a program that fails says so, one that succeeds does not", async () => {
   await expect(runToEnd({ ...shell("exit 0"), withinMs: 5_000 })).resolves.toBeUndefined();
   await expect(runToEnd({ ...shell("echo broken; exit 1"), withinMs: 5_000 })).rejects.toThrow("broken");
   await expect(runToEnd({ ...shell("sleep 60"), withinMs: 100 })).rejects.toThrow(
-    "did not end within 100 ms",
+    "did not exit within 100 ms",
   );
 });
 

@@ -59,7 +59,7 @@ export class ProcessStartFailed extends Error {
   readonly logTail: string;
 
   constructor(facts: { processName: string; reason: string; logTail: string }, options?: ErrorOptions) {
-    const tail = facts.logTail === "" ? "" : `\n--- last lines of its log ---\n${facts.logTail}`;
+    const tail = facts.logTail === "" ? "" : `\n--- end of its log ---\n${facts.logTail}`;
     super(`${facts.processName}: ${facts.reason}${tail}`, options);
     this.processName = facts.processName;
     this.logTail = facts.logTail;
@@ -110,14 +110,14 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
     }
     if (signal.aborted) {
       throw await failed(
-        deadline.aborted ? `not ready in time; ${BUSY_MACHINE_HINT}` : "start was cancelled",
+        deadline.aborted ? `not ready in time; ${BUSY_MACHINE_HINT}` : "start was canceled",
         lastProblem,
       );
     }
     await Promise.race([sleep(spec.askEveryMs ?? 15), child.exited]);
   }
   const { code, signal: bySignal, error } = await child.exited;
-  const reason = error?.message ?? `ended before it was ready (${bySignal ?? `exit code ${code}`})`;
+  const reason = error?.message ?? `exited before it was ready (${bySignal ?? `exit code ${code}`})`;
   throw await failed(reason, error ?? lastProblem);
 }
 
@@ -136,7 +136,7 @@ export async function runToEnd(
   const logTail = await readLogTail(spec.logFile);
   const reason =
     exit === "late"
-      ? `did not end within ${spec.withinMs} ms; ${BUSY_MACHINE_HINT}`
+      ? `did not exit within ${spec.withinMs} ms; ${BUSY_MACHINE_HINT}`
       : `failed (${exit.error?.message ?? exit.signal ?? `exit code ${exit.code}`})`;
   throw new ProcessStartFailed({ processName: spec.name, reason, logTail });
 }

@@ -70,7 +70,7 @@ export async function checkRedis(url: string): Promise<void> {
     const key = `causeway:check:${process.pid}`;
     const script = "redis.call('SET', KEYS[1], ARGV[1], 'PX', 1000) return redis.call('GET', KEYS[1])";
     const answer = await client.eval(script, 1, key, "ok");
-    if (answer !== "ok") throw new Error(`a script answered ${String(answer)} instead of ok`);
+    if (answer !== "ok") throw new Error(`script returned ${String(answer)}, expected ok`);
     await client.del(key);
   } catch (error) {
     throw fault ?? error;

@@ -124,7 +124,7 @@ function homeOf([chain]: readonly Chain[]): SystemPlan["home"] {
 
 function firstOnes(count: number): number[] {
   if (!Number.isInteger(count) || count < 1 || count > 5) {
-    throw new RangeError(`a local system has one to five processes of a kind, not ${count}`);
+    throw new RangeError(`a local system has 1 to 5 processes of each kind, got ${count}`);
   }
   return Array.from({ length: count }, (_, index) => index);
 }

@@ -165,7 +165,7 @@ async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<v
     logFile: join(plan.folder, "logs", "migrate.log"),
     withinMs: PATIENCE_MS,
   });
-  plan.onProgress("tables made");
+  plan.onProgress("database migrated");
 }
 
 async function startApps(

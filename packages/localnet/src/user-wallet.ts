@@ -36,7 +36,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
   const clients = new Map(nodes.map((node) => [node.chainId, createLocalClient(node)]));
   const clientOf = (chainId: number): LocalClient => {
     const client = clients.get(chainId);
-    if (client === undefined) throw new RangeError(`this wallet knows no chain ${chainId}`);
+    if (client === undefined) throw new RangeError(`this wallet does not know chain ${chainId}`);
     return client;
   };
   return {
@@ -53,8 +53,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
     carryOut: async (steps, onDone) => {
       const done: StepDone[] = [];
       for (const step of steps) {
-        if (!isEvmStep(step))
-          throw new RangeError("this wallet sends on EVM chains, and signs nothing for others");
+        if (!isEvmStep(step)) throw new RangeError("this wallet supports only transactions on EVM chains");
         for (const { data } of step.items.filter((item) => item.status === "incomplete")) {
           const client = clientOf(data.chainId);
           const hash = await client.sendTransaction({

@@ -36,11 +36,11 @@ export function whereEverythingIs(system: RunningSystem, style: TerminalStyle): 
     "",
     "Next, in another terminal:",
     command("npm run -s example smart-eoa-bridge", "an account without gas bridges 25 USDC"),
-    command("npm run -s example webhook", "your server is called when a request changes"),
-    command("npm run -s operator -- lanes", "what an operator sees"),
-    command("npm start -- --set RATE_LIMITS=on", "the next start with another setting"),
+    command("npm run -s example webhook", "your server receives an event when a request changes"),
+    command("npm run -s operator -- lanes", "the operator's view of pending payments"),
+    command("npm start -- --set RATE_LIMITS=on", "start again with a different setting"),
     "",
-    "The system stays up; Ctrl-C stops all of it.",
+    "The system keeps running; press Ctrl-C to stop all of it.",
   ];
 }
 

@@ -56,7 +56,7 @@ test("a migration gives way while a long transaction reads its table, and succee
   await other.query("set statement_timeout = '10s'");
   await other.query("select from requests limit 1");
   const retry =
-    /^migration 9001_column\.sql: tables are in use, nothing was changed; attempt 2 of 20 in 1 s \(oldest transaction: pid \d+/;
+    /^migration 9001_column\.sql: tables are locked by other transactions, nothing was changed; attempt 2 of 20 in 1 s \(oldest transaction: pid \d+/;
   await vi.waitFor(() => expect(lines[0]).toMatch(retry));
   await reader.query("commit");
   await migrated;

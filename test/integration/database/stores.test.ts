@@ -55,7 +55,7 @@ async function aStoredRequest(change: Partial<RequestTerms> = {}): Promise<Reque
 const happens = async (terms: RequestTerms, event: RequestEvent) =>
   await uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
-    if (record === undefined) throw new Error("the request is stored");
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
     return (await transition(services, tx, record, event)).decision.kind;
   });
 

@@ -276,7 +276,7 @@ test("a replacement conflicts with every attempt before it, and of all of them o
   expect(await bitcoinOf().call("getrawmempool")).toEqual([attempts[2]?.txId.slice(2)]);
   // An earlier one is mined after all: nobody can rule that out.
   await bitcoinOf().mineExactly([`${attempts[0]?.raw.slice(2)}`]);
-  await expect(rail.prepare(payment, attempts, [])).rejects.toThrow(/in a block/);
+  await expect(rail.prepare(payment, attempts, [])).rejects.toThrow(/was mined/);
   expect(await rail.outcome(attempts[2] as RailAttempt)).toEqual({ kind: "unseen" });
   await bitcoinOf().mine(CONFIRMATIONS - 1);
   expect(await rail.outcome(attempts[0] as RailAttempt)).toMatchObject({ kind: "final" });
@@ -300,10 +300,12 @@ test("coins of payments under way are left alone, and what is too much is said t
   const second = await rail.prepare(payment(), [], [first.raw]);
   expect(await rail.send(second)).toBe("sent");
   expect(await rail.send(first)).toBe("sent");
-  await expect(rail.prepare(payment(), [], [first.raw, second.raw])).rejects.toThrow(/too little/);
-  expect(await rail.refusalOf({ ...payment(), amount: 200n })).toMatch(/not relayed/);
+  await expect(rail.prepare(payment(), [], [first.raw, second.raw])).rejects.toThrow(
+    /insufficient solver balance/,
+  );
+  expect(await rail.refusalOf({ ...payment(), amount: 200n })).toMatch(/must be at least/);
   expect(await rail.refusalOf({ ...payment(), recipient: depository.bytes })).toMatch(/depository/);
-  expect(await rail.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/no address/);
+  expect(await rail.refusalOf({ ...payment(), recipient: NATIVE })).toMatch(/not a valid address/);
   expect(await rail.refusalOf({ ...payment(), recipient: rail.solver })).toMatch(/payer/);
   await bitcoinOf().mine(1);
   await rail.close();

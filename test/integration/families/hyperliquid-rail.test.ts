@@ -377,7 +377,7 @@ test("after a long silence, and after a long absence, nothing is missed", async 
 test("money that no oracle can attest is not passed for a deposit, and is told of", async () => {
   await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
   expect((await rail.arrivals(undefined)).deposits).toEqual([]);
-  expect(String(faults[0])).toContain("no oracle attests it");
+  expect(String(faults[0])).toContain("oracles cannot attest it");
 });
 
 test("a payment whose answer was lost is found, by the id that the exchange gave it", async () => {

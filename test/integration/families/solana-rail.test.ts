@@ -430,13 +430,13 @@ test("who cannot be paid is known before", async () => {
   const refusal = async (to: string, fields: Partial<RailPayment> = {}) =>
     await rail.refusalOf(aPayment(to, fields));
   expect(await refusal(fresh, { amount: 890_880n })).toBeUndefined();
-  expect(await refusal(fresh, { amount: 890_879n })).toMatch(/least balance/);
+  expect(await refusal(fresh, { amount: 890_879n })).toMatch(/minimum balance/);
   expect(await refusal(at.vault)).toMatch(/depository/);
   expect(await refusal(at.program)).toMatch(/program/);
-  expect(await refusal(world.solver.address)).toMatch(/itself/);
-  expect(await refusal(fresh, { amount: 0n })).toMatch(/nothing/);
-  expect(await refusal(fresh, { currency: bytes(fresh) })).toMatch(/no token/);
-  expect(await refusal(fresh, { currency: bytes(feeToken.mint) })).toMatch(/keeps a part/);
+  expect(await refusal(world.solver.address)).toMatch(/must not be the solver/);
+  expect(await refusal(fresh, { amount: 0n })).toMatch(/amount must be greater than 0/);
+  expect(await refusal(fresh, { currency: bytes(fresh) })).toMatch(/not a token/);
+  expect(await refusal(fresh, { currency: bytes(feeToken.mint) })).toMatch(/charges a transfer fee/);
   expect(await refusal(fresh, { currency: bytes(token.mint) })).toBeUndefined();
 
   const owner = await solanaKey();
@@ -452,10 +452,10 @@ test("who cannot be paid is known before", async () => {
   changed(108, Uint8Array.of(2));
   expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/frozen/);
   changed(32, addressBytes(fresh));
-  expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/somebody else/);
+  expect(await refusal(owner.address, { currency: bytes(token.mint) })).toMatch(/different owner/);
   // Whoever names the account that he has his tokens in, or the token itself, would never get them.
   for (const nobody of [account, token.mint, at.program])
-    expect(await refusal(nobody, { currency: bytes(token.mint) })).toMatch(/no wallet|depository/);
+    expect(await refusal(nobody, { currency: bytes(token.mint) })).toMatch(/not a wallet|depository/);
 });
 
 test("news are told until nobody listens", async () => {

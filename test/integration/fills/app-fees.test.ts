@@ -171,7 +171,7 @@ test("a refund credits no app, and gives the sponsor back what was set aside", a
   // The fill is planned, and its nonce is used up by something else.
   await world.services.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
-    if (record === undefined) throw new Error("the request is stored");
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
     await reserveSponsorship(world.services, tx, record.terms, agreed.terms.sponsorship?.usd ?? 0n);
     const { record: planned } = await transition(world.services, tx, record, { kind: "fillPlanned" });
     const dead = { kind: "fillDead", reason: "TRANSACTION_NOT_INCLUDED", depositGone: false } as const;
@@ -196,7 +196,7 @@ test.each(["is not filled", "cannot be sponsored when it is planned again"])(
     const burntUsd = 10n ** 16n;
     const spending = await world.services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       const reserve = async (usd: bigint) =>
         (await reserveSponsorship(world.services, tx, record.terms, usd)).kind;
       expect(await reserve(9n * 10n ** 18n)).toBe("reserved");
@@ -238,7 +238,7 @@ test.each([
     : { ...world.services, prices: { ...world.prices, usd: () => new Promise<bigint>(() => {}) } };
   await world.services.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
-    if (record === undefined) throw new Error("the request is stored");
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
     await reserveSponsorship(world.services, tx, record.terms, 10n ** 18n);
     const planned = await transition(world.services, tx, record, { kind: "fillPlanned" });
     const slot = {

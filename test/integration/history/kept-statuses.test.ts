@@ -112,7 +112,7 @@ async function anotherProcess(url: string): Promise<Asked> {
 async function keeps(requestId: RequestId): Promise<StatusView> {
   const read = await other.ask(requestId);
   const kept = other.ask(requestId);
-  if (read === undefined) throw new Error("the request is stored");
+  if (read === undefined) throw new Error("invariant violated: request is not stored");
   expect(kept).toBe(read);
   return read;
 }
@@ -130,7 +130,7 @@ async function saves(
 ): Promise<void> {
   await inOneCommit(async (tx) => {
     const record = await tx.requests.lock(requestId);
-    if (record === undefined) throw new Error("the request is stored");
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
     await tx.requests.save(requestId, { ...hashes, state: { ...record.state, ...change } }, atMs);
   });
 }

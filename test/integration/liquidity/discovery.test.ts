@@ -190,7 +190,7 @@ async function seeTraffic(): Promise<void> {
       ]);
       if (stored === undefined) throw new Error("the deposit is new");
       const record = await tx.requests.lock(requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       const seen = {
         kind: "depositSeen",
         depositId: stored.id,

@@ -128,7 +128,7 @@ test("what moves in a commit that is rolled back is told to nobody", async () =>
   await world.uow
     .run(async (tx) => {
       const record = await tx.requests.lock(requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("invariant violated: request is not stored");
       await tx.requests.save(requestId, { state: { ...record.state, name: "expired" } }, Date.now());
       throw new Error("no");
     })
@@ -375,7 +375,7 @@ test("a client that does not read is let go, and costs the others nothing", asyn
 async function hugeChange(requestId: RequestId): Promise<void> {
   await world.uow.run(async (tx) => {
     const record = await tx.requests.lock(requestId);
-    if (record === undefined) throw new Error("the request is stored");
+    if (record === undefined) throw new Error("invariant violated: request is not stored");
     const txHashes = Array<TxHash>(2_000).fill(someHash());
     await tx.requests.save(requestId, { state: record.state, txHashes }, Date.now());
   });

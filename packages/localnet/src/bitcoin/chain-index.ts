@@ -36,7 +36,7 @@ export class ChainIndex {
 
   get tip(): IndexedBlock {
     const tip = this.#chain.at(-1);
-    if (tip === undefined) throw new Error("no block was connected yet");
+    if (tip === undefined) throw new Error("no block is connected yet");
     return tip;
   }
 

@@ -54,7 +54,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
   /** What is left of it is good for others, later. */
   const takeCoin = (): FaucetCoin => {
     const coin = coins.shift();
-    if (coin === undefined) throw new Error("the faucet is empty");
+    if (coin === undefined) throw new Error("faucet is empty");
     return coin;
   };
   const mineExactly = async (rawTransactions: readonly string[]): Promise<string> => {

@@ -167,6 +167,6 @@ async function furnishedExchange({
     for (let index = 0; index < users; index++)
       node.control.fund(localAccount("user", index).address, "10000", "USDC", dex);
   }
-  onProgress(`perpetuals exchange on port ${ports.exchange}: accounts funded`);
+  onProgress(`Hyperliquid on port ${ports.exchange}: accounts funded`);
   return { node, stop: async () => await node.close() };
 }

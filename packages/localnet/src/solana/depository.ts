@@ -69,7 +69,7 @@ export async function createDepository(
     ],
   );
   const stored = node.controls.account(depository);
-  if (stored === undefined) throw new Error("the depository was not initialized");
+  if (stored === undefined) throw new Error("depository was not initialized");
   return {
     program,
     depository,

@@ -30,7 +30,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text.slice(0, 300)}`);
+    if (!response.ok) throw new Error(`${path} returned ${response.status}: ${text.slice(0, 300)}`);
     return text;
   };
   return {

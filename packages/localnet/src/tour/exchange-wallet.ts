@@ -60,7 +60,7 @@ export function createExchangeWallet(
     });
     const text = await response.text();
     if (!response.ok)
-      throw new Error(`${new URL(url).pathname} was answered ${response.status}: ${text.slice(0, 300)}`);
+      throw new Error(`${new URL(url).pathname} returned ${response.status}: ${text.slice(0, 300)}`);
     return JSON.parse(text);
   };
   const sign = async (
@@ -104,7 +104,7 @@ export function createExchangeWallet(
       });
       const { status } = z.object({ status: z.string() }).parse(answer);
       if (status !== "ok")
-        throw new Error(`the exchange refused the action: ${JSON.stringify(answer).slice(0, 300)}`);
+        throw new Error(`Hyperliquid refused the action: ${JSON.stringify(answer).slice(0, 300)}`);
     },
   };
 }

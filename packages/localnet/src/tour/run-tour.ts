@@ -93,7 +93,7 @@ async function runLeg(
     const filledMs = performance.now() - startedAtMs;
     received = (await destination.wallet.balanceOf(destination.currency)) - before;
     if (end.status !== "success" || received < promised)
-      return ended({ filledMs, reason: `it ended as ${end.status} (${end.failReason})` });
+      return ended({ filledMs, reason: `request ended with ${end.status} (${end.failReason})` });
     const signers = await hub.grownBy(amount, deadline);
     return ended({ filledMs, settledMs: performance.now() - startedAtMs, signers, reason: undefined });
   } catch (error) {
@@ -115,8 +115,7 @@ function placeOf(
 ): Place {
   const chain = chains.find((one) => one.name === name);
   const wallet = wallets.get(name);
-  if (chain === undefined || wallet === undefined)
-    throw new Error(`GET /chains lists no chain called ${name}`);
+  if (chain === undefined || wallet === undefined) throw new Error(`GET /chains lists no chain ${name}`);
   const currency = [chain.currency, ...chain.erc20Currencies].find((one) => one.symbol === symbol);
   if (currency?.address === undefined || currency.decimals === undefined)
     throw new Error(`GET /chains lists no ${symbol} on ${name}`);

@@ -54,7 +54,7 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
       if (status?.err != null) throw new Error(`transaction ${signature} failed on Solana`);
       if (status?.confirmationStatus === "finalized") return;
       if (deadline.aborted)
-        throw new Error(`transaction ${signature} is not final in time; ${BUSY_MACHINE_HINT}`);
+        throw new Error(`transaction ${signature} was not final in time; ${BUSY_MACHINE_HINT}`);
       await sleep(100);
     }
   }

@@ -27,10 +27,10 @@ export async function tellTour(
   const [home] = chains;
   const { hub, oracles } = endpoints;
   if (running === undefined || home === undefined || hub === undefined) {
-    print("The tour needs chains of all families, and oracles.");
+    print("The tour requires all chain families and oracles.");
     return false;
   }
-  print(`\n${style.bold("Through every family, as a user does it:")}`);
+  print(`\n${style.bold("Transfers through every chain family, as a user makes them:")}`);
   print(style.dim(`  ${tourHead}`));
   const results = await runTour({
     apiUrl: endpoints.api.url,
