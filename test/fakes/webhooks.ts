@@ -4,7 +4,7 @@ import type { WebhookAdmin } from "../../apps/api/src/ports/webhooks.ts";
 /** Webhooks of owners who have none. */
 export function fakeWebhooks(overrides: Partial<WebhookAdmin> = {}): WebhookAdmin {
   const none = (): Promise<never> =>
-    Promise.reject(new ServiceError("NOT_FOUND", "there is no such webhook"));
+    Promise.reject(new ServiceError("NOT_FOUND", "Webhook or delivery not found"));
   return {
     create: none,
     list: async () => [],

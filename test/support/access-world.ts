@@ -220,7 +220,7 @@ const delivery: WebhookDelivery = {
 
 /** What belongs to the key `own`. @throws ServiceError NOT_FOUND for another one, as the real store answers */
 function ofOwner<T>(keyId: string, value: T): T {
-  if (keyId !== OWN_ID) throw new ServiceError("NOT_FOUND", "there is no such webhook");
+  if (keyId !== OWN_ID) throw new ServiceError("NOT_FOUND", "Webhook or delivery not found");
   return value;
 }
 

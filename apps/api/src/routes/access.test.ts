@@ -125,7 +125,7 @@ test("health is not a matter of keys", async () => {
 test("whoever keeps keys being away is told as such", async () => {
   const away = await aServer({
     apiKeys: {
-      find: failing("SERVICE_UNAVAILABLE", "API keys cannot be read now"),
+      find: failing("SERVICE_UNAVAILABLE", "API keys could not be read; try again"),
       isFamiliar: () => false,
     },
   });

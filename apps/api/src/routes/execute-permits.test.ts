@@ -70,7 +70,10 @@ test("what fails is told with its status, its code and what is to be known of it
     statusCode: 400,
     error: "Bad Request",
   });
-  const spent = new ServiceError("SERVICE_UNAVAILABLE", "no more signatures are submitted for now");
+  const spent = new ServiceError(
+    "SERVICE_UNAVAILABLE",
+    "The daily budget for submitting signatures is used up",
+  );
   expect((await post({ kind: "permit2", requestId }, failing(spent))).statusCode).toBe(503);
 });
 

@@ -367,7 +367,8 @@ const cases: readonly Case[] = [
     code: "UNSUPPORTED_ROUTE",
     when: "nothing would move",
     ask: { ...here, destinationCurrency: usdcOn(ORIGIN) },
-    message: "destinationCurrency and recipient must differ from originCurrency and user: nothing would move",
+    message:
+      "destinationCurrency must differ from originCurrency, or recipient from user: nothing would move",
     data: field("destinationCurrency"),
   },
   {

@@ -96,7 +96,7 @@ export function* readQuestion(services: QuestionServices, input: QuoteInput): So
   if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
-      "destinationCurrency and recipient must differ from originCurrency and user: nothing would move",
+      "destinationCurrency must differ from originCurrency, or recipient from user: nothing would move",
       "destinationCurrency",
     );
   if (!isSend) {

@@ -14,7 +14,7 @@ function world() {
   let isFresh = true;
   const asks = <T>(answer: T): T => {
     if (isFresh) return answer;
-    throw new ServiceError("RPC_HTTP_ERROR", "Nothing fresh is known");
+    throw new ServiceError("RPC_HTTP_ERROR", "No fresh state of the chain is available; try again");
   };
   const chains = {
     all: [
