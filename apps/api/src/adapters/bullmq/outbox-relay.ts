@@ -28,6 +28,8 @@ export interface OutboxRelay {
 const POLL_MS = 1_000;
 /** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
 const CONNECT_WITHIN_MS = 2_000;
+/** How long Redis may take to answer a publication when the relay closes. */
+const CLOSE_WITHIN_MS = 2_000;
 const RETRY = { type: "exponential", delay: 250 } as const;
 /** The reconciler queues failed jobs again. The newest failures are kept for operators, each with one stack. */
 const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
@@ -173,6 +175,8 @@ export async function startOutboxRelay(
       stopped = true;
       closing.resolve();
       poke();
+      // A publication that Redis does not answer ends with the connection, and its transaction rolls back.
+      void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
       await loop;
       await listener.close();
       await Promise.all([...queues.values()].map((queue) => queue.close()));

@@ -1,5 +1,6 @@
 import { DelayedError, UnrecoverableError, Worker } from "bullmq";
 import type { Job } from "bullmq";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BadPayload } from "../../jobs/define-job.ts";
 import type { Catalog, JobDefinition } from "../../jobs/define-job.ts";
 import type { JobRuns, LegJob } from "../../ports/job-runs.ts";
@@ -8,6 +9,8 @@ import { workerConnection } from "./connections.ts";
 
 /** A job counts as lost when it has not run again so long after its time. */
 const SILENT_MS = 60_000;
+/** How long Redis may take to record the last jobs when the host closes; jobs that it did not record run again. */
+const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
   /** Stops taking jobs and waits for those under way. */
@@ -23,11 +26,16 @@ export function startWorkers(
   catalog: Catalog,
   options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
+  const jobs = new Set<Promise<void>>();
   const running = Object.values(catalog).map((definition) => {
     const connection = workerConnection(options.redisUrl);
     const worker = new Worker(
       definition.name,
-      (job, token) => run(services, definition, options.runs, job, token),
+      async (job, token) => {
+        const done = run(services, definition, options.runs, job, token);
+        jobs.add(done);
+        await done.finally(() => jobs.delete(done));
+      },
       {
         connection,
         prefix: options.prefix,
@@ -49,7 +57,16 @@ export function startWorkers(
   return {
     async close(): Promise<void> {
       // Without Redis nothing can be taken or handed back: there is nothing to wait for.
-      await Promise.all(running.map(({ worker, connection }) => worker.close(connection.status !== "ready")));
+      const closed = Promise.all(
+        running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
+      );
+      // A worker whose blocking connection is reconnecting never closes: ioredis does not report its end.
+      const late = (async () => {
+        while (jobs.size > 0) await Promise.allSettled(jobs);
+        await sleep(CLOSE_WITHIN_MS, undefined, { ref: false });
+      })();
+      closed.catch(() => undefined);
+      await Promise.race([closed, late]);
       for (const { connection } of running) connection.disconnect();
     },
   };
