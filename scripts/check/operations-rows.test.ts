@@ -4,12 +4,14 @@ import { expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
 const api = resolve(root, "apps/api/src");
-const operations = readFileSync(resolve(root, "docs/OPERATIONS.md"), "utf8");
+const operations = ["docs/OPERATIONS.md", "docs/ALARMS.md"]
+  .map((path) => readFileSync(resolve(root, path), "utf8"))
+  .join("\n");
 
 const missing = (names: Iterable<string>): string[] =>
   [...new Set(names)].filter((name) => !new RegExp(`(?<![a-z_])${name}(?![a-z_])`).test(operations));
 
-test("OPERATIONS.md names every event that is logged", () => {
+test("the operator docs name every event that is logged", () => {
   const source = readFileSync(resolve(api, "ports/events.ts"), "utf8");
   const [, union = ""] = source.split("export type EventName =");
   const events = [...union.matchAll(/"([a-z_]+)"/g)].map(([, name = ""]) => name);
@@ -17,7 +19,7 @@ test("OPERATIONS.md names every event that is logged", () => {
   expect(missing(events)).toEqual([]);
 });
 
-test("OPERATIONS.md names every metric of the API and the worker", () => {
+test("the operator docs name every metric of the API and the worker", () => {
   const folder = resolve(api, "adapters/telemetry");
   const files = [
     ...readdirSync(folder).map((file) => resolve(folder, file)),
