@@ -382,7 +382,7 @@ export async function createContainer(
         const settling = settlementServices(paying, settlementReads(sql), config.settlement, observe);
         const showHub = heldGauge(metrics.registry, {
           name: "causeway_hub_balance",
-          help: "What the solver owns on the hub by the chain and currency of the deposits, whole units; read once a minute",
+          help: "Hub balance of the solver by chain and currency of the deposits, in whole units; read once a minute",
         });
         const solverOnHub = { address: signer.address, chainName: config.solver.chainName };
         lifecycle.add(
@@ -429,7 +429,7 @@ export async function createContainer(
       );
       const showDepositories = heldGauge(metrics.registry, {
         name: "causeway_depository_balance",
-        help: "What the depository of an EVM chain holds, whole units; read once a minute",
+        help: "Balance of an EVM chain's depository, in whole units; read once a minute",
       });
       lifecycle.add(
         "depository balances",

@@ -18,5 +18,5 @@ export type { LoadedHub } from "./hub-file.ts";
 export { loadHub } from "./hub-file.ts";
 export { loadFixedPrices } from "./price-file.ts";
 export type { UnknownVariables } from "./unknown-variables.ts";
-export { unknownVariables } from "./unknown-variables.ts";
+export { closestName, unknownVariables } from "./unknown-variables.ts";
 export { deepFreeze } from "./freeze.ts";

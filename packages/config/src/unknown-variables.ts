@@ -56,6 +56,15 @@ export function unknownVariables(
   return { problems, warnings };
 }
 
+/** The name that is closest to `text`, if at most a third of its characters differ. */
+export function closestName(text: string, names: readonly string[]): string | undefined {
+  const [closest] = names
+    .map((name) => ({ name, errors: distance(text, name) }))
+    .filter(({ name, errors }) => errors <= name.length / 3)
+    .sort((a, b) => a.errors - b.errors);
+  return closest?.name;
+}
+
 /** Every `$NAME` of the folder's chain files. Which files cannot be read is told where they are needed. */
 function variablesOfFiles(configsDir: string): readonly string[] {
   try {

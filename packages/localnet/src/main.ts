@@ -6,13 +6,10 @@ import { livingSystems } from "./endpoints.ts";
 import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { PortInUse } from "./free-port.ts";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
+import { readSetOption } from "./set-option.ts";
 import { startSystem, type System } from "./system.ts";
 import { terminalStyle } from "./terminal.ts";
 import { whereEverythingIs } from "./where-everything-is.ts";
-
-/** What the local system sets itself: another value would lead it to another system, which must not see the published keys of this one. */
-const OWN_SETTING =
-  /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|SOLANA_KEY|BITCOIN_KEY|FORMER_KEYS|RPC_URL|WS_URL)(?:_FILE)?$/;
 
 const usage = `usage: npm start [-- options]
   --once          exit after the demo transfer; the exit code is 0 if the money arrived and was settled
@@ -88,18 +85,8 @@ function readArguments(): Arguments {
     apis: wholeNumber("apis", values.apis, 1, 5),
     workers: wholeNumber("workers", values.workers, 1, 5),
     oracles: oracleCount(values.oracles),
-    settings: Object.fromEntries(values.set.map(setting)),
+    settings: Object.fromEntries(values.set.map((text) => readSetOption(text))),
   };
-}
-
-/** @throws Error when the text is not `NAME=VALUE`, or names what the local system sets itself */
-function setting(text: string): [name: string, value: string] {
-  const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined)
-    throw new Error(`--set expects NAME=VALUE, with a name from docs/CONFIG.md; got ${text}`);
-  if (OWN_SETTING.test(name))
-    throw new Error(`--set cannot change ${name}, because the local system sets it itself`);
-  return [name, value];
 }
 
 async function run(args: Arguments): Promise<number> {

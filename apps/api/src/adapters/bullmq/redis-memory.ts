@@ -25,7 +25,7 @@ export function watchRedisMemory(
 ): { look(): Promise<void> } {
   const gauge = new Gauge({
     name: "causeway_redis_memory_bytes",
-    help: "Memory of Redis: used, and its limit (0: none)",
+    help: "Redis memory: used, and its limit (0: no limit)",
     labelNames: ["kind"],
     registers: [registry],
   });

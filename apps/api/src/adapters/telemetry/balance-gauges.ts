@@ -39,18 +39,13 @@ export function balanceGauges(
   shown("causeway_app_balance_exposure_usd", "Sum of the active holds in USD", [], (gauge, { heldUsd }) =>
     gauge.set(Number(formatFixed(heldUsd, USD_DECIMALS, 6))),
   );
-  shown(
-    "causeway_app_balance_owed",
-    "What wallets owe beyond their balance, whole units",
-    ["currency"],
-    (gauge, { owed }) => {
-      // Every currency is shown, also when nothing is owed in it: a series that vanishes raises no alarm.
-      for (const { address, symbol, decimals } of currencies) {
-        const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
-        gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));
-      }
-    },
-  );
+  shown("causeway_app_balance_owed", "Debts of wallets, in whole units", ["currency"], (gauge, { owed }) => {
+    // Every currency is shown, also when nothing is owed in it: a series that vanishes raises no alarm.
+    for (const { address, symbol, decimals } of currencies) {
+      const amount = owed.find(({ currency }) => currency === address)?.amount ?? 0n;
+      gauge.set({ currency: symbol }, Number(formatFixed(amount, decimals, Math.min(decimals, 9))));
+    }
+  });
   shown(
     "causeway_app_balance_top_ups",
     "Top-ups that are not credited: seen (confirmations are missing), unattributed (the marker names no wallet, or the amount is too low)",
@@ -62,7 +57,7 @@ export function balanceGauges(
   );
   shown(
     "causeway_app_balance_claims_paying",
-    "Signed claims whose payout is not beyond reorgs",
+    "Signed claims whose payout is not final",
     [],
     (gauge, { claimsPaying }) => gauge.set(claimsPaying),
   );

@@ -8,7 +8,7 @@ export function chainHeadGauge(registry: Registry, chains: Pick<ChainDirectory, 
     registry,
     {
       name: "causeway_chain_head_age_seconds",
-      help: "Seconds since a new block of the chain arrived (non-EVM chains: since its state was last read), or since the start while none did",
+      help: "Seconds since the last new block (non-EVM chains: since the last read), or since the process started if there was none",
     },
     async () =>
       await Promise.resolve(

@@ -44,17 +44,17 @@ export function depositAddressGauges(
     });
   shown(
     "causeway_deposit_addresses_unswept",
-    "Sums at deposit addresses that are not on their way; `held` says why they stay, empty: they are being decided about",
+    "Funds at deposit addresses that are not being moved; `held` is the reason, or empty if not decided yet",
     ({ places }) => places,
   );
   shown(
     "causeway_deposit_addresses_unswept_amount",
-    "What they add up to, whole units",
+    "Total of funds at deposit addresses that are not being moved, in whole units",
     ({ amount }, decimals) => Number(formatFixed(amount, decimals, Math.min(decimals, 9))),
   );
   shown(
     "causeway_deposit_addresses_oldest_unswept_seconds",
-    "How long the oldest of them has been there",
+    "Age of the oldest funds at deposit addresses that are not being moved",
     ({ oldestSeenAtMs }) => (clock.nowMs() - oldestSeenAtMs) / 1000,
   );
 }

@@ -10,13 +10,13 @@ export function fastFillMetrics(registry: Registry): (event: EventName, facts: F
   const registers = [registry];
   const refusals = new Counter({
     name: "causeway_fast_fill_refusals_total",
-    help: "Fast fills that were refused, by the rule that did",
+    help: "Refused fast fills by rule",
     labelNames: ["rule"],
     registers,
   });
   const holds = new Counter({
     name: "causeway_holds_total",
-    help: "What became of holds: place, release, reinstate, makePermanent, return",
+    help: "Changes of holds: place, release, reinstate, makePermanent, return",
     labelNames: ["act"],
     registers,
   });

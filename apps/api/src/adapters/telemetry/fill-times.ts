@@ -9,7 +9,7 @@ const SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];
 export function fillTimes(registry: Registry): (event: EventName, facts: Facts) => void {
   const times = new Histogram({
     name: "causeway_fill_seconds",
-    help: "Time from the moment a deposit was seen to the block that includes its fill; fast fills are not counted",
+    help: "Time from the detection of a deposit to the block that includes its fill, without fast fills",
     labelNames: ["origin", "destination"],
     buckets: SECONDS,
     registers: [registry],

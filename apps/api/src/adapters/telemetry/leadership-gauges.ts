@@ -11,7 +11,7 @@ export function leadershipGauges(
   const chains = tasks.filter(({ lock }) => lock !== SETTLEMENT);
   void new Gauge({
     name: "causeway_chain_leader",
-    help: "1 while this worker leads the chain, else 0; the sum over all workers should be 1",
+    help: "1 if this worker leads the chain, otherwise 0; the sum over all workers should be 1",
     labelNames: ["chain"],
     registers: [registry],
     collect(): void {
@@ -35,7 +35,7 @@ export function leadershipGauges(
   if (!tasks.some(({ lock }) => lock === SETTLEMENT)) return;
   void new Gauge({
     name: "causeway_settlement_leader",
-    help: "1 while this worker leads settlement, else 0; the sum over all workers should be 1",
+    help: "1 if this worker leads settlement, otherwise 0; the sum over all workers should be 1",
     registers: [registry],
     collect(): void {
       this.set(workedAgoMs(SETTLEMENT) === undefined ? 0 : 1);

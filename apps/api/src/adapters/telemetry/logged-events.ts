@@ -22,7 +22,7 @@ const PLACES = ["chain", "queue", "job", "oracle"] as const;
 export function loggedEvents(log: Logger, registry: Registry): Events {
   const counted = new Counter({
     name: "causeway_events_total",
-    help: "Things that happened to requests, lanes and chains; each try of what is repeated counts",
+    help: "Events of requests, lanes and chains; every retry counts",
     labelNames: ["event", "level"],
     registers: [registry],
   });

@@ -37,12 +37,12 @@ export function mappingGauges(
     });
   shown(
     "causeway_mappings_waiting",
-    "Meanings of nonces that are not on the hub yet: stored (the oracles are to sign them), signed (not final on the hub)",
+    "Nonce mappings that are not on the hub yet: stored (not signed by oracles), signed (not final on the hub)",
     ({ count }) => count,
   );
   shown(
     "causeway_mappings_oldest_seconds",
-    "Age of the oldest meaning of a nonce that is not on the hub yet",
+    "Age of the oldest nonce mapping that is not on the hub yet",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
   );
 }

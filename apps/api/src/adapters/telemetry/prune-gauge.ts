@@ -13,7 +13,7 @@ export function pruneGauge(
 ): void {
   void new Gauge({
     name: "causeway_prune_overdue_seconds",
-    help: "How long the oldest row of a table should have been pruned already; 0: nothing is overdue",
+    help: "How long pruning of the oldest row of a table is overdue; 0 if nothing is overdue",
     labelNames: ["table"],
     registers: [registry],
     async collect(): Promise<void> {

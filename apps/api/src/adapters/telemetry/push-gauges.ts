@@ -21,9 +21,9 @@ const gauges = {
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 const counters = {
   messages: "Events sent to clients",
-  changes: "Changes of requests read for those who follow them",
-  closed: "Connections that the service ended: slow, silent, or after events may have been missed",
-  losses: "Times when announcements were perhaps not heard",
+  changes: "Request changes read for subscribers",
+  closed: "Connections closed by the service: slow, silent, or possibly missed events",
+  losses: "Times when announcements may have been missed",
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 
 /** Tells the figures when somebody reads the metrics. */

@@ -22,12 +22,12 @@ export function requestGauges(
     });
   shown(
     "causeway_requests_under_way",
-    "Requests that are paid for and not finished, by state; at most the 10000 least recently updated are counted",
+    "Paid requests that are not finished, by state; counts at most the 10000 least recently updated",
     ({ count }) => count,
   );
   shown(
     "causeway_requests_oldest_seconds",
-    "How long the oldest of these requests has been in its state",
+    "Time that the oldest paid, unfinished request has been in its state",
     ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),
   );
 }

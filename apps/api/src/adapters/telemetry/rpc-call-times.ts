@@ -11,7 +11,7 @@ export type ObserveEndpoint = (chain: string, url: string) => ObserveCall;
 export function rpcCallTimes(registry: Registry): ObserveEndpoint {
   const seriesOf = durations(registry, {
     name: "causeway_rpc_call_seconds",
-    help: "Time until a call to an endpoint of a chain ended: answered (ok), refused by the node (refused), or without a usable answer (fault)",
+    help: "Duration of calls to chain endpoints by outcome: ok, refused by the node, or no usable response (fault)",
     boundsMs: BOUNDS_MS,
   });
   // Several connections to one endpoint share its series.

@@ -14,12 +14,10 @@ export function scanGauges(registry: Registry, lags: () => Promise<readonly Lag[
     chainGauge(registry, { name, help }, async () =>
       (await lags()).map((lag) => [lag.chain, value(lag)] as const),
     );
-  shown("causeway_scan_lag_blocks", "Blocks that were not scanned for deposits yet", ({ blocks }) =>
-    Number(blocks),
-  );
+  shown("causeway_scan_lag_blocks", "Blocks not scanned for deposits yet", ({ blocks }) => Number(blocks));
   shown(
     "causeway_scan_lag_seconds",
-    "Between the newest scanned block and the newest block, by their timestamps",
+    "Time between the newest scanned block and the newest block, by block timestamps",
     ({ seconds }) => seconds,
   );
 }

@@ -35,12 +35,12 @@ export function settlementGauges(
     });
   shown(
     "causeway_settlement_waiting",
-    "Payments that are not settled: due (no quorum yet), rejected (the oracles reject it), attested (not final on the hub); otherwise a fast fill waits for its deposit",
+    "Unsettled payments: due (no quorum yet), rejected (by the oracles), attested (not final on the hub), or a fast fill waiting for its deposit",
     ({ count }) => count,
   );
   shown(
     "causeway_settlement_oldest_seconds",
-    "Age of the oldest payment that is not settled",
+    "Age of the oldest unsettled payment",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
   );
 }

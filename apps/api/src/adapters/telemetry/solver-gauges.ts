@@ -26,7 +26,7 @@ export function solverGauges(
 ): void {
   void new Gauge({
     name: "causeway_solver_balance",
-    help: "What the solver holds, whole units",
+    help: "Balances of the solver, in whole units",
     labelNames: ["chain", "currency"],
     registers: [registry],
     collect(): void {
@@ -45,7 +45,7 @@ export function solverGauges(
   });
   void new Gauge({
     name: "causeway_gas_balance",
-    help: "Native token of an account of ours that only pays for gas, whole units",
+    help: "Native token balance of the service's gas-only accounts, in whole units",
     labelNames: ["chain", "account"],
     registers: [registry],
     collect(): void {
@@ -69,12 +69,12 @@ export function solverGauges(
     });
   shown(
     "causeway_payments_open",
-    "Payments that are in no block yet, in the fuller of the chain's lanes",
+    "Payments that are not mined yet, in the longer of the chain's lanes",
     ({ count }) => count,
   );
   shown(
     "causeway_payments_oldest_seconds",
-    "Age of the chain's oldest payment that is in no block yet",
+    "Age of the chain's oldest payment that is not mined yet",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
   );
 }

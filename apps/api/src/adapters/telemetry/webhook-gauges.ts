@@ -21,11 +21,9 @@ export function webhookGauges(registry: Registry, read: () => Promise<Waiting>, 
         if (waiting !== undefined) this.set(valueOf(waiting));
       },
     });
-  shown("causeway_webhooks_waiting", "Deliveries that wait", ({ waiting }) => waiting);
-  shown(
-    "causeway_webhooks_lag_seconds",
-    "Age of the oldest event that waits to be delivered",
-    ({ oldestMs }) => (oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000),
+  shown("causeway_webhooks_waiting", "Waiting deliveries", ({ waiting }) => waiting);
+  shown("causeway_webhooks_lag_seconds", "Age of the oldest undelivered event", ({ oldestMs }) =>
+    oldestMs === undefined ? 0 : Math.max(0, clock.nowMs() - oldestMs) / 1000,
   );
   shown("causeway_webhooks_failing", "Endpoints whose last attempt failed", ({ failing }) => failing);
 }
