@@ -15,12 +15,12 @@ import type { NodeKind } from "./sequence-chain.ts";
 import { START_MS } from "./world.ts";
 
 const usage = `usage: npm run sequences -- [options]
-  --runs N         sequences to run (default 10000, on real nodes 50)
-  --seed S         repeats the sequences of an earlier run (default: others each time); process n runs seed S + n
-  --processes P    how many run at once (default: one for each core, on real nodes one)
-  --nodes KIND     memory: chains in memory (default); anvil: two real nodes with the real contracts
-  --focus NAMES    what comes more often, e.g. fastFill,address,reorg: kinds of actions, and what quotes, payments and reorgs choose
-  --path P         repeats the one failure that was found there; with the seed, and the focus, that were printed`;
+  --runs N         number of sequences (default 10000, with anvil 50)
+  --seed S         repeat the sequences of an earlier run (default: random); process n uses seed S + n
+  --processes P    number of parallel processes (default: one per core, with anvil 1)
+  --nodes KIND     memory: in-memory chains (default); anvil: two real nodes with the real contracts
+  --focus NAMES    actions and choices to run more often, for example fastFill,address,reorg
+  --path P         repeat one failure; use the printed seed and focus`;
 
 interface SequenceOptions {
   readonly runs: number;
@@ -108,12 +108,12 @@ function readOptions(args: readonly string[]): SequenceOptions {
       : { processes: 1, runs: 1 };
   for (const [name, value] of Object.entries({ seed, processes, runs }))
     if (!Number.isSafeInteger(value) || value < 0)
-      throw new RangeError(`--${name} must be a whole number, got ${value}`);
+      throw new RangeError(`--${name} must be an integer, got ${value}`);
   const focus = values.focus.split(",").filter((name) => name !== "");
   const unknown = focus.filter((name) => !focusNames.includes(name));
   if (unknown.length > 0)
     throw new RangeError(
-      `--focus: unknown ${unknown.join(", ")}; known are ${[...new Set(focusNames)].join(", ")}`,
+      `--focus must be any of ${[...new Set(focusNames)].join(", ")}; got ${unknown.join(", ")}`,
     );
   return { runs, seed, processes, path, nodes, focus };
 }
@@ -127,7 +127,7 @@ async function lead(): Promise<number> {
   let done = 0;
   const beat = setInterval(() => print(`[${seconds()} s] ${done} of ${runs} sequences`), 15_000);
   print(
-    `${runs} sequences from seed ${seed} in ${processes} processes, ${nodes === "anvil" ? "real nodes" : "chains in memory"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
+    `${runs} sequences from seed ${seed} in ${processes} processes, ${nodes === "anvil" ? "real nodes" : "in-memory chains"}${focus.length > 0 ? `, focus on ${focus.join(", ")}` : ""}; ${services.description}`,
   );
   const total = new Map<string, number>();
   try {
@@ -181,5 +181,5 @@ async function inProcess(own: Share, onTold: (told: Told) => void): Promise<stri
     onTold(told);
   });
   const code = await new Promise<number | null>((settle) => child.once("exit", settle));
-  return code === 0 ? undefined : (failure ?? `the process of seed ${own.seed} ended with code ${code}`);
+  return code === 0 ? undefined : (failure ?? `process of seed ${own.seed} exited with code ${code}`);
 }
