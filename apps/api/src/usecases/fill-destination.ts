@@ -39,7 +39,7 @@ import { topupGas } from "./topup-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import { limitJobs } from "./rails/limit-jobs.ts";
 import { planFillByRail } from "./rails/plan-fill-by-rail.ts";
-import { railBears } from "./rails/rail-payment.ts";
+import { hasInventory } from "./rails/rail-payment.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { endOf, isRail } from "./request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
@@ -348,7 +348,7 @@ async function commitAndSend(
       if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       const isBorne = isRail(destination)
-        ? await railBears(tx, destination, plan)
+        ? await hasInventory(tx, destination, plan)
         : await inventoryBears(tx, destination, plan);
       if (!isBorne) return "short" as const;
       // Last, so that a fill that is not begun does not count.

@@ -71,7 +71,7 @@ export function attemptOf({ raw, txId, fee, madeAtMs }: RailAttempt, n: number, 
  * Whether the solver's balances bear this payment and its cost beside everything that is not final. Call with the lane locked: only then can no other payment slip in between. What is mined
  * counts until it is final, for balances do not say which of it they show.
  */
-export async function railBears(
+export async function hasInventory(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedRail,
   plan: SlotPlan,

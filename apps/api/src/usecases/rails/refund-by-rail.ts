@@ -18,7 +18,7 @@ import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from ".
 import type { TransitionServices } from "../transition.ts";
 import { DONE } from "../wait.ts";
 import type { Progress } from "../wait.ts";
-import { railBears, slotPlanOf } from "./rail-payment.ts";
+import { hasInventory, slotPlanOf } from "./rail-payment.ts";
 import { sendRailSlot } from "./send-rail-slot.ts";
 
 type Needs = Pick<
@@ -88,7 +88,7 @@ export async function refundByRail(
       // so none is dropped and comes back under another hash. A reorg deeper than Bitcoin's configured confirmations is not covered.
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await railBears(tx, connected, plan))) return "short" as const;
+      if (!(await hasInventory(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());
