@@ -28,7 +28,7 @@ import { amountToPay } from "./fill-amount.ts";
 import { addExposures } from "./price-exposure.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
 import { orderSignerOf } from "./order-signer.ts";
-import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
@@ -349,7 +349,7 @@ async function commitAndSend(
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       const isBorne = isRail(destination)
         ? await hasInventory(tx, destination, plan)
-        : await inventoryBears(tx, destination, plan);
+        : await inventoryCovers(tx, destination, plan);
       if (!isBorne) return "short" as const;
       // Last, so that a fill that is not begun does not count.
       await countExposure(services, tx, current.terms, basis, topupUsd);

@@ -97,7 +97,7 @@ export async function planPayment(
  * Whether the solver's balances bear this payment and its gas beside everything that balances of that block do not show yet. Call with the lane locked:
  * only then can no other payment slip in between. A payment without gas behind it would hold up its whole lane.
  */
-export async function inventoryBears(
+export async function inventoryCovers(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,
   plan: SlotPlan,

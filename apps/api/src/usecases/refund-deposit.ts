@@ -7,7 +7,7 @@ import type { WorkerServices } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { burntByFills } from "./burnt-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
-import { gasAllowance, inventoryBears, isNativeToContract, planPayment } from "./payment-plan.ts";
+import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
 import {
   isStillDue,
@@ -184,7 +184,7 @@ async function pay(
       if (await isRefundedAlready(services, tx, current)) return "refunded" as const;
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
+      if (!(await inventoryCovers(tx, connected, plan))) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.deposits.setRefund(deposit.id, "sent", undefined);
       if (unrepaid !== undefined) await tx.deposits.setUnrepaid(deposit.id, unrepaid, services.clock.nowMs());

@@ -8,7 +8,7 @@ import type { ClaimRecord } from "../../ports/claims.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
-import { gasAllowance, inventoryBears } from "../payment-plan.ts";
+import { gasAllowance, inventoryCovers } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../wait.ts";
@@ -106,7 +106,7 @@ async function pay(
       const current = await tx.claims.lock(claimId);
       if (current?.state !== "paying") return undefined;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
-      if (!(await inventoryBears(tx, connected, plan))) return "short" as const;
+      if (!(await inventoryCovers(tx, connected, plan))) return "short" as const;
       return (await tx.lanes.reserve(plan, services.clock.nowMs())).id;
     })
     .catch((error: unknown) => {
