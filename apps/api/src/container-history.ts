@@ -8,7 +8,7 @@ import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./ports/services.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
-import { spellingOf } from "./usecases/spelling.ts";
+import { spellingOf } from "./usecases/address-format.ts";
 
 interface HistoryGround {
   readonly sql: Sql;

@@ -17,7 +17,7 @@ import { indexTransaction } from "../../../apps/api/src/usecases/index-transacti
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
-import { hexSpelling } from "../../../apps/api/src/usecases/spelling.ts";
+import { hexSpelling } from "../../../apps/api/src/usecases/address-format.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";

@@ -15,7 +15,7 @@ import type {
   RequestFeature,
   RequestType,
 } from "./request-history.ts";
-import type { Spelling } from "./spelling.ts";
+import type { AddressFormat } from "./address-format.ts";
 
 /** What the routes ask of past requests. */
 export interface HistoryRoutes {
@@ -24,7 +24,7 @@ export interface HistoryRoutes {
   /** Undefined when no request has this id. */
   trace(requestId: RequestId): Promise<RequestTrace | undefined>;
   /** For what `list` gives. */
-  readonly spelling: Spelling;
+  readonly spelling: AddressFormat;
 }
 
 /** Who searches. */

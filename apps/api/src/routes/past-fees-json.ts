@@ -2,7 +2,7 @@ import { feeSponsorshipText, formatUsd } from "@causeway/domain";
 import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain";
 import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastAppFees, PastRequest } from "../ports/request-history-routes.ts";
-import type { Spelling } from "../ports/spelling.ts";
+import type { AddressFormat } from "../ports/address-format.ts";
 import { currencyJson, formatted } from "./past-amount-json.ts";
 
 type Data = PastRequestJson["data"];
@@ -22,7 +22,7 @@ interface FeeSight {
 export function pastFeesJson(
   past: PastRequest,
   sight: FeeSight,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
   const { appFees } = past;
   const sponsorship = sponsorshipJson(past, sight, "platform");
@@ -43,7 +43,7 @@ export function pastFeesJson(
 export function pastFeesV2Json(
   past: PastRequest,
   sight: FeeSight,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): Pick<
   DataV2,
   | "appFees"
@@ -101,7 +101,7 @@ function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "cur
   return deposited;
 }
 
-function feesJson(past: PastRequest, spelling: Spelling): Fees | null {
+function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
   const { terms, paidFees, sponsored } = past;
   const fees = terms.quoted?.fees;
   const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);

@@ -7,7 +7,7 @@ import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../test/fakes
 import { someTerms } from "../../../../test/support/terms.ts";
 import { createChainDirectory } from "../adapters/chains/directory.ts";
 import type { PastAmount, PastRequest, PastTransaction } from "../ports/request-history-routes.ts";
-import { spellingOf } from "../usecases/spelling.ts";
+import { spellingOf } from "../usecases/address-format.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.ts";
 

@@ -2,8 +2,8 @@ import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
 import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
-import type { Spelling } from "../ports/spelling.ts";
-import { hexSpelling } from "../usecases/spelling.ts";
+import type { AddressFormat } from "../ports/address-format.ts";
+import { hexSpelling } from "../usecases/address-format.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
 
@@ -36,7 +36,7 @@ export interface Sight {
 export function pastRequestJson(
   past: PastRequest,
   sight: Sight,
-  spelling: Spelling = hexSpelling,
+  spelling: AddressFormat = hexSpelling,
 ): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
     txHash: spelling.transaction(one.chainId, one.txHash),
@@ -65,7 +65,7 @@ export function pastRequestJson(
 export function pastRequestV2Json(
   past: PastRequest,
   sight: Sight,
-  spelling: Spelling = hexSpelling,
+  spelling: AddressFormat = hexSpelling,
 ): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
@@ -139,7 +139,7 @@ function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest, sight: Sight, spelling: Spelling): Common {
+function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
   // With the order id anyone can name the unused address to its factory; its first transaction shows the id to everybody.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
@@ -197,7 +197,7 @@ type Protocol = PastRequestJson["protocol"];
 function depositJson(
   orderId: OrderId,
   deposit: NonNullable<PastRequest["deposit"]>,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): NonNullable<Protocol["deposit"]> {
   const { chainId, depository } = deposit;
   return {
@@ -219,7 +219,7 @@ function depositJson(
 function paymentsJson(
   { outTxs }: PastRequest,
   leg: "fill" | "refund",
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
   return outTxs
     .filter((one) => one.leg === leg && one.status === "success")
@@ -253,7 +253,7 @@ function commonData(past: PastRequest, sight: Sight): CommonData {
 
 function refundJson(
   { refund }: PastRequest,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): NonNullable<PastRequestJson["data"]["refundCurrencyData"]> | undefined {
   return (
     refund && {
@@ -266,7 +266,7 @@ function refundJson(
 function transactionFields(
   { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
   sight: Sight,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): TransactionFields {
   return {
     ...(feeWei !== undefined && { fee: String(feeWei) }),
@@ -307,7 +307,7 @@ function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
 
 function sidesJson(
   { origin, destination }: PastRequest["quoted"],
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): PastRequestJson["data"]["route"]["quoted"] {
   const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
   const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
@@ -317,7 +317,7 @@ function sidesJson(
 
 function sideJson(
   { input, output }: PastSide,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): {
   inputCurrency: HistoryAmountJson | null;
   outputCurrency: HistoryAmountJson | null;

@@ -5,8 +5,8 @@ import type { Reads } from "../ports/reads.ts";
 import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
-import type { Spelling } from "../ports/spelling.ts";
-import { hexSpelling, spelledAll, spellingOf } from "./spelling.ts";
+import type { AddressFormat } from "../ports/address-format.ts";
+import { hexSpelling, spelledAll, spellingOf } from "./address-format.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
@@ -55,7 +55,7 @@ export function standInView(
   own: StatusRecord,
   standIn: StatusRecord,
   nowMs: number,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): StatusView {
   return {
     ...statusView(standIn, nowMs, spelling),
@@ -68,7 +68,7 @@ export function standInView(
 export function statusView(
   record: StatusRecord,
   nowMs: number,
-  spelling: Spelling = hexSpelling,
+  spelling: AddressFormat = hexSpelling,
 ): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;

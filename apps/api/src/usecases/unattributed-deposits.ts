@@ -2,7 +2,7 @@ import type { TxHash } from "@causeway/domain";
 import type { DepositRecord } from "../ports/records.ts";
 import type { UnattributedDeposit } from "../ports/request-history-routes.ts";
 import type { Services } from "../ports/services.ts";
-import { spellingOf } from "./spelling.ts";
+import { spellingOf } from "./address-format.ts";
 
 export type UnattributedServices = Pick<Services, "chains"> & {
   readonly enginePolicy: Pick<Services["enginePolicy"], "unattributedRefundAfterMs">;

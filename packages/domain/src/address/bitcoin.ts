@@ -10,15 +10,15 @@ const base58check = createBase58check(sha256);
 export type BitcoinNetwork = "mainnet" | "testnet" | "testnet4" | "signet" | "regtest";
 
 /** How a network spells what its addresses stand for. */
-interface Spelling {
+interface AddressFormat {
   /** Prefix of witness programs. */
   readonly prefix: string;
   /** Version bytes of legacy addresses: to a key's hash and to a script's hash. */
   readonly legacy: readonly [keyHash: number, scriptHash: number];
 }
 
-const TEST: Spelling = { prefix: "tb", legacy: [0x6f, 0xc4] };
-const SPELLINGS: Readonly<Record<BitcoinNetwork, Spelling>> = {
+const TEST: AddressFormat = { prefix: "tb", legacy: [0x6f, 0xc4] };
+const SPELLINGS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
   mainnet: { prefix: "bc", legacy: [0x00, 0x05] },
   testnet: TEST,
   testnet4: TEST,
@@ -85,7 +85,7 @@ function witnessText(bytes: Uint8Array, prefix: string): string | undefined {
   return (version === 0 ? bech32 : bech32m).encode(prefix, words);
 }
 
-function legacyBytes(text: string, { legacy }: Spelling): Uint8Array | undefined {
+function legacyBytes(text: string, { legacy }: AddressFormat): Uint8Array | undefined {
   if (text.length > 35) return undefined;
   const payload = decoded(text);
   if (payload?.length !== 21) return undefined;
@@ -95,7 +95,7 @@ function legacyBytes(text: string, { legacy }: Spelling): Uint8Array | undefined
   return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
 }
 
-function legacyText(bytes: Uint8Array, { legacy }: Spelling): string | undefined {
+function legacyText(bytes: Uint8Array, { legacy }: AddressFormat): string | undefined {
   const version = legacy[SPELLINGS.mainnet.legacy.indexOf(bytes[1] ?? -1)];
   return version === undefined ? undefined : base58check.encode(Uint8Array.of(version, ...bytes.subarray(2)));
 }

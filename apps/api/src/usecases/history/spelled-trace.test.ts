@@ -5,7 +5,7 @@ import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fa
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../adapters/chains/directory.ts";
 import type { RequestStory } from "../../ports/request-history.ts";
-import { spellingOf } from "../spelling.ts";
+import { spellingOf } from "../address-format.ts";
 import { spelledTrace } from "./spelled-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];

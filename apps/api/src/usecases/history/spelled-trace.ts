@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 import type { RequestStory } from "../../ports/request-history.ts";
 import type { TraceEntry } from "../../ports/request-history-routes.ts";
-import type { Spelling } from "../../ports/spelling.ts";
+import type { AddressFormat } from "../../ports/address-format.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ const CURRENCIES = ["currency", "paysCurrency"];
 export function spelledTrace(
   entries: readonly TraceEntry[],
   story: Pick<RequestStory, "terms" | "deposits" | "inTxHashes" | "txHashes" | "refundTxHashes">,
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): readonly TraceEntry[] {
   const words = wordsOf(story, spelling);
   const inWords = (value: unknown): unknown => {
@@ -40,7 +40,7 @@ export function spelledTrace(
 /** Texts by the hex that they are written for, where the two differ. */
 function wordsOf(
   { terms, deposits, inTxHashes, txHashes, refundTxHashes }: Parameters<typeof spelledTrace>[1],
-  spelling: Spelling,
+  spelling: AddressFormat,
 ): ReadonlyMap<string, string> {
   const { origin, destination } = terms;
   const words = new Map<string, string>();

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Events } from "../../ports/events.ts";
-import type { Spelling } from "../../ports/spelling.ts";
+import type { AddressFormat } from "../../ports/address-format.ts";
 import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { pauseAfter } from "./webhook-retries.ts";
@@ -12,7 +12,7 @@ export interface DeliveryServices {
   readonly events: Events;
   readonly hmac: Hmac;
   /** Absent: hex is what everybody writes. */
-  readonly spelling?: Spelling;
+  readonly spelling?: AddressFormat;
   /** From 0 to 1. */
   readonly chance: () => number;
 }

@@ -2,16 +2,16 @@ import type { RequestId } from "@causeway/domain";
 import type { Clock } from "../../ports/clock.ts";
 import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
 import type { StatusRecord } from "../../ports/records.ts";
-import type { Spelling } from "../../ports/spelling.ts";
+import type { AddressFormat } from "../../ports/address-format.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import { standInView, statusView } from "../request-status.ts";
-import { hexSpelling } from "../spelling.ts";
+import { hexSpelling } from "../address-format.ts";
 
 /** Following requests in the client's words. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
-  spelling: Spelling = hexSpelling,
+  spelling: AddressFormat = hexSpelling,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
@@ -26,7 +26,7 @@ async function followOne(
     feed,
     clock,
     spelling,
-  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly spelling: Spelling },
+  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly spelling: AddressFormat },
   requestId: RequestId,
   follower: StatusFollower,
   after: number | undefined,
@@ -89,7 +89,7 @@ async function followOne(
   );
 }
 
-function inWords(follower: StatusFollower, clock: Clock, spelling: Spelling): StatusListener {
+function inWords(follower: StatusFollower, clock: Clock, spelling: AddressFormat): StatusListener {
   return {
     changed: ({ record, sequence, onlyFinal }) =>
       follower.updated({ view: statusView(record, clock.nowMs(), spelling), sequence, onlyFinal }),

@@ -1,10 +1,10 @@
 import type { TxHash } from "@causeway/domain";
 import { spellAddress, spellTransaction } from "@causeway/domain";
 import type { ChainDirectory } from "../ports/chains.ts";
-import type { Spelling } from "../ports/spelling.ts";
+import type { AddressFormat } from "../ports/address-format.ts";
 
 /** What is on a chain that is not configured any more is shown as it is kept. */
-export function spellingOf(chains: Pick<ChainDirectory, "profile">): Spelling {
+export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressFormat {
   return {
     address: (chainId, bytes) => {
       const chain = chains.profile(chainId);
@@ -18,9 +18,9 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): Spelling {
 }
 
 /** Of EVM chains alone, where hex is what everybody writes. */
-export const hexSpelling: Spelling = { address: (_, bytes) => bytes, transaction: (_, id) => id };
+export const hexSpelling: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
 
 /** Several ids of one chain. */
-export function spelledAll(spelling: Spelling, chainId: number, ids: readonly TxHash[]): readonly string[] {
+export function spelledAll(spelling: AddressFormat, chainId: number, ids: readonly TxHash[]): readonly string[] {
   return ids.length === 0 ? ids : ids.map((id) => spelling.transaction(chainId, id));
 }
