@@ -6,7 +6,7 @@ import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
-import { hexSpelling, spelledAll, spellingOf } from "./address-format.ts";
+import { hexSpelling, formatAddresses, spellingOf } from "./address-format.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
@@ -76,9 +76,9 @@ export function statusView(
   return {
     requestId: record.requestId,
     status,
-    inTxHashes: spelledAll(spelling, originChainId, record.inTxHashes),
-    txHashes: spelledAll(spelling, destinationChainId, record.txHashes),
-    refundTxHashes: spelledAll(spelling, originChainId, record.refundTxHashes),
+    inTxHashes: formatAddresses(spelling, originChainId, record.inTxHashes),
+    txHashes: formatAddresses(spelling, destinationChainId, record.txHashes),
+    refundTxHashes: formatAddresses(spelling, originChainId, record.refundTxHashes),
     updatedAtMs: record.updatedAtMs,
     quoteCreatedAtMs: record.createdAtMs,
     originChainId,
