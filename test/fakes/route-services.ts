@@ -2,7 +2,7 @@ import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain"
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest } from "../../apps/api/src/ports/route-services.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
-import { hexSpelling } from "../../apps/api/src/usecases/address-format.ts";
+import { hexAddressFormat } from "../../apps/api/src/usecases/address-format.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
 import { fakeAppBalance } from "./app-balance.ts";
 import { fakeDiscovery } from "./discovery.ts";
@@ -46,7 +46,7 @@ export function fakeRouteServices(overrides: Partial<RouteServices> = {}): Route
     history: {
       list: async () => ({ requests: [], next: undefined, total: undefined, unattributed: [] }),
       trace: async () => undefined,
-      spelling: hexSpelling,
+      spelling: hexAddressFormat,
     },
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),

@@ -17,7 +17,7 @@ import { indexTransaction } from "../../../apps/api/src/usecases/index-transacti
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
-import { hexSpelling } from "../../../apps/api/src/usecases/address-format.ts";
+import { hexAddressFormat } from "../../../apps/api/src/usecases/address-format.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
@@ -394,7 +394,7 @@ test("lists that name its transaction show it, in each state, and no others", as
     history: {
       list: (...asked) => listRequests(needs, ...asked),
       trace: async () => undefined,
-      spelling: hexSpelling,
+      spelling: hexAddressFormat,
     },
   });
   const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();

@@ -2,12 +2,12 @@ import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "../ports/request-history-routes.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
-import { hexSpelling } from "../usecases/address-format.ts";
+import { hexAddressFormat } from "../usecases/address-format.ts";
 
 /** A currency in the wire's words; one that is no longer configured has an address alone. */
 export function currencyJson(
   { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): HistoryCurrencyJson {
   return {
     chainId,
@@ -26,7 +26,7 @@ export function currencyJson(
 }
 
 /** An amount in the wire's words, with its currency; without what is not known. */
-export function amountJson(past: PastAmount, spelling: AddressFormat = hexSpelling): HistoryAmountJson {
+export function amountJson(past: PastAmount, spelling: AddressFormat = hexAddressFormat): HistoryAmountJson {
   const { amount, usd, minimumAmount } = past;
   return {
     currency: currencyJson(past, spelling),

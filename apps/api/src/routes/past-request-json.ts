@@ -3,7 +3,7 @@ import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
-import { hexSpelling } from "../usecases/address-format.ts";
+import { hexAddressFormat } from "../usecases/address-format.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
 
@@ -36,7 +36,7 @@ export interface Sight {
 export function pastRequestJson(
   past: PastRequest,
   sight: Sight,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
     txHash: spelling.transaction(one.chainId, one.txHash),
@@ -65,7 +65,7 @@ export function pastRequestJson(
 export function pastRequestV2Json(
   past: PastRequest,
   sight: Sight,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);

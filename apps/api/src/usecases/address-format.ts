@@ -18,7 +18,7 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
 }
 
 /** Of EVM chains alone, where hex is what everybody writes. */
-export const hexSpelling: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
+export const hexAddressFormat: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
 
 /** Several ids of one chain. */
 export function formatAddresses(spelling: AddressFormat, chainId: number, ids: readonly TxHash[]): readonly string[] {

@@ -6,7 +6,7 @@ import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../ports/services.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
-import { hexSpelling, formatAddresses, spellingOf } from "./address-format.ts";
+import { hexAddressFormat, formatAddresses, spellingOf } from "./address-format.ts";
 
 /** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
 export async function requestStatus(
@@ -68,7 +68,7 @@ export function standInView(
 export function statusView(
   record: StatusRecord,
   nowMs: number,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;

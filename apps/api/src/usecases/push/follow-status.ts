@@ -5,13 +5,13 @@ import type { StatusRecord } from "../../ports/records.ts";
 import type { AddressFormat } from "../../ports/address-format.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import { standInView, statusView } from "../request-status.ts";
-import { hexSpelling } from "../address-format.ts";
+import { hexAddressFormat } from "../address-format.ts";
 
 /** Following requests in the client's words. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>

@@ -1,7 +1,7 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
 import type { AddressFormat } from "../../ports/address-format.ts";
 import { statusView } from "../request-status.ts";
-import { hexSpelling } from "../address-format.ts";
+import { hexAddressFormat } from "../address-format.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret; receivers that parse and write the
@@ -11,7 +11,7 @@ export function webhookMessage(
   due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
-  spelling: AddressFormat = hexSpelling,
+  spelling: AddressFormat = hexAddressFormat,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
   const body = webhookBody(due, nowMs, spelling);
