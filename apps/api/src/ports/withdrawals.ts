@@ -43,7 +43,7 @@ export interface AllocatorStanding {
   readonly depositoryAllocator: Address;
 }
 
-/** What the allocator's account does on the hub and on the chain that pays. @throws NodeAway, RpcFault */
+/** What the allocator's account does on the hub and on the chain that pays. @throws NodeUnavailable, RpcFault */
 export interface Payouts {
   /** In the newest blocks. */
   standing(): Promise<AllocatorStanding>;
@@ -75,7 +75,7 @@ export class PayoutReverted extends Error {
 }
 
 /** A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library and no URL. */
-export class NodeAway extends Error {
+export class NodeUnavailable extends Error {
   constructor(node: string, reason: string) {
     super(`the node of ${node} did not respond usably: ${reason}`);
     this.name = "NodeAway";

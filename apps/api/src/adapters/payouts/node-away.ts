@@ -6,11 +6,11 @@ import {
   WaitForTransactionReceiptTimeoutError,
 } from "viem";
 import type { HubChain } from "../../ports/hub.ts";
-import { NodeAway } from "../../ports/withdrawals.ts";
+import { NodeUnavailable } from "../../ports/withdrawals.ts";
 
 /**
  * Says whose node failed, in our words: what the library makes of it names its version and the call's bytes, and tells an operator nothing.
- * @throws NodeAway; all else as it came
+ * @throws NodeUnavailable; all else as it came
  */
 export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T> {
   try {
@@ -40,15 +40,15 @@ function awayIn(node: string, error: unknown): Error | undefined {
   const fault = causeOf(error, (cause) => cause instanceof RpcFault);
   // Another chain than the configured one: no waiting helps.
   if (fault instanceof RpcFault)
-    return fault.retryable ? new NodeAway(node, `${fault.method}: ${fault.reason}`) : fault;
+    return fault.retryable ? new NodeUnavailable(node, `${fault.method}: ${fault.reason}`) : fault;
   if (!(error instanceof BaseError)) return undefined;
   const late = causeOf(error, (cause) => cause instanceof WaitForTransactionReceiptTimeoutError);
-  if (late !== undefined) return new NodeAway(node, "the transaction that was sent is not mined yet");
+  if (late !== undefined) return new NodeUnavailable(node, "the transaction that was sent is not mined yet");
   // A contract that says no says it again: that is no fault of the node.
   const reverted = causeOf(error, (cause) => cause instanceof ContractFunctionRevertedError);
   if (reverted instanceof BaseError) return new Error(`${node}: ${reverted.shortMessage}`);
   const refused = causeOf(error, (cause) => cause instanceof RpcRequestError);
-  if (refused instanceof RpcRequestError) return new NodeAway(node, `the node refused: ${refused.details}`);
+  if (refused instanceof RpcRequestError) return new NodeUnavailable(node, `the node refused: ${refused.details}`);
   return new Error(`${node}: ${error.shortMessage}`);
 }
 

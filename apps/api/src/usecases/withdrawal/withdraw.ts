@@ -27,7 +27,7 @@ import {
 import { encodeFunctionData, erc20Abi } from "viem";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import type { SignedExecution } from "../../ports/settlement.ts";
-import { NodeAway, PayoutReverted } from "../../ports/withdrawals.ts";
+import { NodeUnavailable, PayoutReverted } from "../../ports/withdrawals.ts";
 import type {
   Payouts,
   WithdrawalOrder,
@@ -92,7 +92,7 @@ export async function withdraw(
   try {
     return await proceed(services, order, tell, signal);
   } catch (error) {
-    if (error instanceof NodeAway) return { kind: "waits", reason: error.message };
+    if (error instanceof NodeUnavailable) return { kind: "waits", reason: error.message };
     throw error;
   }
 }
