@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
-import { hubOrAway } from "./adapters/payouts/node-away.ts";
+import { withNodeErrors } from "./adapters/payouts/node-unavailable.ts";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
@@ -41,7 +41,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     settlementReads(sql),
     settlement,
   );
-  const settling = { ...bare, hub: hubOrAway(bare.hub) };
+  const settling = { ...bare, hub: withNodeErrors(bare.hub) };
   const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
   return {
     services: {

@@ -6,7 +6,7 @@ import type { Address, Chain } from "@causeway/domain";
 import { createPublicClient, encodeFunctionData, hashTypedData } from "viem";
 import type { HubChain } from "../../ports/hub.ts";
 import type { Payouts } from "../../ports/withdrawals.ts";
-import { orAway } from "./node-away.ts";
+import { orAway } from "./node-unavailable.ts";
 import { sendCall } from "./send-call.ts";
 
 /** The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are what the nodes say. */

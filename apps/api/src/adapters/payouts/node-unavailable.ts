@@ -21,7 +21,7 @@ export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T>
 }
 
 /** The hub, whose faults are told as those of its node. */
-export function hubOrAway(hub: HubChain): HubChain {
+export function withNodeErrors(hub: HubChain): HubChain {
   const { name } = hub.hub;
   return {
     ...hub,
