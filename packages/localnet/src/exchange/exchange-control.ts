@@ -43,13 +43,13 @@ export interface ExchangeControl {
 }
 
 /** What the server looks at before it answers. */
-export interface Manners {
+export interface FaultInjection {
   lie: Lie | undefined;
   down: number | undefined;
   losesAnswers: boolean;
 }
 
-export function createControl(state: ExchangeState, manners: Manners): ExchangeControl {
+export function createControl(state: ExchangeState, manners: FaultInjection): ExchangeControl {
   return {
     fund: (account, amount, name = "USDC", dex = "") => {
       const token = state.tokenNamed(name);

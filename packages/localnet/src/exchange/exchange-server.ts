@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createControl, type ExchangeControl, type ExchangePath, type Manners } from "./exchange-control.ts";
+import { createControl, type ExchangeControl, type ExchangePath, type FaultInjection } from "./exchange-control.ts";
 import type { ExchangeOptions } from "./exchange-options.ts";
 import { ExchangeState } from "./exchange-state.ts";
 import { answerExplorer, answerInfo } from "./info-answers.ts";
@@ -21,7 +21,7 @@ const MOST_BYTES = 65_536;
  */
 export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
   const state = new ExchangeState(options);
-  const manners: Manners = { lie: undefined, down: undefined, losesAnswers: false };
+  const manners: FaultInjection = { lie: undefined, down: undefined, losesAnswers: false };
 
   const answer = async (path: ExchangePath, question: Record<string, unknown>): Promise<unknown> => {
     if (path === "info") return answerInfo(state, question, options);
