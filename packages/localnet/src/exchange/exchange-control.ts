@@ -49,7 +49,7 @@ export interface FaultInjection {
   losesAnswers: boolean;
 }
 
-export function createControl(state: ExchangeState, manners: FaultInjection): ExchangeControl {
+export function createControl(state: ExchangeState, faultInjection: FaultInjection): ExchangeControl {
   return {
     fund: (account, amount, name = "USDC", dex = "") => {
       const token = state.tokenNamed(name);
@@ -71,13 +71,13 @@ export function createControl(state: ExchangeState, manners: FaultInjection): Ex
     holdBack: (transactions) => state.history.holdBack(transactions),
     hide: (hash) => state.history.hide(hash),
     lie: (lie) => {
-      manners.lie = lie;
+      faultInjection.lie = lie;
     },
     down: (status) => {
-      manners.down = status;
+      faultInjection.down = status;
     },
     loseAnswers: (lose) => {
-      manners.losesAnswers = lose;
+      faultInjection.losesAnswers = lose;
     },
     transactions: () => state.history.transactions,
   };

@@ -21,7 +21,7 @@ const MOST_BYTES = 65_536;
  */
 export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
   const state = new ExchangeState(options);
-  const manners: FaultInjection = { lie: undefined, down: undefined, losesAnswers: false };
+  const faultInjection: FaultInjection = { lie: undefined, down: undefined, losesAnswers: false };
 
   const answer = async (path: ExchangePath, question: Record<string, unknown>): Promise<unknown> => {
     if (path === "info") return answerInfo(state, question, options);
@@ -34,12 +34,12 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     const path = pathOf(request);
     if (path === undefined || request.method !== "POST") return plain(response, 404, "Not Found");
     const question = await readBody(request);
-    if (manners.down !== undefined) return plain(response, manners.down, "unavailable");
+    if (faultInjection.down !== undefined) return plain(response, faultInjection.down, "unavailable");
     try {
       if (question === undefined) throw new Undecodable("response is not a JSON object");
       const honest = await answer(path, question);
-      if (path === "exchange" && manners.losesAnswers) return plain(response, 504, "gateway timeout");
-      json(response, manners.lie === undefined ? honest : manners.lie(path, question, honest));
+      if (path === "exchange" && faultInjection.losesAnswers) return plain(response, 504, "gateway timeout");
+      json(response, faultInjection.lie === undefined ? honest : faultInjection.lie(path, question, honest));
     } catch (error) {
       if (error instanceof Undecodable)
         plain(response, 422, `Failed to deserialize the JSON body into the target type: ${error.message}`);
@@ -61,7 +61,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    control: createControl(state, manners),
+    control: createControl(state, faultInjection),
     close: async () => {
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
