@@ -1,10 +1,10 @@
 import type { Hex32 } from "@causeway/domain";
 import { claimJob } from "../app-balance/accept-claim.ts";
 import { closePaidClaim, returnClaim } from "../app-balance/end-claim.ts";
-import type { LegCourse } from "./leg-course.ts";
+import type { LegHandler } from "./leg-course.ts";
 
 /** What a wallet takes back of its balance. */
-export function claimLeg(claimId: Hex32): LegCourse {
+export function claimLeg(claimId: Hex32): LegHandler {
   return {
     async mined({ services, tx }, { attempt, receipt }) {
       if (receipt.status === "success")

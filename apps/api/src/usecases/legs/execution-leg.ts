@@ -8,11 +8,11 @@ import type { Slot } from "../../ports/records.ts";
 import { isOverWithoutExecution } from "../execution/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
 import { transition } from "../transition.ts";
-import type { LegCourse, LegMoment } from "./leg-course.ts";
+import type { LegHandler, LegMoment } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
 /** A call that the executor sends for a user. Nobody is charged for it before its block is beyond reorgs. */
-export const executionLeg: LegCourse = {
+export const executionLeg: LegHandler = {
   async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined) return;
     const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };

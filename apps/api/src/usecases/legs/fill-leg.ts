@@ -8,11 +8,11 @@ import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
 import { feesOfFill } from "./fees-of-fill.ts";
-import type { LegCourse, LegMoment } from "./leg-course.ts";
+import type { LegHandler, LegMoment } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
 /** The payment of a request's recipient. */
-export const fillLeg: LegCourse = {
+export const fillLeg: LegHandler = {
   async mined({ services, tx, slot, record }, { attempt, receipt }) {
     if (record === undefined || receipt.status !== "success") return;
     const { decision } = await transition(

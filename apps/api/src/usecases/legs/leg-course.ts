@@ -17,7 +17,7 @@ export interface LegMoment {
 }
 
 /** What becomes of whatever a slot was to pay, as its nonce goes its way. Each is called in the very commit that moves the slot, and once per move. */
-export interface LegCourse {
+export interface LegHandler {
   /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted there. */
   mined(
     moment: LegMoment,

@@ -3,12 +3,12 @@ import type { Slot } from "../../ports/records.ts";
 import { claimLeg } from "./claim-leg.ts";
 import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";
-import type { LegCourse } from "./leg-course.ts";
+import type { LegHandler } from "./leg-course.ts";
 import { refundLeg } from "./refund-leg.ts";
 import { sweepLeg } from "./sweep-leg.ts";
 
 /** The course of what a slot pays. */
-export function legOf({ leg }: Pick<Slot, "leg">): LegCourse {
+export function legOf({ leg }: Pick<Slot, "leg">): LegHandler {
   switch (leg.kind) {
     case "fill":
       return fillLeg;

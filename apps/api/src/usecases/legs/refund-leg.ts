@@ -1,9 +1,9 @@
 import type { DepositId, TxHash } from "@causeway/domain";
 import { transition } from "../transition.ts";
-import type { LegCourse } from "./leg-course.ts";
+import type { LegHandler } from "./leg-course.ts";
 
 /** Money of a deposit that goes back. */
-export function refundLeg(depositId: DepositId): LegCourse {
+export function refundLeg(depositId: DepositId): LegHandler {
   return {
     async mined({ services, tx, slot, record }, { attempt, receipt }) {
       if (record === undefined || receipt.status !== "success") return;

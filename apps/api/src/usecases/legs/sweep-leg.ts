@@ -1,8 +1,8 @@
 import { sweepJob } from "../transition.ts";
-import type { LegCourse } from "./leg-course.ts";
+import type { LegHandler } from "./leg-course.ts";
 
 /** Money moved from a deposit address. What it means to its request is said by the deposit that it makes, like anybody's. */
-export function sweepLeg(sweepId: string): LegCourse {
+export function sweepLeg(sweepId: string): LegHandler {
   return {
     async mined({ tx }, { attempt, receipt }) {
       // One that reverted has moved nothing, but its money is spoken for until nothing can change that any more.
