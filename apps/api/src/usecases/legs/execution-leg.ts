@@ -8,7 +8,7 @@ import type { Slot } from "../../ports/records.ts";
 import { isOverWithoutExecution } from "../execution/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
 import { transition } from "../transition.ts";
-import type { LegHandler, LegMoment } from "./leg-course.ts";
+import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
 /** A call that the executor sends for a user. Nobody is charged for it before its block is beyond reorgs. */
@@ -82,7 +82,7 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
  * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an app does or the deposit goes back in the end
  */
 async function charge(
-  { services, tx, slot }: LegMoment,
+  { services, tx, slot }: LegContext,
   besides: (execution: ExecutionRecord) => { readonly valueWei: bigint; readonly flatUsd: bigint },
   { isOver = false, isFunded = false }: { readonly isOver?: boolean; readonly isFunded?: boolean },
 ): Promise<void> {
@@ -109,7 +109,7 @@ async function charge(
 }
 
 /** Whether its transaction made the deposit that the request is to be filled for. Blocks are scanned for deposits before their transactions are beyond reorgs. */
-async function hasFunded({ tx, slot, record }: LegMoment): Promise<boolean> {
+async function hasFunded({ tx, slot, record }: LegContext): Promise<boolean> {
   const depositId = record?.state.depositId;
   const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
   const mined = slot.attempts.find(({ n }) => n === slot.minedAttempt);

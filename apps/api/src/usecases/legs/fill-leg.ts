@@ -8,7 +8,7 @@ import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";
 import { feesOfFill } from "./fees-of-fill.ts";
-import type { LegHandler, LegMoment } from "./leg-course.ts";
+import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 
 /** The payment of a request's recipient. */
@@ -68,7 +68,7 @@ export const fillLeg: LegHandler = {
 const MAX_REVERTED = 3;
 
 /** Notes gas that a fill burnt in a block, unless an app vouched for it, and pays. @returns how many fills of the request have */
-async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<number> {
+async function noteBurn({ services, tx, slot, record }: LegContext): Promise<number> {
   if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
   const { requestId } = record.terms;
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
@@ -91,7 +91,7 @@ async function noteBurn({ services, tx, slot, record }: LegMoment): Promise<numb
 
 /** Undefined without a price in memory: a lane waits for no price source. */
 function usdNow(
-  { chains, prices }: Pick<LegMoment["services"], "chains" | "prices">,
+  { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
   chainId: number,
   wei: bigint,
 ): bigint | undefined {
@@ -105,7 +105,7 @@ function usdNow(
  * gas, and the deposit waits.
  */
 function isWorthAnother(
-  { services, slot, record }: LegMoment,
+  { services, slot, record }: LegContext,
   deposit: DepositRecord | undefined,
   reason: FailReason,
 ): boolean {
@@ -121,7 +121,7 @@ function isWorthAnother(
 }
 
 /** What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls that an app has sponsored beside it is charged on its own. */
-async function noteSpent(moment: LegMoment): Promise<void> {
+async function noteSpent(moment: LegContext): Promise<void> {
   const usd = await gasUsdOf(moment, (gas, beside) =>
     beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
   );
@@ -129,7 +129,7 @@ async function noteSpent(moment: LegMoment): Promise<void> {
 }
 
 /** What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the fill their sponsor has paid. */
-async function noteBurnt(moment: LegMoment): Promise<void> {
+async function noteBurnt(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
   const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
   if (burnt === undefined || burnt.usd === 0n) return;
@@ -139,7 +139,7 @@ async function noteBurnt(moment: LegMoment): Promise<void> {
 
 /** At the native token's price of the acceptance, USD with 18 decimals; undefined without a fast fill. */
 async function gasUsdOf(
-  { services, tx, slot, record }: LegMoment,
+  { services, tx, slot, record }: LegContext,
   counted: (gas: bigint, beside: DestinationExecution | undefined) => bigint,
 ): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
   const requestId = record?.terms.requestId;
@@ -154,7 +154,7 @@ async function gasUsdOf(
 
 /** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
 async function charge(
-  { services, tx, slot }: LegMoment,
+  { services, tx, slot }: LegContext,
   counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
 ): Promise<void> {
   const { requestId } = slot.leg;
@@ -179,7 +179,7 @@ async function charge(
 
 /** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
 async function measure(
-  { services, tx, slot }: LegMoment,
+  { services, tx, slot }: LegContext,
   depositId: string | undefined,
   atMs: number,
 ): Promise<void> {

@@ -8,7 +8,7 @@ import type { TransitionServices } from "../transition.ts";
 export type LegServices = Pick<Services, "uow" | "chains" | "enginePolicy"> & TransitionServices;
 
 /** The commit in which a slot moves. The leg's request, when it has one, is locked in it, then the slot. */
-export interface LegMoment {
+export interface LegContext {
   readonly services: LegServices;
   readonly tx: Tx;
   readonly slot: Slot;
@@ -20,13 +20,13 @@ export interface LegMoment {
 export interface LegHandler {
   /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted there. */
   mined(
-    moment: LegMoment,
+    moment: LegContext,
     mined: { readonly attempt: Attempt; readonly receipt: ReceiptFact },
   ): Promise<void>;
   /** The block is gone, and the same bytes are sent again. `slot` still says how it was mined. */
-  unmined(moment: LegMoment, attempt: Attempt): Promise<void>;
+  unmined(moment: LegContext, attempt: Attempt): Promise<void>;
   /** The payment succeeded in a block beyond reorgs. */
-  final(moment: LegMoment): Promise<void>;
+  final(moment: LegContext): Promise<void>;
   /** The nonce is used up for good and did not pay: it reverted, or something else used it. Only now may the leg go another way. */
-  dead(moment: LegMoment, reason: FailReason): Promise<void>;
+  dead(moment: LegContext, reason: FailReason): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { isUnderstood } from "../exchange/own-word.ts";
 import { legOf } from "../legs/leg-of.ts";
-import type { LegMoment, LegServices } from "../legs/leg-course.ts";
+import type { LegContext, LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";
 import { makeAttempt, sendAttempt, sendRailSlot } from "./send-rail-slot.ts";
 
@@ -175,7 +175,7 @@ async function move(
   services: Needs,
   slot: Slot,
   from: Slot["state"],
-  act: (moment: LegMoment) => Promise<void>,
+  act: (moment: LegContext) => Promise<void>,
 ): Promise<boolean> {
   return await services.uow.run(async (tx: Tx) => {
     const { requestId } = slot.leg;
