@@ -25,7 +25,7 @@ const KEY_READS = { inFlight: 1, maxBatch: 500 };
 const LIMIT_WINDOW_MS = 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-interface Ground {
+interface Dependencies {
   readonly config: ApiConfig;
   readonly sql: Sql;
   readonly searches: Searches;
@@ -41,7 +41,7 @@ type AccessServices = Pick<
 /** What the routes know of their callers: keys, how often they may call, what they have asked before. */
 export async function accessServices(
   services: Pick<Services, "clock" | "events" | "appBalance" | "reads">,
-  { config, sql, searches, connected, lifecycle }: Ground,
+  { config, sql, searches, connected, lifecycle }: Dependencies,
 ): Promise<AccessServices> {
   const { clock, events, appBalance } = services;
   const home = connected.find(({ chain }) => chain.id === appBalance.chainId);

@@ -35,7 +35,7 @@ const BEATS_UNTIL_LOST = 5;
 /** Deliveries, events and removed endpoints are kept so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;
 
-interface Ground {
+interface Dependencies {
   readonly config: Pick<ApiConfig, "database" | "push" | "http">;
   readonly sql: Sql;
   readonly lifecycle: Lifecycle;
@@ -45,7 +45,7 @@ interface Ground {
 /** What routes push from: the feed of changes, and who listens. */
 export function pushRouteServices(
   { clock, events, chains }: Pick<Services, "clock" | "events" | "chains">,
-  { config, sql, lifecycle, registry }: Ground,
+  { config, sql, lifecycle, registry }: Dependencies,
 ): { readonly push: PushRoutes; readonly feed: StatusFeed } {
   const feed = statusFeed({
     reads: statusEventReads(sql),
@@ -74,7 +74,7 @@ export function pushRouteServices(
 /** What the owners of keys ask about their webhooks. */
 export function webhookRouteServices(
   { clock }: Pick<Services, "clock">,
-  { config, sql }: Pick<Ground, "config" | "sql">,
+  { config, sql }: Pick<Dependencies, "config" | "sql">,
 ): WebhookAdmin {
   return webhookAdmin({
     register: webhookRegister(sql),
@@ -88,7 +88,7 @@ export function webhookRouteServices(
 /** Delivers webhooks until the lifecycle ends; `prune` forgets what was delivered long ago. */
 export function startWebhooks(
   { clock, events, chains }: Pick<Services, "clock" | "events" | "chains">,
-  { config, sql, lifecycle, registry }: Ground,
+  { config, sql, lifecycle, registry }: Dependencies,
 ): { prune(): Promise<void> } {
   const policy = config.push.webhooks;
   const queue = webhookQueue(sql);

@@ -28,7 +28,7 @@ export interface SystemProcesses extends Stoppable {
 /** Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one fails, none is left running. */
 export async function startProcesses(
   plan: SystemPlan,
-  ground: Ground,
+  ground: Dependencies,
   options: Pick<SystemOptions, "appEnv" | "workerEnv" | "onUnexpectedExit">,
 ): Promise<SystemProcesses> {
   const env = appEnvironment(plan, ground, options.appEnv);
@@ -56,7 +56,7 @@ export async function startProcesses(
 }
 
 /** What the processes stand on. */
-export interface Ground {
+export interface Dependencies {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /** Where nodes of other families are, and the solver's accounts there; undefined: there are none. */
@@ -74,7 +74,7 @@ function groupOf(processes: readonly SystemProcess[]): Group {
 /** The variables that API and worker share: of all keys only the solver's, which signs orders. */
 export function appEnvironment(
   plan: SystemPlan,
-  ground: Ground,
+  ground: Dependencies,
   extra?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return {
@@ -112,7 +112,7 @@ export function appEnvironment(
 }
 
 /** The keys that only workers get. */
-export function workerKeys(plan: SystemPlan, { families }: Pick<Ground, "families">): Record<string, string> {
+export function workerKeys(plan: SystemPlan, { families }: Pick<Dependencies, "families">): Record<string, string> {
   return {
     EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
     DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: plan.depositAddressOperator.privateKey,

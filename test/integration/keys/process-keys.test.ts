@@ -7,12 +7,12 @@ import type { LaneKeys } from "../../../apps/api/src/usecases/lane-signers.ts";
 import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";
 import { familyKey } from "../../../packages/localnet/src/families/family-plan.ts";
 import { solanaKey } from "../../../packages/localnet/src/solana/wallet.ts";
-import { appEnvironment, workerKeys, type Ground } from "../../../packages/localnet/src/system-processes.ts";
+import { appEnvironment, workerKeys, type Dependencies } from "../../../packages/localnet/src/system-processes.ts";
 import { planSystem } from "../../../packages/localnet/src/system-plan.ts";
 
 const seed = Buffer.from(familyKey("solver").slice(2), "hex");
 const plan = planSystem({ env: {}, families: true, oracles: 0 });
-const ground: Ground = {
+const ground: Dependencies = {
   databaseUrl: "postgres://user:database@127.0.0.1/causeway",
   redisUrl: "redis://:redis@127.0.0.1",
   families: {
