@@ -7,7 +7,7 @@ import { submitExecutions } from "../usecases/settlement/submit-executions.ts";
 const STAND_BY_MS = 500;
 
 /** Something done again and again, with the usual pause between two rounds. May throw: the next round goes on. */
-export type Course = (stop: AbortSignal) => Promise<void>;
+export type Task = (stop: AbortSignal) => Promise<void>;
 
 /**
  * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that neither waits for the other. Nothing else waits for either.
@@ -16,10 +16,10 @@ export type Course = (stop: AbortSignal) => Promise<void>;
 export function settlePayments(
   services: SettlementServices,
   leadOf: Lead,
-  others: readonly Course[] = [],
+  others: readonly Task[] = [],
 ): { close(): Promise<void> } {
   const closing = new AbortController();
-  const courses: readonly Course[] = [
+  const courses: readonly Task[] = [
     (stop) => attestDue(services, stop),
     () => submitExecutions(services),
     ...others,
@@ -36,7 +36,7 @@ export function settlePayments(
 async function standBy(
   services: SettlementServices,
   leadOf: Lead,
-  courses: readonly Course[],
+  courses: readonly Task[],
   closing: AbortSignal,
 ): Promise<void> {
   while (!closing.aborted) {
