@@ -1,4 +1,4 @@
-import type { ChainConnection, PayingRail, RailWord } from "@causeway/chains";
+import type { ChainConnection, PayingRail, SignedNonceMapping } from "@causeway/chains";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
@@ -81,7 +81,7 @@ export function mortalServices(
       paymentCost: async (...asked) => await acted.paymentCost(...asked),
       refusalOf: async (payment) => await acted.refusalOf(payment),
       prepare: async (...asked) => await acted.prepare(...asked),
-      ...(rail.speak && { speak: async (...asked) => (await acted.speak?.(...asked)) as RailWord }),
+      ...(rail.speak && { speak: async (...asked) => (await acted.speak?.(...asked)) as SignedNonceMapping }),
       send: (attempt) => tracedAct("rail.send", async () => await rail.send(attempt)),
       outcome: async (attempt) => await acted.outcome(attempt),
       onNews: (listener) => rail.onNews(listener),

@@ -60,7 +60,7 @@ export interface PayingRail extends ChainRail {
    * What the solver says of a payment that cannot name its order itself, signed: the same for the same bytes. It must be known where oracles look for it, or the payment is for
    * nothing. Absent where payments name their orders.
    */
-  speak?(attempt: RailAttempt, orderId: OrderId): Promise<RailWord>;
+  speak?(attempt: RailAttempt, orderId: OrderId): Promise<SignedNonceMapping>;
 }
 
 /** A rail of its own connections, made from the solver's address alone. */
@@ -101,7 +101,7 @@ export interface RailPayment {
 }
 
 /** By which nonce a payment is known, and the payer's signature of what it is for (see `nonceMappingTypedData`). */
-export interface RailWord {
+export interface SignedNonceMapping {
   readonly nonce: bigint;
   readonly signature: Hex;
   readonly signatureChainId: number;
