@@ -21,7 +21,7 @@ import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconci
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import { checkFactoryAtStart } from "../../apps/api/src/usecases/deposit-addresses/check-factory.ts";
 import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
-import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
+import { maintainLane } from "../../apps/api/src/usecases/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -327,7 +327,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       if (waits || doomed?.isDead() === true) again.push({ job, payload });
     }
     for (const one of by.connected.values())
-      await guarded(`care of ${one.chain.name}`, async () => await nudgeLane(services, one));
+      await guarded(`care of ${one.chain.name}`, async () => await maintainLane(services, one));
     return again;
   };
   const takeJobs = async (): Promise<readonly { readonly job: JobName; readonly payload: unknown }[]> => {

@@ -35,7 +35,7 @@ import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconci
 import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
-import { nudgeLane } from "../../apps/api/src/usecases/nudge-lane.ts";
+import { maintainLane } from "../../apps/api/src/usecases/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
@@ -273,7 +273,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     },
     async care(chain, by = services) {
       const connected = by.chains.get(chain.chain.id);
-      if (connected) await nudgeLane(by, connected);
+      if (connected) await maintainLane(by, connected);
     },
     async round(by = services) {
       for (const chain of [origin, destination]) {

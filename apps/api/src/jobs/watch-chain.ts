@@ -7,7 +7,7 @@ import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../usecases/follow-reports.ts";
 import { attributeKnown } from "../usecases/attribute-known.ts";
-import { nudgeLane } from "../usecases/nudge-lane.ts";
+import { maintainLane } from "../usecases/maintain-lane.ts";
 import { openLane } from "../usecases/open-lane.ts";
 import { scanLag } from "../usecases/scan-lag.ts";
 import { recheckFinalBlocks } from "../usecases/recheck-final-blocks.ts";
@@ -225,7 +225,7 @@ function createCaretaker(
       const nowMs = performance.now();
       if (round !== undefined || nowMs < nextAtMs) return;
       nextAtMs = nowMs + services.enginePolicy.nudgeIntervalMs;
-      round = nudgeLane(services, connected)
+      round = maintainLane(services, connected)
         .catch((error: unknown) =>
           services.events.fault("chain_fault", error, { chain: connected.chain.name }),
         )

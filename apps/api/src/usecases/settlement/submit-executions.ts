@@ -3,7 +3,7 @@ import type { Hex32 } from "@causeway/domain";
 import { ExecutionsTaken } from "../../ports/executions-taken.ts";
 import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
-import { replacementFees } from "../nudge-lane.ts";
+import { replacementFees } from "../maintain-lane.ts";
 import { orderSignerOf } from "../order-signer.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";

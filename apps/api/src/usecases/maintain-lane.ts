@@ -19,7 +19,7 @@ const WINDOW = 200;
  * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
  * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the first fault that a slot met. The next round tries again.
  */
-export async function nudgeLane(services: Needs, connected: ConnectedChain): Promise<void> {
+export async function maintainLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
   const faults: unknown[] = [];
   const senders = laneSigners(services).map(({ address }) => address);
