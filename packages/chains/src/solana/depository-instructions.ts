@@ -1,5 +1,5 @@
 import { bytesOf, toHex, type Hex, type Hex32 } from "@causeway/domain";
-import { associatedTokenAddress, type DepositorySeats } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import {
   payingAccount,
   readonlyAccount,
@@ -18,7 +18,7 @@ export const DEPOSITORY_ACCOUNT: Hex = "0x80359cbdf353f56b";
 export const USED_REQUEST_ACCOUNT: Hex = "0x87866e4d9662b46b";
 
 export interface DepositWish {
-  readonly seats: DepositorySeats;
+  readonly seats: DepositoryAccounts;
   /** Signs and pays. base58, as all keys here. */
   readonly sender: string;
   /** Who counts as depositor; the sender without it. */

@@ -2,7 +2,7 @@ import { decodeAddress, nativeCurrency, toHex, type Hex32 } from "@causeway/doma
 import type { DepositEvidence } from "../evidence.ts";
 import { garbage } from "../nodes/rpc-fault.ts";
 import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./depository-instructions.ts";
-import type { DepositorySeats } from "./derived-addresses.ts";
+import type { DepositoryAccounts } from "./derived-addresses.ts";
 import type { InstructionFact, TokenHolding, TransactionFacts } from "./facts.ts";
 import { eventsOf } from "./program-events.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
@@ -41,7 +41,7 @@ const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /** Mints for which a vault's token account must be known to judge the transaction's deposits. */
 export function tokenAccountsWanted(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   facts: TransactionFacts,
 ): readonly { readonly mint: string; readonly tokenProgram: string }[] {
   const wanted = new Map<string, { readonly mint: string; readonly tokenProgram: string }>();
@@ -72,7 +72,7 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * @throws RpcFault when what the node told contradicts itself
  */
 export function depositsIn(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   facts: TransactionFacts,
 ): DepositReading {
@@ -111,7 +111,7 @@ function depositOf({ index, depositor, mint, id }: Asked, amount: bigint): reado
 }
 
 function askedBy(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   { index, program, accounts, data }: InstructionFact,
 ): readonly Asked[] {
@@ -160,7 +160,7 @@ function toldBy(event: Uint8Array): readonly Told[] {
 
 /** Lamports or tokens sent to the vault by a transaction that does nothing else. It carries no id. */
 function directTransfer(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   facts: TransactionFacts,
 ): DepositEvidence | undefined {

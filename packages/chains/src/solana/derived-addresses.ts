@@ -2,7 +2,7 @@ import { address, getAddressEncoder, getProgramDerivedAddress, type Address } fr
 import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
 
 /** Accounts of one depository program. */
-export interface DepositorySeats {
+export interface DepositoryAccounts {
   readonly program: Address;
   readonly depository: Address;
   /** Holds the lamports, and owns the token accounts. */
@@ -10,7 +10,7 @@ export interface DepositorySeats {
 }
 
 /** @param program base58 of the depository program */
-export async function depositorySeats(program: string): Promise<DepositorySeats> {
+export async function depositorySeats(program: string): Promise<DepositoryAccounts> {
   const programAddress = address(program);
   const [[depository], [vault]] = await Promise.all([
     getProgramDerivedAddress({ programAddress, seeds: ["depository"] }),

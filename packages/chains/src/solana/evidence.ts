@@ -15,7 +15,7 @@ import { quorumEvidence, type Disagreement } from "../nodes/rpc-quorum.ts";
 import { createRpcTransport, type ObserveCall, type RpcTransportOptions } from "../nodes/transport.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositsIn } from "./deposits.ts";
-import { depositorySeats, usedRequestAddress, type DepositorySeats } from "./derived-addresses.ts";
+import { depositorySeats, usedRequestAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";
@@ -62,8 +62,8 @@ export function solanaEvidence(chain: AttestationChain, options: SolanaEvidenceO
 /** What one node says. */
 export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): EvidenceSource {
   const { depository, additionalDepositories } = chain;
-  let seatsOfAll: Promise<readonly DepositorySeats[]> | undefined;
-  const allSeats = async (): Promise<readonly DepositorySeats[]> =>
+  let seatsOfAll: Promise<readonly DepositoryAccounts[]> | undefined;
+  const allSeats = async (): Promise<readonly DepositoryAccounts[]> =>
     await (seatsOfAll ??= Promise.all(
       (depository === undefined ? [] : [depository]).concat(additionalDepositories).map(depositorySeats),
     ));
@@ -84,7 +84,7 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
       if (settled.kind !== "final") return settled;
       const facts = settled.value;
       let logsCut = false;
-      const read = async (seats: DepositorySeats): Promise<DepositoryReading> => {
+      const read = async (seats: DepositoryAccounts): Promise<DepositoryReading> => {
         const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
         if (reading.kind === "logsCut") logsCut = true;
         return { depository: seats.program, deposits: reading.kind === "read" ? reading.deposits : [] };

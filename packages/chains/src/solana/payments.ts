@@ -1,7 +1,7 @@
 import { nativeCurrency } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { garbage } from "../nodes/rpc-fault.ts";
-import type { DepositorySeats } from "./derived-addresses.ts";
+import type { DepositoryAccounts } from "./derived-addresses.ts";
 import { EXECUTE_TRANSFER } from "./depository-instructions.ts";
 import type { InstructionFact, TokenHolding, TokenState, TransactionFacts } from "./facts.ts";
 import { namesOrder } from "./memos.ts";
@@ -29,7 +29,7 @@ const NATIVE = nativeCurrency("solana-vm");
  * @throws RangeError when the question names a recipient and currency twice
  */
 export function judgePayments(
-  seats: readonly DepositorySeats[],
+  seats: readonly DepositoryAccounts[],
   facts: TransactionFacts,
   question: PaymentQuestion,
 ): PaymentJudgement {
@@ -71,11 +71,11 @@ export function judgePayments(
   return { amounts };
 }
 
-function paysOut({ program }: DepositorySeats, { program: called, data }: InstructionFact): boolean {
+function paysOut({ program }: DepositoryAccounts, { program: called, data }: InstructionFact): boolean {
   return called === program && data.length >= 8 && toHex(data.subarray(0, 8)) === EXECUTE_TRANSFER;
 }
 
-function paysIn({ program, vault }: DepositorySeats, facts: TransactionFacts): boolean {
+function paysIn({ program, vault }: DepositoryAccounts, facts: TransactionFacts): boolean {
   const { instructions, lamports, tokens } = facts;
   const held = lamports.get(vault);
   return (

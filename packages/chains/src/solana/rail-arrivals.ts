@@ -6,7 +6,7 @@ import { inconsistent, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 import type { RailArrivals, RailTransaction } from "../rail.ts";
 import type { SignatureEntry } from "./answers.ts";
 import { depositsIn } from "./deposits.ts";
-import { associatedTokenAddress, type DepositorySeats } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
 import type { RailReads } from "./rail-reads.ts";
 import { readCursor, writeCursor } from "./rail-cursor.ts";
@@ -30,7 +30,7 @@ const UNSUPPORTED_VERSION = -32015;
 export interface ArrivalOptions {
   readonly rpc: SolanaRpc;
   readonly reads: Pick<RailReads, "block">;
-  readonly seats: DepositorySeats;
+  readonly seats: DepositoryAccounts;
   /** Mints whose plain transfers to the vault are looked for; those through the program are seen anyway. */
   readonly mints: () => Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]>;
   /** Told of what is left aside. */

@@ -3,7 +3,7 @@ import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@
 import { getBase58Decoder } from "@solana/kit";
 import { inconsistent } from "../nodes/rpc-fault.ts";
 import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
-import { associatedTokenAddress, type DepositorySeats } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { AccountFact } from "./facts.ts";
 import { heldIn, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
 import {
@@ -43,7 +43,7 @@ const NO_ORDER = "refund";
 export interface PaymentOptions {
   readonly rpc: SolanaRpc;
   readonly reads: RailReads;
-  readonly seats: DepositorySeats;
+  readonly seats: DepositoryAccounts;
   /** The solver's address, base58. */
   readonly payer: string;
   /** ms since epoch. */

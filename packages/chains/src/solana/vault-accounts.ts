@@ -1,10 +1,10 @@
 import { tokenAccountsWanted, vaultKey } from "./deposits.ts";
-import { associatedTokenAddress, type DepositorySeats } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { TransactionFacts } from "./facts.ts";
 
 /** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
 export async function vaultAccountsIn(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   facts: TransactionFacts,
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = tokenAccountsWanted(seats, facts);

@@ -9,7 +9,7 @@ import {
 import type { WithdrawalAnswer } from "../evidence.ts";
 import { garbage } from "../nodes/rpc-fault.ts";
 import { DEPOSITORY_ACCOUNT, USED_REQUEST_ACCOUNT } from "./depository-instructions.ts";
-import type { DepositorySeats } from "./derived-addresses.ts";
+import type { DepositoryAccounts } from "./derived-addresses.ts";
 import type { AccountFact } from "./facts.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 
@@ -27,7 +27,7 @@ export interface WithdrawalPayment {
 
 /** What a payload pays out of this depository, or why it is none of it. */
 export function readWithdrawal(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   payload: Hex,
 ): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeSolanaTransferRequest(payload);
@@ -53,7 +53,7 @@ export interface WithdrawalState {
  * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request either, and has a clock
  */
 export function outcomeOf(
-  seats: DepositorySeats,
+  seats: DepositoryAccounts,
   expiration: bigint,
   { depository, usedRequest, clock }: WithdrawalState,
 ): WithdrawalAnswer["status"] {
