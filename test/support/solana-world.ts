@@ -120,7 +120,7 @@ export async function startSolanaWorld(
     forwarder,
     mintOf,
     deposit: async ({ id, amount, currency = NATIVE, depositor = user.address, into = at }) => {
-      const wish = { seats: into, sender: user.address, depositor, amount, id };
+      const wish = { pdas: into, sender: user.address, depositor, amount, id };
       if (currency === NATIVE) return depositNativeInstruction(wish);
       return await depositTokenInstruction({ ...wish, ...mintOf(currency) });
     },

@@ -326,8 +326,8 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
         await tools.fills(wished, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with a vault of its own": async (tools) => {
-        const seats = await depositorySeats(other.program);
-        const call = await depositing(tools.newId(), { into: { ...other, ...seats } });
+        const pdas = await depositorySeats(other.program);
+        const call = await depositing(tools.newId(), { into: { ...other, ...pdas } });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
         node.controls.finalize();
         await tools.refuses({ transactionId, as: "empty" });

@@ -148,14 +148,14 @@ test("only the owner's key initializes, and only once; without a key nobody can"
   await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
   const program = (await solanaKey()).address;
   node.controls.addProgram(program, depositoryProgram(base58Bytes(at.owner.address)));
-  const seats = await depositorySeats(program);
+  const pdas = await depositorySeats(program);
   const initialize = (owner: SolanaKey) =>
     sendInstructions(
       node.url,
       [owner],
       [
         initializeInstruction({
-          ...seats,
+          ...pdas,
           owner: owner.address,
           allocator: other.address,
           chainName: "solana",
@@ -198,7 +198,7 @@ test("lamports deposited lie in the vault, and the event names the depositor, th
   const before = await lamports(at.vault);
   const signature = await send(
     depositNativeInstruction({
-      seats: at,
+      pdas: at,
       sender: user.address,
       depositor: recipient.address,
       amount: 5_000_000n,
@@ -218,7 +218,7 @@ test("tokens of both programs lie in the vault's own account; what a mint keeps 
     [feeToken, 990_000n],
   ] as const) {
     const deposit = await depositTokenInstruction({
-      seats: at,
+      pdas: at,
       sender: user.address,
       amount: 1_000_000n,
       id: id(8),
@@ -238,7 +238,7 @@ test("tokens of both programs lie in the vault's own account; what a mint keeps 
 
 test("a deposit into another vault, another's token account or with cut data is refused", async () => {
   const stranger = await solanaKey();
-  const fine = depositNativeInstruction({ seats: at, sender: user.address, amount: 1n, id: id(9) });
+  const fine = depositNativeInstruction({ pdas: at, sender: user.address, amount: 1n, id: id(9) });
   const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
     ...of,
     keys: of.keys.map((key, place) => (place === index ? { ...key, pubkey } : key)),
@@ -247,7 +247,7 @@ test("a deposit into another vault, another's token account or with cut data is 
   await expect(send(withKey(fine, 0, stranger.address))).rejects.toThrow(custom(6016));
   await expect(send({ ...fine, data: fine.data.slice(0, -2) })).rejects.toThrow("InvalidInstructionData");
   const ofToken = await depositTokenInstruction({
-    seats: at,
+    pdas: at,
     sender: user.address,
     amount: 1n,
     id: id(9),
@@ -262,7 +262,7 @@ test("a deposit into another vault, another's token account or with cut data is 
 });
 
 test("what the allocator signed is paid once, in lamports and in tokens of both programs", async () => {
-  await send(depositNativeInstruction({ seats: at, sender: user.address, amount: 50_000_000n, id: id(1) }));
+  await send(depositNativeInstruction({ pdas: at, sender: user.address, amount: 50_000_000n, id: id(1) }));
   const before = await lamports(recipient.address);
   const request = aRequest();
   const signature = await send(...(await execution(request)));

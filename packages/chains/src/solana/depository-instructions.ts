@@ -18,7 +18,7 @@ export const DEPOSITORY_ACCOUNT: Hex = "0x80359cbdf353f56b";
 export const USED_REQUEST_ACCOUNT: Hex = "0x87866e4d9662b46b";
 
 export interface DepositWish {
-  readonly seats: DepositoryAccounts;
+  readonly pdas: DepositoryAccounts;
   /** Signs and pays. base58, as all keys here. */
   readonly sender: string;
   /** Who counts as depositor; the sender without it. */
@@ -36,19 +36,19 @@ export interface TokenDepositWish extends DepositWish {
 
 /** Deposits lamports. @throws RangeError when the amount is no uint64 */
 export function depositNativeInstruction({
-  seats,
+  pdas,
   sender,
   depositor = sender,
   amount,
   id,
 }: DepositWish): PlainInstruction {
   return {
-    programId: seats.program,
+    programId: pdas.program,
     keys: [
-      readonlyAccount(seats.depository),
+      readonlyAccount(pdas.depository),
       payingAccount(sender),
       readonlyAccount(depositor),
-      writableAccount(seats.vault),
+      writableAccount(pdas.vault),
       readonlyAccount(SYSTEM_PROGRAM),
     ],
     data: depositData(DEPOSIT_NATIVE, amount, id),
@@ -57,18 +57,18 @@ export function depositNativeInstruction({
 
 /** Deposits tokens from the sender's associated token account. @throws RangeError when the amount is no uint64 */
 export async function depositTokenInstruction(wish: TokenDepositWish): Promise<PlainInstruction> {
-  const { seats, sender, depositor = sender, amount, id, mint, tokenProgram } = wish;
+  const { pdas, sender, depositor = sender, amount, id, mint, tokenProgram } = wish;
   const [from, to] = await Promise.all([
     associatedTokenAddress(sender, mint, tokenProgram),
-    associatedTokenAddress(seats.vault, mint, tokenProgram),
+    associatedTokenAddress(pdas.vault, mint, tokenProgram),
   ]);
   return {
-    programId: seats.program,
+    programId: pdas.program,
     keys: [
-      readonlyAccount(seats.depository),
+      readonlyAccount(pdas.depository),
       payingAccount(sender),
       readonlyAccount(depositor),
-      readonlyAccount(seats.vault),
+      readonlyAccount(pdas.vault),
       readonlyAccount(mint),
       writableAccount(from),
       writableAccount(to),

@@ -41,7 +41,7 @@ const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /** Mints for which a vault's token account must be known to judge the transaction's deposits. */
 export function tokenAccountsWanted(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   facts: TransactionFacts,
 ): readonly { readonly mint: string; readonly tokenProgram: string }[] {
   const wanted = new Map<string, { readonly mint: string; readonly tokenProgram: string }>();
@@ -49,10 +49,10 @@ export function tokenAccountsWanted(
     if (TOKEN_PROGRAMS.has(tokenProgram)) wanted.set(vaultKey(mint, tokenProgram), { mint, tokenProgram });
   };
   for (const { program, accounts, data } of facts.instructions)
-    if (program === seats.program && nameOf(data) === DEPOSIT_TOKEN && accounts.length >= 8)
+    if (program === pdas.program && nameOf(data) === DEPOSIT_TOKEN && accounts.length >= 8)
       want(accounts[4] ?? "", accounts[7] ?? "");
   for (const { before, after } of facts.tokens)
-    for (const state of [before, after]) if (state?.owner === seats.vault) want(state.mint, state.program);
+    for (const state of [before, after]) if (state?.owner === pdas.vault) want(state.mint, state.program);
   return [...wanted.values()];
 }
 
@@ -72,16 +72,16 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * @throws RpcFault when what the node told contradicts itself
  */
 export function depositsIn(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   facts: TransactionFacts,
 ): DepositReading {
-  const asked = facts.instructions.flatMap((one) => askedBy(seats, vaultAccounts, one));
+  const asked = facts.instructions.flatMap((one) => askedBy(pdas, vaultAccounts, one));
   if (asked.length === 0) {
-    const direct = directTransfer(seats, vaultAccounts, facts);
+    const direct = directTransfer(pdas, vaultAccounts, facts);
     return { kind: "read", deposits: direct === undefined || direct.amount === 0n ? [] : [direct] };
   }
-  const events = eventsOf(seats.program, facts.logs);
+  const events = eventsOf(pdas.program, facts.logs);
   if (events === "cut") {
     const ours = asked.filter(({ isOurs }) => isOurs);
     return ours.every(({ isExact }) => isExact)
@@ -111,11 +111,11 @@ function depositOf({ index, depositor, mint, id }: Asked, amount: bigint): reado
 }
 
 function askedBy(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   { index, program, accounts, data }: InstructionFact,
 ): readonly Asked[] {
-  if (program !== seats.program) return [];
+  if (program !== pdas.program) return [];
   const name = nameOf(data);
   if (name !== DEPOSIT_NATIVE && name !== DEPOSIT_TOKEN) return [];
   const [depository, , depositor, vault, mint] = accounts;
@@ -124,8 +124,8 @@ function askedBy(
   const into = accounts[6];
   // The program refuses accounts that are not its own; of another program under this address nothing is believed.
   const isOurs =
-    depository === seats.depository &&
-    vault === seats.vault &&
+    depository === pdas.depository &&
+    vault === pdas.vault &&
     (!isToken || (into !== undefined && vaultAccounts.get(vaultKey(mint ?? "", accounts[7] ?? "")) === into));
   const view = new DataView(data.buffer, data.byteOffset);
   return [
@@ -160,7 +160,7 @@ function toldBy(event: Uint8Array): readonly Told[] {
 
 /** Lamports or tokens sent to the vault by a transaction that does nothing else. It carries no id. */
 function directTransfer(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   vaultAccounts: ReadonlyMap<string, string>,
   facts: TransactionFacts,
 ): DepositEvidence | undefined {
@@ -171,8 +171,8 @@ function directTransfer(
   const view = new DataView(data.buffer, data.byteOffset);
   if (program === SYSTEM_PROGRAM) {
     const [from, to] = accounts;
-    if (data.length !== 12 || view.getUint32(0, true) !== 2 || to !== seats.vault) return undefined;
-    if (from === undefined || from === seats.vault) return undefined;
+    if (data.length !== 12 || view.getUint32(0, true) !== 2 || to !== pdas.vault) return undefined;
+    if (from === undefined || from === pdas.vault) return undefined;
     const amount = view.getBigUint64(4, true);
     return { index: "0", depositor: from, currency: NATIVE, amount, depositId: undefined };
   }
@@ -188,7 +188,7 @@ function directTransfer(
   }
   const arrived = increaseOf(holding);
   const { mint, owner, program: tokenProgram } = arrived.state;
-  if (owner !== seats.vault || vaultAccounts.get(vaultKey(mint, tokenProgram)) !== to) return undefined;
+  if (owner !== pdas.vault || vaultAccounts.get(vaultKey(mint, tokenProgram)) !== to) return undefined;
   const sent = view.getBigUint64(1, true);
   const amount = sent < arrived.amount ? sent : arrived.amount;
   return { index: "0", depositor, currency: mint, amount, depositId: undefined };

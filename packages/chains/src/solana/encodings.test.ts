@@ -34,7 +34,7 @@ import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const amount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const seats = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const pdas = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const u64 = (value: bigint): string => Buffer.from(getU64Encoder().encode(value)).toString("hex");
 
 test("addresses and transaction ids are spelled and read as the library does", () => {
@@ -61,14 +61,14 @@ test("amounts are written as the library writes them, and none that does not fit
   const [sender, id] = [decodeAddress("solana-vm", `0x${"02".repeat(32)}`), `0x${"ab".repeat(32)}` as Hex32];
   fc.assert(
     fc.property(amount, (of) => {
-      expect(depositNativeInstruction({ seats, sender, amount: of, id }).data).toBe(
+      expect(depositNativeInstruction({ pdas, sender, amount: of, id }).data).toBe(
         `${DEPOSIT_NATIVE}${u64(of)}${id.slice(2)}`,
       );
       expect(lamportTransferInstruction(sender, sender, of).data).toBe(`0x02000000${u64(of)}`);
     }),
   );
   for (const wrong of [-1n, 2n ** 64n]) {
-    expect(() => depositNativeInstruction({ seats, sender, amount: wrong, id })).toThrow(RangeError);
+    expect(() => depositNativeInstruction({ pdas, sender, amount: wrong, id })).toThrow(RangeError);
     expect(() => lamportTransferInstruction(sender, sender, wrong)).toThrow(RangeError);
   }
 });
@@ -78,24 +78,24 @@ test("a deposit names its accounts as the program expects them", async () => {
     decodeAddress("solana-vm", `0x${"02".repeat(32)}`),
     decodeAddress("solana-vm", `0x${"03".repeat(32)}`),
   ];
-  const wish = { seats, sender, amount: 1n, id: `0x${"ab".repeat(32)}` as Hex32 };
+  const wish = { pdas, sender, amount: 1n, id: `0x${"ab".repeat(32)}` as Hex32 };
   const signers = ({ keys }: { keys: readonly { pubkey: string; isSigner: boolean }[] }) =>
     keys.filter(({ isSigner }) => isSigner).map(({ pubkey }) => pubkey);
   const native = depositNativeInstruction({ ...wish, depositor: mint });
   expect(native.keys.map(({ pubkey }) => pubkey).slice(0, 4)).toEqual([
-    seats.depository,
+    pdas.depository,
     sender,
     mint,
-    seats.vault,
+    pdas.vault,
   ]);
   expect(signers(native)).toEqual([sender]);
   const tokens = await depositTokenInstruction({ ...wish, mint, tokenProgram: TOKEN_PROGRAM });
   expect(tokens.keys).toHaveLength(10);
   expect(tokens.keys.map(({ pubkey }) => pubkey).slice(0, 5)).toEqual([
-    seats.depository,
+    pdas.depository,
     sender,
     sender,
-    seats.vault,
+    pdas.vault,
     mint,
   ]);
   expect(signers(tokens)).toEqual([sender]);

@@ -84,10 +84,10 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
       if (settled.kind !== "final") return settled;
       const facts = settled.value;
       let logsCut = false;
-      const read = async (seats: DepositoryAccounts): Promise<DepositoryReading> => {
-        const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
+      const read = async (pdas: DepositoryAccounts): Promise<DepositoryReading> => {
+        const reading = depositsIn(pdas, await vaultAccountsIn(pdas, facts), facts);
         if (reading.kind === "logsCut") logsCut = true;
-        return { depository: seats.program, deposits: reading.kind === "read" ? reading.deposits : [] };
+        return { depository: pdas.program, deposits: reading.kind === "read" ? reading.deposits : [] };
       };
       const attested = attestedDepository([await read(present), ...(await Promise.all(former.map(read)))]);
       if (logsCut) return { kind: "refuted", reason: "the endpoint truncates logs", ofEndpoint: true };
@@ -109,18 +109,18 @@ export function evidenceOfEndpoint(chain: AttestationChain, rpc: SolanaRpc): Evi
       if (depository === undefined || present === undefined) return noDepository(chain);
       // The payload names the vault that pays.
       const vault = decodeSolanaTransferRequest(payload)?.vaultAddress;
-      const seats = all.find((one) => one.vault === vault) ?? present;
-      const payment = readWithdrawal(seats, payload);
+      const pdas = all.find((one) => one.vault === vault) ?? present;
+      const payment = readWithdrawal(pdas, payload);
       if ("refusal" in payment) return { kind: "refuted", reason: payment.refusal };
       const { id, recipient, currency, amount, expiration } = payment;
-      const used = await usedRequestAddress(seats.program, bytesOf(id));
+      const used = await usedRequestAddress(pdas.program, bytesOf(id));
       // One answer of one state: the note of the request is not older than the time that it is compared with.
-      const { accounts } = await rpc.accounts([seats.depository, used, CLOCK_SYSVAR]);
+      const { accounts } = await rpc.accounts([pdas.depository, used, CLOCK_SYSVAR]);
       const [ofDepository, usedRequest, clock] = accounts;
-      const status = outcomeOf(seats, expiration, { depository: ofDepository, usedRequest, clock });
+      const status = outcomeOf(pdas, expiration, { depository: ofDepository, usedRequest, clock });
       return {
         kind: "final",
-        value: { withdrawalId: id, depository: seats.program, status, recipient, currency, amount },
+        value: { withdrawalId: id, depository: pdas.program, status, recipient, currency, amount },
       };
     },
 

@@ -33,7 +33,7 @@ const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8"),
 ) as Recorded;
 const { user, token, feeToken, depositor, paid } = recorded;
-const seats = await depositorySeats(recorded.program);
+const pdas = await depositorySeats(recorded.program);
 const NATIVE = nativeCurrency("solana-vm");
 const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repeat(32)}`;
 const vaultAccounts = new Map([
@@ -51,7 +51,7 @@ function facts(name: string, change: (answer: Answer) => unknown = (answer) => a
 }
 
 const read = (of: TransactionFacts) => {
-  const reading = depositsIn(seats, vaultAccounts, of);
+  const reading = depositsIn(pdas, vaultAccounts, of);
   if (reading.kind !== "read") throw new Error(reading.kind);
   return reading.deposits.map(({ index, depositor: by, currency, amount, depositId }) => [
     index,
@@ -84,17 +84,17 @@ test("an execution of the depository is no deposit, nor is a payment of the solv
 });
 
 test("every mint whose vault account must be known is asked for", () => {
-  expect(tokenAccountsWanted(seats, facts("tokenWithFee"))).toEqual([
+  expect(tokenAccountsWanted(pdas, facts("tokenWithFee"))).toEqual([
     { mint: feeToken.mint, tokenProgram: feeToken.tokenProgram },
   ]);
-  expect(tokenAccountsWanted(seats, facts("directTokensWithFee"))).toHaveLength(1);
-  expect(tokenAccountsWanted(seats, facts("payment"))).toEqual([]);
+  expect(tokenAccountsWanted(pdas, facts("directTokensWithFee"))).toHaveLength(1);
+  expect(tokenAccountsWanted(pdas, facts("payment"))).toEqual([]);
 });
 
 test("a deposit into an account that is not the vault's own is none of ours", () => {
   const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
-  expect(depositsIn(seats, elsewhere, facts("token"))).toEqual({ kind: "read", deposits: [] });
-  expect(depositsIn({ ...seats, vault: seats.depository }, vaultAccounts, facts("native"))).toEqual({
+  expect(depositsIn(pdas, elsewhere, facts("token"))).toEqual({ kind: "read", deposits: [] });
+  expect(depositsIn({ ...pdas, vault: pdas.depository }, vaultAccounts, facts("native"))).toEqual({
     kind: "read",
     deposits: [],
   });
@@ -135,7 +135,7 @@ test("where the node left off telling, nothing is said", () => {
       logMessages: [...(answer.meta["logMessages"] as string[]).slice(0, 3), "Log truncated"],
     },
   }));
-  expect(depositsIn(seats, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
+  expect(depositsIn(pdas, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
 });
 
 test("where it left off telling, what no mint could keep a part of is a deposit all the same: much happened beside it", () => {
@@ -153,31 +153,31 @@ test("where it left off telling, what no mint could keep a part of is a deposit 
   // Into an account that is not the vault's it is none, with logs or without.
   const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
   const none = { kind: "read", deposits: [] };
-  expect(depositsIn(seats, elsewhere, facts("token", cut(0)))).toEqual(none);
+  expect(depositsIn(pdas, elsewhere, facts("token", cut(0)))).toEqual(none);
 });
 
 test("the logs tell who speaks: nobody can speak for the depository", () => {
   const event = Buffer.from("an event").toString("base64");
   const other = "Other1111111111111111111111111111111111111";
-  const said = (...lines: string[]) => eventsOf(seats.program, lines);
+  const said = (...lines: string[]) => eventsOf(pdas.program, lines);
   const begin = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
   expect(
-    said(begin(seats.program, 1), `Program data: ${event}`, `Program ${seats.program} success`),
+    said(begin(pdas.program, 1), `Program data: ${event}`, `Program ${pdas.program} success`),
   ).toHaveLength(1);
   expect(said(begin(other, 1), `Program data: ${event}`, `Program ${other} success`)).toEqual([]);
   expect(
     said(
-      begin(seats.program, 1),
+      begin(pdas.program, 1),
       begin(other, 2),
       `Program data: ${event}`,
       `Program ${other} success`,
-      `Program ${seats.program} success`,
+      `Program ${pdas.program} success`,
     ),
   ).toEqual([]);
   expect(
     said(
       begin(other, 1),
-      `Program log: Program ${seats.program} invoke [1]`,
+      `Program log: Program ${pdas.program} invoke [1]`,
       `Program data: ${event}`,
       `Program ${other} success`,
     ),
@@ -201,20 +201,20 @@ test("a payment is what each recipient has more of, in lamports and in tokens", 
     { recipient: paid[0], currency: NATIVE },
     { recipient: paid[1], currency: token.mint },
   ];
-  expect(judgePayments([seats], facts("payment"), question({ receipts }))).toEqual({
+  expect(judgePayments([pdas], facts("payment"), question({ receipts }))).toEqual({
     amounts: [5_000_000n, 3_000_000n, 0n, 0n],
   });
 });
 
 test("late, for another order, out of a depository or to it, or with calls: refused", () => {
   const refusal = (fields: Partial<PaymentQuestion>, name = "payment"): unknown =>
-    judgePayments([seats], facts(name), question(fields));
+    judgePayments([pdas], facts(name), question(fields));
   const { timestamp } = facts("payment");
   expect(refusal({ deadline: Number(timestamp) })).toHaveProperty("amounts");
   expect(refusal({ deadline: Number(timestamp) - 1 })).toHaveProperty("refusal");
   expect(refusal({ orderId: id(7) })).toHaveProperty("refusal");
   expect(refusal({ calls: ["0x01"] })).toHaveProperty("refusal");
-  expect(refusal({ receipts: [{ recipient: seats.vault, currency: NATIVE }] })).toHaveProperty("refusal");
+  expect(refusal({ receipts: [{ recipient: pdas.vault, currency: NATIVE }] })).toHaveProperty("refusal");
   // Somebody carried out the recipient's own withdrawal and put the order's id beside it.
   const receipts = [{ recipient: depositor, currency: NATIVE }];
   expect(refusal({ orderId: id(7), receipts }, "execution")).toHaveProperty("refusal");
@@ -235,7 +235,7 @@ test("a transaction that names its order twice, another one too, or among other 
   const saying = (...texts: string[]): unknown => {
     const memos = texts.map((text) => ({ ...memo, data: new TextEncoder().encode(text) }));
     const instructions = [...honest.instructions.filter((one) => one !== memo), ...memos];
-    return judgePayments([seats], { ...honest, instructions }, question());
+    return judgePayments([pdas], { ...honest, instructions }, question());
   };
   expect(saying(id(6))).toHaveProperty("amounts");
   expect(saying("thanks", id(6), "bye")).toHaveProperty("amounts");
@@ -255,22 +255,22 @@ test("a transaction that names its order twice, another one too, or among other 
 test("a deposit is no payment, whatever its depositor has more of afterwards", () => {
   const honest = facts("payment");
   const judge = (changed: Partial<TransactionFacts>): unknown =>
-    judgePayments([seats], { ...honest, ...changed }, question());
+    judgePayments([pdas], { ...honest, ...changed }, question());
   const refused = { refusal: "transaction pays a depository, so it is a deposit" };
   expect(judge({})).toHaveProperty("amounts");
-  const called = facts("native").instructions.filter(({ program }) => program === seats.program);
+  const called = facts("native").instructions.filter(({ program }) => program === pdas.program);
   expect(called).toHaveLength(1);
   expect(judge({ instructions: [...honest.instructions, ...called] })).toEqual(refused);
-  const lamports = new Map([...honest.lamports, [seats.vault as string, { before: 5n, after: 6n }]]);
+  const lamports = new Map([...honest.lamports, [pdas.vault as string, { before: 5n, after: 6n }]]);
   expect(judge({ lamports })).toEqual(refused);
-  const ofVault = { mint: token.mint, owner: seats.vault, program: token.tokenProgram };
+  const ofVault = { mint: token.mint, owner: pdas.vault, program: token.tokenProgram };
   for (const before of [undefined, { ...ofVault, amount: 1n }]) {
     const held = { account: recorded.vaultAccounts.token, before, after: { ...ofVault, amount: 2n } };
     expect(judge({ tokens: [...honest.tokens, held] })).toEqual(refused);
   }
   // That somebody looks at the vault changes nothing.
   expect(
-    judge({ lamports: new Map([...honest.lamports, [seats.vault as string, { before: 5n, after: 5n }]]) }),
+    judge({ lamports: new Map([...honest.lamports, [pdas.vault as string, { before: 5n, after: 5n }]]) }),
   ).toEqual(judge({}));
 });
 
@@ -281,10 +281,10 @@ test("a trade, a claim or a distribution that a program pays to the recipient is
     { recipient: paid[1], currency: NATIVE },
   ];
   const judge = (instructions: TransactionFacts["instructions"]): unknown =>
-    judgePayments([seats], { ...honest, instructions }, question({ receipts }));
+    judgePayments([pdas], { ...honest, instructions }, question({ receipts }));
   expect(judge(honest.instructions)).toEqual({ amounts: [5_000_000n, 3_000_000n] });
   // The same money, moved by whatever program the transaction called.
-  const market = { index: 99, isTopLevel: true, program: seats.vault, accounts: [], data: new Uint8Array() };
+  const market = { index: 99, isTopLevel: true, program: pdas.vault, accounts: [], data: new Uint8Array() };
   const byProgram = honest.instructions.map((one) =>
     one.program.startsWith("Memo") ? one : { ...one, isTopLevel: false },
   );
@@ -300,14 +300,14 @@ test("a balance that grows by more than the transfers to the recipient counts on
   const honest = facts("payment");
   const lamports = new Map([...honest.lamports, [paid[1], { before: 0n, after: 9_000_000n }]]);
   const receipts = [{ recipient: paid[1], currency: NATIVE }];
-  expect(judgePayments([seats], { ...honest, lamports }, question({ receipts }))).toEqual({
+  expect(judgePayments([pdas], { ...honest, lamports }, question({ receipts }))).toEqual({
     amounts: [3_000_000n],
   });
 });
 
 test("a transaction that the recipient signed is the recipient's own, not a fill", () => {
   const honest = facts("payment");
-  expect(judgePayments([seats], { ...honest, signers: [...honest.signers, paid[0]] }, question())).toEqual({
+  expect(judgePayments([pdas], { ...honest, signers: [...honest.signers, paid[0]] }, question())).toEqual({
     refusal: "recipient signed the transaction, so it is not a solver payment",
   });
 });
@@ -324,7 +324,7 @@ test("a balance that the node leaves out is not taken for nothing", () => {
     });
   const solver = (recorded as unknown as { solver: string }).solver;
   const judge = (of: TransactionFacts, asked: PaymentQuestion) =>
-    judgePayments([seats], { ...of, signers: [] }, asked);
+    judgePayments([pdas], { ...of, signers: [] }, asked);
   const asked = question({ receipts: [{ recipient: solver, currency: token.mint }] });
   expect(judge(facts("payment"), asked)).toEqual({ amounts: [0n] });
   fault(() => judge(facts("payment", without("preTokenBalances", solver)), asked));
@@ -342,7 +342,7 @@ test("who is too rich for exact numbers keeps nobody else's deposit from being r
   });
   expect(read(facts("native", rich))).toHaveLength(1);
   const receipts = [{ recipient: paid[1], currency: NATIVE }];
-  fault(() => judgePayments([seats], facts("payment", rich), question({ receipts })));
+  fault(() => judgePayments([pdas], facts("payment", rich), question({ receipts })));
 });
 
 test("an account that changed hands in the transaction is no payment, whatever lies in it", () => {
@@ -354,7 +354,7 @@ test("an account that changed hands in the transaction is no payment, whatever l
       : holding,
   );
   expect(handedOver).not.toEqual(honest.tokens);
-  const judgement = judgePayments([seats], { ...honest, tokens: handedOver }, question());
+  const judgement = judgePayments([pdas], { ...honest, tokens: handedOver }, question());
   expect(judgement).toEqual({ refusal: "owner of a token account changed in the transaction" });
 });
 
@@ -384,7 +384,7 @@ describe("after the depository was replaced", () => {
         accounts: async ([asked]) => ({
           slot: 1n,
           accounts: [
-            accountOf(asked === seats.depository ? seats.program : present, "80359cbdf353f56b", 106),
+            accountOf(asked === pdas.depository ? pdas.program : present, "80359cbdf353f56b", 106),
             undefined,
             {
               owner: "Sysvar1111111111111111111111111111111111111",
@@ -424,7 +424,7 @@ describe("after the depository was replaced", () => {
         expiration: 1_000n,
         vaultAddress,
       });
-    for (const { program, vault } of [seats, await depositorySeats(present)])
+    for (const { program, vault } of [pdas, await depositorySeats(present)])
       expect(await source.withdrawal(payloadFrom(vault), undefined)).toMatchObject({
         value: { status: "expired", depository: program },
       });

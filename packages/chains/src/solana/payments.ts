@@ -24,12 +24,12 @@ const NATIVE = nativeCurrency("solana-vm");
  * Balances before and after are compared, so that what goes in circles does not count: lamports of the recipient's account; of a token the sum over all of the recipient's
  * token accounts. An account that changes hands within the transaction is refused: its former owner may have kept a hold on it.
  *
- * @param seats of every depository of the chain
+ * @param pdas of every depository of the chain
  * @throws RpcFault when what the node told contradicts itself
  * @throws RangeError when the question names a recipient and currency twice
  */
 export function judgePayments(
-  seats: readonly DepositoryAccounts[],
+  pdas: readonly DepositoryAccounts[],
   facts: TransactionFacts,
   question: PaymentQuestion,
 ): PaymentJudgement {
@@ -43,10 +43,10 @@ export function judgePayments(
   if (!namesOrder(facts, question.orderId))
     return { refusal: "memos of the transaction must contain the order id and no other" };
   // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
-  if (facts.instructions.some((one) => seats.some((own) => paysOut(own, one))))
+  if (facts.instructions.some((one) => pdas.some((own) => paysOut(own, one))))
     return { refusal: "a transfer out of a depository is not a solver payment" };
   // Its depositor may have put the order's id beside it, and get something back in it.
-  if (seats.some((own) => paysIn(own, facts)))
+  if (pdas.some((own) => paysIn(own, facts)))
     return { refusal: "transaction pays a depository, so it is a deposit" };
   const other = otherProgramIn(facts);
   if (other !== undefined)
@@ -56,7 +56,7 @@ export function judgePayments(
 
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
-    if (seats.some(({ vault, depository }) => recipient === vault || recipient === depository))
+    if (pdas.some(({ vault, depository }) => recipient === vault || recipient === depository))
       // It would count as a deposit too.
       return { refusal: "recipient of a payment must not be a depository" };
     if (facts.signers.includes(recipient))

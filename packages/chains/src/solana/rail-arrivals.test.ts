@@ -44,7 +44,7 @@ function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
     reads: {
       block: async (slot) => await Promise.resolve({ number: slot, hash: `0x${slot}`, timestamp: slot * 2n }),
     },
-    seats: { program: someAddress, depository: someAddress, vault: someAddress },
+    pdas: { program: someAddress, depository: someAddress, vault: someAddress },
     mints: async () => await Promise.resolve([]),
     onFault: () => undefined,
   });

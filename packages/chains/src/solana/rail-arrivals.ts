@@ -30,7 +30,7 @@ const UNSUPPORTED_VERSION = -32015;
 export interface ArrivalOptions {
   readonly rpc: SolanaRpc;
   readonly reads: Pick<RailReads, "block">;
-  readonly seats: DepositoryAccounts;
+  readonly pdas: DepositoryAccounts;
   /** Mints whose plain transfers to the vault are looked for; those through the program are seen anyway. */
   readonly mints: () => Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]>;
   /** Told of what is left aside. */
@@ -44,7 +44,7 @@ export interface RailArrivalReader {
 
 /** Deposits as the cluster's final view shows them, judged as oracles judge them. */
 export function createArrivals(options: ArrivalOptions): RailArrivalReader {
-  const { rpc, reads, seats, mints, onFault } = options;
+  const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
   /** What was judged by readings that met a fault, so that the next one goes on from there: a limited endpoint may end every reading of a crowd. */
   const kept = new Map<string, readonly DepositFact[] | undefined>();
@@ -98,7 +98,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     facts: TransactionFacts,
   ): Promise<Exclude<Evidence<readonly DepositFact[]>, { kind: "absent" | "notFinal" }>> {
     if (facts.failed) return { kind: "final", value: [] };
-    const reading = depositsIn(seats, await vaultAccountsIn(seats, facts), facts);
+    const reading = depositsIn(pdas, await vaultAccountsIn(pdas, facts), facts);
     if (reading.kind === "logsCut")
       return { kind: "refuted", reason: "the endpoint truncates logs", ofEndpoint: true };
     if (reading.deposits.length === 0) return { kind: "final", value: [] };
@@ -116,10 +116,10 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     const from = cursor.slot > AGAIN_SLOTS ? cursor.slot - AGAIN_SLOTS : 0n;
     const known = new Set(cursor.known);
     const accounts = [
-      seats.vault,
+      pdas.vault,
       ...(await Promise.all(
         (await mints()).map(
-          async ({ mint, tokenProgram }) => await associatedTokenAddress(seats.vault, mint, tokenProgram),
+          async ({ mint, tokenProgram }) => await associatedTokenAddress(pdas.vault, mint, tokenProgram),
         ),
       )),
     ];

@@ -43,7 +43,7 @@ const NO_ORDER = "refund";
 export interface PaymentOptions {
   readonly rpc: SolanaRpc;
   readonly reads: RailReads;
-  readonly seats: DepositoryAccounts;
+  readonly pdas: DepositoryAccounts;
   /** The solver's address, base58. */
   readonly payer: string;
   /** ms since epoch. */
@@ -51,7 +51,7 @@ export interface PaymentOptions {
 }
 
 /** How the solver pays on a cluster. */
-export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOptions) {
+export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOptions) {
   const mints = new Map<string, MintFact>();
 
   /** Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each payment. */
@@ -120,7 +120,7 @@ export function createRailPayments({ rpc, reads, seats, payer, now }: PaymentOpt
   }
 
   function depositoryRefusal(wallet: string): string | undefined {
-    if (wallet === seats.vault || wallet === seats.depository) return "recipient must not be a depository";
+    if (wallet === pdas.vault || wallet === pdas.depository) return "recipient must not be a depository";
     return wallet === payer ? "recipient must not be the solver" : undefined;
   }
 

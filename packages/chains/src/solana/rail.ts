@@ -25,7 +25,7 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
   const program = decodeAddress("solana-vm", chain.depository);
   if (attestation.depository !== program)
     throw new RangeError(`chain ${chain.name}: depository differs from the one oracles read`);
-  const seats = await depositorySeats(program);
+  const pdas = await depositorySeats(program);
   const solver = decodeAddress("solana-vm", options.solver);
   const transport = createRpcTransport({
     url: chain.rpcUrl,
@@ -53,8 +53,8 @@ export async function createSolanaRail(options: RailOptions): Promise<OpenRail> 
     return [...programs].map(([mint, tokenProgram]) => ({ mint, tokenProgram }));
   };
 
-  const arrivals = createArrivals({ rpc, reads, seats, mints, onFault });
-  const { prepareWith, ...payments } = createRailPayments({ rpc, reads, seats, payer: solver, now });
+  const arrivals = createArrivals({ rpc, reads, pdas, mints, onFault });
+  const { prepareWith, ...payments } = createRailPayments({ rpc, reads, pdas, payer: solver, now });
   const timers = new Set<NodeJS.Timeout>();
 
   const rail: ChainRail = {

@@ -45,7 +45,7 @@ export interface SolanaUsers {
 }
 
 export async function createSolanaUsers(options: SolanaUsersOptions): Promise<SolanaUsers> {
-  const seats = await depositorySeats(decodeAddress("solana-vm", options.depository));
+  const pdas = await depositorySeats(decodeAddress("solana-vm", options.depository));
   const transport = createRpcTransport({ url: options.rpcUrl });
   const reads = createRailReads(transport);
   /** Which program a mint belongs to never changes. */
@@ -71,7 +71,7 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
     },
     deposit: async ({ user, currency, amount, orderId: id }) => {
       const [sender, mint] = [spelled(user), spelled(currency)];
-      const wish = { seats, sender, amount, id };
+      const wish = { pdas, sender, amount, id };
       const { programId, keys, data } =
         mint === NATIVE
           ? depositNativeInstruction(wish)

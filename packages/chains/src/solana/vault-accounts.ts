@@ -4,17 +4,17 @@ import type { TransactionFacts } from "./facts.ts";
 
 /** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
 export async function vaultAccountsIn(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   facts: TransactionFacts,
 ): Promise<ReadonlyMap<string, string>> {
-  const wanted = tokenAccountsWanted(seats, facts);
+  const wanted = tokenAccountsWanted(pdas, facts);
   return new Map(
     await Promise.all(
       wanted.map(
         async ({ mint, tokenProgram }) =>
           [
             vaultKey(mint, tokenProgram),
-            await associatedTokenAddress(seats.vault, mint, tokenProgram),
+            await associatedTokenAddress(pdas.vault, mint, tokenProgram),
           ] as const,
       ),
     ),

@@ -6,7 +6,7 @@ import type { AccountFact } from "./facts.ts";
 import { SYSTEM_PROGRAM } from "./programs.ts";
 import { outcomeOf, readWithdrawal, type WithdrawalState } from "./withdrawals.ts";
 
-const seats = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
+const pdas = await depositorySeats("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const RECIPIENT = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 const EXPIRATION = 1_800_000_000n;
 
@@ -15,8 +15,8 @@ const account = (owner: string, hex: string, length: number): AccountFact => ({
   lamports: 1n,
   data: Uint8Array.from(Buffer.concat([Buffer.from(hex, "hex"), Buffer.alloc(length - hex.length / 2)])),
 });
-const depository = account(seats.program, "80359cbdf353f56b", 106);
-const used = account(seats.program, "87866e4d9662b46b01", 9);
+const depository = account(pdas.program, "80359cbdf353f56b", 106);
+const used = account(pdas.program, "87866e4d9662b46b01", 9);
 const clockAt = (seconds: bigint): AccountFact => {
   const data = Buffer.alloc(40);
   data.writeBigInt64LE(seconds, 32);
@@ -28,7 +28,7 @@ const state = (fields: Partial<WithdrawalState>): WithdrawalState => ({
   clock: clockAt(EXPIRATION + 1n),
   ...fields,
 });
-const outcome = (fields: Partial<WithdrawalState>) => outcomeOf(seats, EXPIRATION, state(fields));
+const outcome = (fields: Partial<WithdrawalState>) => outcomeOf(pdas, EXPIRATION, state(fields));
 
 test("a note of the request is its execution, at any time", () => {
   expect(outcome({ usedRequest: used })).toBe("executed");
@@ -49,11 +49,11 @@ test("a state that no such depository can have is the node's fault, and nothing 
   const states: readonly Partial<WithdrawalState>[] = [
     { depository: undefined },
     { depository: account(SYSTEM_PROGRAM, "80359cbdf353f56b", 106) },
-    { depository: account(seats.program, "87866e4d9662b46b", 106) },
+    { depository: account(pdas.program, "87866e4d9662b46b", 106) },
     { clock: undefined },
     { clock: { ...clockAt(EXPIRATION + 1n), data: new Uint8Array(39) } },
-    { usedRequest: account(seats.program, "87866e4d9662b46b00", 9) },
-    { usedRequest: account(seats.program, "80359cbdf353f56b01", 9) },
+    { usedRequest: account(pdas.program, "87866e4d9662b46b00", 9) },
+    { usedRequest: account(pdas.program, "80359cbdf353f56b01", 9) },
     { usedRequest: account(RECIPIENT, "87866e4d9662b46b01", 9) },
     { usedRequest: account(SYSTEM_PROGRAM, "01", 9) },
   ];
@@ -68,10 +68,10 @@ test("a payload is read only when it is this vault's, and pays somebody somethin
     amount: 5n,
     nonce: 1n,
     expiration: EXPIRATION,
-    vaultAddress: seats.vault as string,
+    vaultAddress: pdas.vault as string,
   };
   const payload = encodeSolanaTransferRequest(request);
-  expect(readWithdrawal(seats, payload)).toMatchObject({
+  expect(readWithdrawal(pdas, payload)).toMatchObject({
     recipient: RECIPIENT,
     currency: request.token,
     amount: 5n,
@@ -82,8 +82,8 @@ test("a payload is read only when it is this vault's, and pays somebody somethin
     payload.slice(0, -2) as Hex,
     "0x",
     encodeSolanaTransferRequest({ ...request, vaultAddress: RECIPIENT }),
-    encodeSolanaTransferRequest({ ...request, recipient: seats.vault }),
+    encodeSolanaTransferRequest({ ...request, recipient: pdas.vault }),
     encodeSolanaTransferRequest({ ...request, amount: 0n }),
   ];
-  for (const one of others) expect(readWithdrawal(seats, one)).toHaveProperty("refusal");
+  for (const one of others) expect(readWithdrawal(pdas, one)).toHaveProperty("refusal");
 });

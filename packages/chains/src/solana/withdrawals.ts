@@ -27,14 +27,14 @@ export interface WithdrawalPayment {
 
 /** What a payload pays out of this depository, or why it is none of it. */
 export function readWithdrawal(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   payload: Hex,
 ): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeSolanaTransferRequest(payload);
   if (request === undefined) return { refusal: "withdrawal is not an encoded transfer request" };
   const { recipient, token, amount, expiration, vaultAddress } = request;
-  if (vaultAddress !== seats.vault) return { refusal: "withdrawal is from a different vault" };
-  if (recipient === seats.vault) return { refusal: "withdrawal recipient must not be the vault" };
+  if (vaultAddress !== pdas.vault) return { refusal: "withdrawal is from a different vault" };
+  if (recipient === pdas.vault) return { refusal: "withdrawal recipient must not be the vault" };
   if (amount === 0n) return { refusal: "withdrawal amount must be greater than 0" };
   return { id: solanaTransferRequestId(request), recipient, currency: token, amount, expiration };
 }
@@ -53,18 +53,18 @@ export interface WithdrawalState {
  * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request either, and has a clock
  */
 export function outcomeOf(
-  seats: DepositoryAccounts,
+  pdas: DepositoryAccounts,
   expiration: bigint,
   { depository, usedRequest, clock }: WithdrawalState,
 ): WithdrawalAnswer["status"] {
   const method = "getMultipleAccounts";
-  if (depository?.owner !== seats.program || !startsWith(depository.data, DEPOSITORY_ACCOUNT))
+  if (depository?.owner !== pdas.program || !startsWith(depository.data, DEPOSITORY_ACCOUNT))
     throw garbage(method, "depository account is missing");
   if (clock?.data.length !== 40) throw garbage(method, "clock account is missing");
   const now = new DataView(clock.data.buffer, clock.data.byteOffset).getBigInt64(32, true);
   if (usedRequest !== undefined && usedRequest.owner !== SYSTEM_PROGRAM) {
     const { owner, data } = usedRequest;
-    if (owner !== seats.program || !startsWith(data, USED_REQUEST_ACCOUNT) || data[8] !== 1)
+    if (owner !== pdas.program || !startsWith(data, USED_REQUEST_ACCOUNT) || data[8] !== 1)
       throw garbage(method, "record of the request cannot be read");
     return "executed";
   }
