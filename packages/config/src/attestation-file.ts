@@ -37,7 +37,7 @@ export interface LoadedAttestationChains {
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
 
 /** Of `additionalData`: without them more would be believed than the operator meant. */
-const NEEDED_MORE: readonly string[] = ["fillContracts", "exchangeContract"];
+const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];
 
 /** Parts that a chain may lack, and what is then not attested. */
 const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
@@ -126,7 +126,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
 }
 
 function isNeeded(path: readonly (string | number)[]): boolean {
-  const isMore = path[0] === "additionalData" && NEEDED_MORE.includes(String(path[1]));
+  const isMore = path[0] === "additionalData" && REQUIRED_FIELDS.includes(String(path[1]));
   return isMore || NEEDED.includes(String(path[0]));
 }
 
