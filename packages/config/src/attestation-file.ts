@@ -40,7 +40,7 @@ const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chai
 const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];
 
 /** Parts that a chain may lack, and what is then not attested. */
-const LACKABLE: readonly { readonly path: string; readonly without: string }[] = [
+const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by the router" },
   { path: "contracts.approvalProxy", without: "fills by the approval proxy" },
@@ -101,14 +101,14 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
       continue;
     }
     for (const { path, variable } of resolved.unset)
-      for (const one of LACKABLE)
+      for (const one of OPTIONAL_FIELDS)
         if (path.join(".") === one.path)
           warnings.push(
             `chain ${written.id}: ${one.without} are not attested; missing variable: ${variable}`,
           );
     // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
-      if (isNeeded(path) || LACKABLE.some((one) => one.path === path.join(".")))
+      if (isNeeded(path) || OPTIONAL_FIELDS.some((one) => one.path === path.join(".")))
         problems.push(
           `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
         );
