@@ -1,4 +1,4 @@
-import { RailShort, RpcFault } from "@causeway/chains";
+import { InsufficientInventory, RpcFault } from "@causeway/chains";
 import type { DepositFact, PayingRail, RailAttempt } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
@@ -165,7 +165,7 @@ export function chainRailContract(
     expect(await held()).toBeLessThanOrEqual(before - world.amount);
     const recipient = await world.aRecipient();
     const payment = { recipient, currency: world.currency, amount: before * 2n, orderId: anOrder() };
-    await expect(world.rail.prepare(payment, [], [])).rejects.toBeInstanceOf(RailShort);
+    await expect(world.rail.prepare(payment, [], [])).rejects.toBeInstanceOf(InsufficientInventory);
   });
 
   test(`${name}: a payment costs something that can be told beforehand, and whom it goes to can be asked about`, async () => {

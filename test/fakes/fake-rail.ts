@@ -1,4 +1,4 @@
-import { RailShort, RpcFault } from "@causeway/chains";
+import { InsufficientInventory, RpcFault } from "@causeway/chains";
 import type {
   DepositFact,
   PayingRail,
@@ -108,7 +108,7 @@ function withExpiry(
     );
   const needed = payment.amount + (payment.currency === chain.native ? fee : 0n);
   if (chain.balance(payment.currency, view) < held(payment.currency) + needed)
-    throw new RailShort("the solver has not enough");
+    throw new InsufficientInventory("the solver has not enough");
   return { ...paymentWith(payment, fee), lastHeight: BigInt(view.blocks.length) + LIFETIME };
 }
 
@@ -139,7 +139,7 @@ function withCoins(
     if (sum >= payment.amount + fee) break;
     if (id !== shared && !held.has(id)) take(id);
   }
-  if (sum < payment.amount + fee) throw new RailShort("the solver has not enough coins");
+  if (sum < payment.amount + fee) throw new InsufficientInventory("the solver has not enough coins");
   return { ...paymentWith(payment, fee), coins };
 }
 

@@ -49,7 +49,7 @@ export interface PayingRail extends ChainRail {
    * to have paid), the new one is such that never both count: it conflicts with them (Bitcoin: an input in common), or they are certain never to count any more. One to the solver
    * himself, for no order, takes them back where that can be.
    * @param reserved what unsettled payments of the solver hold: their raw bytes, so that e.g. no coin is spent twice
-   * @throws RpcFault, {@link RailShort} when the solver has not enough
+   * @throws RpcFault, {@link InsufficientInventory} when the solver has not enough
    */
   prepare(
     payment: RailPayment,
@@ -131,6 +131,6 @@ export type RailOutcome =
   | { readonly kind: "dead"; readonly reason: string };
 
 /** The solver has not enough of a currency for a payment now. */
-export class RailShort extends Error {
+export class InsufficientInventory extends Error {
   override readonly name = "RailShort";
 }

@@ -1,4 +1,4 @@
-import { RailShort, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { InsufficientInventory, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
 import { decodeSignedAction, nonceOfSigned, signExchangeAction } from "@causeway/chains/hyperliquid";
 import {
   exchangeCurrency,
@@ -443,7 +443,7 @@ test("what is under way is not promised twice, in its own currency", async () =>
   const big = { amount: 60_000_000_000n };
   const first = await prepared(paymentTo(anAccount(), big));
   const second = paymentTo(anAccount(), big);
-  await expect(rail.prepare(second, [], [first.raw])).rejects.toBeInstanceOf(RailShort);
+  await expect(rail.prepare(second, [], [first.raw])).rejects.toBeInstanceOf(InsufficientInventory);
   const elsewhere = paymentTo(anAccount(), { ...big, currency: MAINNET_USDC_TOKEN_ID });
   expect((await rail.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
 });

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { RailShort, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
+import { InsufficientInventory, type PayingRail, type RailAttempt, type RailPayment } from "@causeway/chains";
 import { associatedTokenAddress } from "@causeway/chains/solana";
 import { solanaEvidence } from "../../../packages/chains/src/solana/evidence.ts";
 import {
@@ -415,12 +415,12 @@ test("nothing is promised that is not there: what other payments still hold is t
   const to = world.recipients[0].address;
   const [held] = [await own.prepare(aPayment(to, { currency, amount: 6n }), [], [])];
   await expect(own.prepare(aPayment(to, { currency, amount: 5n }), [], [held.raw])).rejects.toThrow(
-    RailShort,
+    InsufficientInventory,
   );
   await own.prepare(aPayment(to, { currency, amount: 4n }), [], [held.raw]);
-  await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(RailShort);
+  await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(InsufficientInventory);
   const most = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
-  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(RailShort);
+  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(InsufficientInventory);
   await own.close();
 });
 

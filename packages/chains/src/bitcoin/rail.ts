@@ -11,7 +11,7 @@ import {
   type RailAttempt,
   type RailOutcome,
   type RailPayment,
-  RailShort,
+  InsufficientInventory,
   type RailTransaction,
 } from "../rail.ts";
 import { observed, type RailOptions } from "../rail-options.ts";
@@ -142,7 +142,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       fee: (vsize) => replacementFee(before, vsize, perKilobyte),
     });
     if (selection === undefined)
-      throw new RailShort(`insufficient solver balance for ${payment.amount} and its fee`);
+      throw new InsufficientInventory(`insufficient solver balance for ${payment.amount} and its fee`);
     const { inputs, change, fee } = selection;
     const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
     const most = feeFor(
@@ -152,7 +152,7 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       ),
       MOST,
     );
-    if (fee > most * DEAREST_REPLACEMENT) throw new RailShort("another attempt would exceed the maximum fee");
+    if (fee > most * DEAREST_REPLACEMENT) throw new InsufficientInventory("another attempt would exceed the maximum fee");
     const { txid, bytes } = signedTransaction(key, inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };

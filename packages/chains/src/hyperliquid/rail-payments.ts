@@ -17,7 +17,7 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
-import { RailShort, type PayingRail, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import { InsufficientInventory, type PayingRail, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
 import type { ExchangeTransaction, LedgerTransfer, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";
@@ -220,7 +220,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
 
   /**
    * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place of his to another. The exchange does not move money to where it is.
-   * @throws RailShort when he has no cent on either side
+   * @throws InsufficientInventory when he has no cent on either side
    */
   async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
     const perps: ExchangePlace = { kind: "perps" };
@@ -236,7 +236,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const moved = { network, destination, from, to, token, amount: CENT, decimals, nonce: Number(nonce) };
       return sendAssetAction(profile, { ...moved, signatureChainId: chainIdAfter(before) });
     }
-    throw new RailShort("insufficient balance for the cent needed to cancel a nonce");
+    throw new InsufficientInventory("insufficient balance for the cent needed to cancel a nonce");
   }
 
   async function attemptOf(privateKey: Hex32, action: ExchangeAction, fee: bigint): Promise<RailAttempt> {
@@ -291,7 +291,7 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
       const cost = currency === PERPS_CURRENCY ? fee : 0n;
       const held = await heldBy(rpc, solver, holding);
       if (held < needed + cost)
-        throw new RailShort(
+        throw new InsufficientInventory(
           `insufficient balance of ${currency}: ${held} available, ${needed + cost} needed including pending payments`,
         );
 

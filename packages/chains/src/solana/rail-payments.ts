@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
 import { getBase58Decoder } from "@solana/kit";
 import { inconsistent } from "../nodes/rpc-fault.ts";
-import { RailShort, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import { InsufficientInventory, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
 import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { AccountFact } from "./facts.ts";
 import { heldIn, mintOf, tokenAccountRefusal, type MintFact } from "./mints.ts";
@@ -200,7 +200,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
           computePrice(),
           reads.lifetime(),
         ]);
-        if (planned.kind === "nothing") throw new RailShort(planned.refusal);
+        if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
         const isTokens = planned.kind === "tokens";
         const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
         const most = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
@@ -250,7 +250,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     outcome,
   };
 
-  /** @throws RailShort */
+  /** @throws InsufficientInventory */
   async function checkFunds(
     planned: Exclude<Awaited<ReturnType<typeof plan>>, { kind: "nothing" }>,
     fee: bigint,
@@ -265,12 +265,12 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     const needed = fee + lamports + (await reads.leastBalance(0)) + (isTokens ? 0n : planned.amount);
     const held = own?.lamports ?? 0n;
     if (held < needed)
-      throw new RailShort(`insufficient balance: ${held} lamports available, ${needed} needed`);
+      throw new InsufficientInventory(`insufficient balance: ${held} lamports available, ${needed} needed`);
     if (!isTokens) return;
     const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(planned.from) ?? 0n), 0n);
     const free = heldIn(tokens) - promised;
     if (free < planned.amount)
-      throw new RailShort(
+      throw new InsufficientInventory(
         `insufficient balance of ${planned.token}: ${free} available, ${planned.amount} needed`,
       );
   }

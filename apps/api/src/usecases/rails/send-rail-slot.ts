@@ -1,4 +1,4 @@
-import { RailShort } from "@causeway/chains";
+import { InsufficientInventory } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import type { Attempt, AttemptKind, Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
@@ -84,7 +84,7 @@ async function tryToMake(
       others.map(({ raw }) => raw),
     );
   } catch (error) {
-    if (!(error instanceof RailShort)) throw error;
+    if (!(error instanceof InsufficientInventory)) throw error;
     const { requestId } = slot.leg;
     services.events.alarm("fill_waits", { requestId, chain: chain.name, why: error.message });
     return undefined;
