@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
-import { debitOverdueFronts } from "../../../apps/api/src/usecases/debit-overdue-fronts.ts";
+import { expireFastFills } from "../../../apps/api/src/usecases/expire-fast-fills.ts";
 import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
@@ -1182,7 +1182,7 @@ test("deposits that wait for a price take turns: the oldest does not keep the ot
   const tried: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
     tried.push(...(await world.services.reads.fastFillsDue(1)));
-    await debitOverdueFronts(world.services, 1);
+    await expireFastFills(world.services, 1);
     world.clock.forward(1_000);
   }
   const [first = "", second = ""] = tried;

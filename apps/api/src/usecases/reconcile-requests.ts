@@ -1,5 +1,5 @@
 import type { Services } from "../ports/services.ts";
-import { debitOverdueFronts } from "./debit-overdue-fronts.ts";
+import { expireFastFills } from "./expire-fast-fills.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
 import { overdueNow, rescue } from "./rescue-lost.ts";
@@ -28,7 +28,7 @@ export async function reconcileRequests(services: Needs): Promise<void> {
   await part("fills", async () => ({ fills: await rescueFills(services) }));
   await part("refunds", async () => ({ refunds: await rescueRefunds(services) }));
   await part("ended executions", async () => await settleEndedExecutions(services, BATCH));
-  await part("fast fills", async () => await debitOverdueFronts(services, BATCH));
+  await part("fast fills", async () => await expireFastFills(services, BATCH));
   if (Object.values(counts).some((count) => count > 0)) services.events.happened("reconciled", counts);
 }
 

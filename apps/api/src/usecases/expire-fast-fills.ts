@@ -11,7 +11,7 @@ import type { TransitionServices } from "./transition.ts";
  * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks beyond it are read. Each in a commit of its own: one that cannot be priced
  * now keeps no other waiting.
  */
-export async function debitOverdueFronts(
+export async function expireFastFills(
   services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
   limit: number,
 ): Promise<void> {
