@@ -19,7 +19,7 @@ import type { WorkerServices } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
-import { uncoveredBurnUsd, unpaidBurntUsd } from "./burnt-by-fills.ts";
+import { uncoveredBurnUsd, unpaidBurntUsd } from "./gas-used-by-fills.ts";
 import { whySaleWaits } from "./execution/value-sale.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";

@@ -5,7 +5,7 @@ import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { WorkerServices } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
-import { burntByFills } from "./burnt-by-fills.ts";
+import { gasUsedByFills } from "./gas-used-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "./quote-pricing.ts";
@@ -132,7 +132,7 @@ async function pay(
   const broughtUnits = request === undefined ? 0n : await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
-  const burnt = request === undefined ? 0n : await burntByFills(services, request, deposit, priced);
+  const burnt = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, priced);
   // Gas that has risen since it was brought does not eat all of it.
   const kept = whole.kind === "refund" ? whole : due;
   const rest = kept.kind === "refund" ? kept.amount - burnt : 0n;

@@ -3,7 +3,7 @@ import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../ports/records.ts";
 import { gasUnitInMemory } from "../app-balance/appraise.ts";
-import { isPlainTransfer } from "../burnt-by-fills.ts";
+import { isPlainTransfer } from "../gas-used-by-fills.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
 import { transition } from "../transition.ts";

@@ -3,7 +3,7 @@ import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord } from "../../ports/records.ts";
 import type { WorkerServices } from "../../ports/services.ts";
-import { burntByFills } from "../burnt-by-fills.ts";
+import { gasUsedByFills } from "../gas-used-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
   isStillDue,
@@ -53,7 +53,7 @@ export async function refundByRail(
   const cost = await rail.paymentCost(deposit.currency, recipient);
   const due = refundAmount(deposit.amount, cost, native, { decimals: currency.decimals, priceUsd });
   const unit = { decimals: currency.decimals, priceUsd };
-  const burnt = request === undefined ? 0n : await burntByFills(services, request, deposit, unit);
+  const burnt = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, unit);
   const rest = due.kind === "refund" ? due.amount - burnt : 0n;
   const nowMs = services.clock.nowMs();
   const refund =

@@ -13,7 +13,7 @@ const DAY_MS = 24 * 3600 * 1000;
  * @returns smallest units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
  */
-export async function burntByFills(
+export async function gasUsedByFills(
   { reads, chains, prices }: Pick<Services, "reads" | "chains" | "prices">,
   { terms, state }: Pick<RequestRecord, "terms" | "state">,
   deposit: Pick<DepositRecord, "id">,
