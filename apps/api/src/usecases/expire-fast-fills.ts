@@ -2,7 +2,7 @@ import { isCoverDue } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
-import { releaseUnpaid } from "./carry-out-hold.ts";
+import { releaseUnpaid } from "./apply-hold.ts";
 import { coverFastFill } from "./cover-fast-fill.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";

@@ -4,8 +4,8 @@ import type { Facts } from "../ports/events.ts";
 import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
 import { followSponsorship } from "./app-balance/sponsor-fees.ts";
-import { carryOutHold } from "./carry-out-hold.ts";
-import type { HoldServices } from "./carry-out-hold.ts";
+import { applyHold } from "./apply-hold.ts";
+import type { HoldServices } from "./apply-hold.ts";
 
 /** What letting an event act asks for: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
@@ -105,7 +105,7 @@ async function carryOut(
     case "reinstateHold":
     case "debitHold":
     case "returnHold":
-      return carryOutHold(services, tx, record.terms, record.state, effect);
+      return applyHold(services, tx, record.terms, record.state, effect);
     default:
       effect satisfies never;
   }

@@ -21,7 +21,7 @@ export type HoldEffect = Extract<
  * @param next the state that the request is in now
  * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
  */
-export async function carryOutHold(
+export async function applyHold(
   services: HoldServices,
   tx: Tx,
   terms: RequestTerms,
