@@ -7,7 +7,7 @@ import type { Services } from "../ports/services.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
-import { notSeen } from "./not-seen.ts";
+import { unseenTransaction } from "./unseen-transaction.ts";
 import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "./report-turns.ts";
@@ -36,7 +36,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const connected = chainOf(services, report.chainId);
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(report.txHash);
-  if (state.kind === "absent") throw notSeen(report.txHash);
+  if (state.kind === "absent") throw unseenTransaction(report.txHash);
   const record = report.requestId && (await services.reads.request(report.requestId));
   if (record && isWatchedOnly(record.terms.kind)) return recordSend(services, connected, record.terms, state);
   if (state.kind === "pending") {
@@ -55,7 +55,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
 
   const { blockNumber, blockHash } = state.receipt;
   const canonical = await connection.reader.block(blockNumber);
-  if (canonical?.hash !== blockHash) throw notSeen(report.txHash);
+  if (canonical?.hash !== blockHash) throw unseenTransaction(report.txHash);
   const isRecorded = async (): Promise<boolean> =>
     topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
   // Reports are repeated: what is recorded needs no lock, and no turn.
@@ -67,7 +67,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
     const cursor = await tx.trail.lockCursor(chain.id);
     const watched = await tx.trail.hashAt(chain.id, blockNumber);
     const passed = cursor !== undefined && cursor.number >= blockNumber;
-    if (passed && watched !== undefined && watched !== blockHash) throw notSeen(report.txHash);
+    if (passed && watched !== undefined && watched !== blockHash) throw unseenTransaction(report.txHash);
     // Blocks that were announced but not read confirm nothing: they may be of another branch, without the deposit.
     const headNumber = passed ? cursor.number : blockNumber;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);

@@ -2,7 +2,7 @@ import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { Services } from "../ports/services.ts";
 import { chainOf, indexTransaction } from "./index-transaction.ts";
-import { notSeen } from "./not-seen.ts";
+import { unseenTransaction } from "./unseen-transaction.ts";
 import { recordSend } from "./record-send.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { requestNotFound } from "./refusals.ts";
@@ -29,6 +29,6 @@ export async function recordSingleTransaction(
       },
     );
   const state = await connected.connection.reader.transaction(report.txHash);
-  if (state.kind === "absent") throw notSeen(report.txHash);
+  if (state.kind === "absent") throw unseenTransaction(report.txHash);
   return recordSend(services, connected, record.terms, state);
 }

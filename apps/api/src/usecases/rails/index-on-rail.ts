@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
-import { notSeen } from "../not-seen.ts";
+import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { describeIndexed } from "../unattributed-deposits.ts";
 import type { UnattributedServices } from "../unattributed-deposits.ts";
@@ -22,7 +22,7 @@ export async function indexOnRail(
   txHash: TxHash,
 ): Promise<{ message: string }> {
   const found = await withinShare(chain, "txHash", () => rail.arrivalsOf(txHash));
-  if (found.kind === "absent") throw notSeen(txHash);
+  if (found.kind === "absent") throw unseenTransaction(txHash);
   if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
   const { deposits, upTo } = found;
   if (deposits.length === 0) return { message: "Transaction contains no deposit" };
