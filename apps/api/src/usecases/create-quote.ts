@@ -43,8 +43,8 @@ import { looked, triedFirst } from "./quoting/tried-first.ts";
 import { judgeSponsor } from "./quoting/judge-sponsor.ts";
 import { withFees } from "./quoting/with-fees.ts";
 import { chooseRoute } from "./quoting/choose-route.ts";
-import { orderWords } from "./order-words.ts";
-import type { OrderSigners } from "./order-words.ts";
+import { signedOrder } from "./signed-order.ts";
+import type { OrderSigners } from "./signed-order.ts";
 import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
 import type { WalletNonces } from "./rails/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
@@ -142,7 +142,7 @@ async function promised<Told>(
     return { told, stored: services.requests.insertQuoted(terms, givenOut(terms, input)) };
   }
   await services.requests.insertQuoted(terms, givenOut(terms, input));
-  const signed = await orderWords(services, terms.orderId);
+  const signed = await signedOrder(services, terms.orderId);
   return {
     told: tell({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
     stored: undefined,

@@ -5,8 +5,8 @@ import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { QuotedRequests, RecipientCodes, Reservations, RouteTimings } from "../../ports/quote.ts";
-import { orderWords } from "../order-words.ts";
-import type { OrderSigners } from "../order-words.ts";
+import { signedOrder } from "../signed-order.ts";
+import type { OrderSigners } from "../signed-order.ts";
 import { pricingOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { withQuoted } from "../with-quoted.ts";
@@ -67,7 +67,7 @@ export async function quoteByRail(
   const answer = toRailAnswer({ question, pricing, trade, agreement, made, timeEstimateSeconds });
   await services.requests.insertQuoted(withQuoted(terms, answer));
   if (input.includeProtocolData !== true) return answer;
-  const signed = await orderWords(services, terms.orderId);
+  const signed = await signedOrder(services, terms.orderId);
   return { ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } };
 }
 

@@ -10,7 +10,7 @@ export interface OrderSigners {
 }
 
 /** The solver's word for an order, in the form that oracles verify and in the one that anybody can. */
-export async function orderWords(
+export async function signedOrder(
   { signOrder, signDigest }: OrderSigners,
   orderId: OrderId,
 ): Promise<Pick<QuoteAnswer["protocol"]["v2"], "orderSignature" | "orderTypedSignature">> {
