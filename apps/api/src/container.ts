@@ -181,8 +181,8 @@ export async function createContainer(
   await Promise.all(
     connected.map((one) => checkFactoryAtStart({ signer, executor, depositAddressOperator }, one, events)),
   );
-  const saidNonces = nonces(config, { clock, sql, lifecycle });
-  const rails = await connectRails(config, { clock, events }, lifecycle, saidNonces?.ofHub, {
+  const nonceMappings = nonces(config, { clock, sql, lifecycle });
+  const rails = await connectRails(config, { clock, events }, lifecycle, nonceMappings?.ofHub, {
     ...(answersClients !== undefined && { answersClients }),
     observeEndpoint: observe,
   });
@@ -228,7 +228,7 @@ export async function createContainer(
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
-    ...(saidNonces !== undefined && { nonceMappings: saidNonces.reads }),
+    ...(nonceMappings !== undefined && { nonceMappings: nonceMappings.reads }),
     quotePolicy: {
       ...config.fees,
       gas: measuredQuoteGas,
@@ -396,7 +396,7 @@ export async function createContainer(
           ),
         );
         lifecycle.add("hub", () => settling.hub.close());
-        const publishing = saidNonces?.publishing(settling, metrics.registry);
+        const publishing = nonceMappings?.publishing(settling, metrics.registry);
         const settler = settlePayments(
           settling,
           locks.lead,

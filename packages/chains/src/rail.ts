@@ -60,7 +60,7 @@ export interface PayingRail extends ChainRail {
    * What the solver says of a payment that cannot name its order itself, signed: the same for the same bytes. It must be known where oracles look for it, or the payment is for
    * nothing. Absent where payments name their orders.
    */
-  speak?(attempt: RailAttempt, orderId: OrderId): Promise<SignedNonceMapping>;
+  signNonceMapping?(attempt: RailAttempt, orderId: OrderId): Promise<SignedNonceMapping>;
 }
 
 /** A rail of its own connections, made from the solver's address alone. */

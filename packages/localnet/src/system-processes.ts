@@ -112,7 +112,10 @@ export function appEnvironment(
 }
 
 /** The keys that only workers get. */
-export function workerKeys(plan: SystemPlan, { families }: Pick<Dependencies, "families">): Record<string, string> {
+export function workerKeys(
+  plan: SystemPlan,
+  { families }: Pick<Dependencies, "families">,
+): Record<string, string> {
   return {
     EXECUTOR_PRIVATE_KEY: plan.executor.privateKey,
     DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: plan.depositAddressOperator.privateKey,

@@ -418,9 +418,13 @@ test("nothing is promised that is not there: what other payments still hold is t
     InsufficientInventory,
   );
   await own.prepare(aPayment(to, { currency, amount: 4n }), [], [held.raw]);
-  await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(InsufficientInventory);
+  await expect(own.prepare(aPayment(to, { amount: 99_500_000n }), [], [])).rejects.toThrow(
+    InsufficientInventory,
+  );
   const most = await own.prepare(aPayment(to, { amount: 90_000_000n }), [], []);
-  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(InsufficientInventory);
+  await expect(own.prepare(aPayment(to, { amount: 9_500_000n }), [], [most.raw])).rejects.toThrow(
+    InsufficientInventory,
+  );
   await own.close();
 });
 

@@ -7,7 +7,11 @@ import type { LaneKeys } from "../../../apps/api/src/usecases/lane-signers.ts";
 import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";
 import { familyKey } from "../../../packages/localnet/src/families/family-plan.ts";
 import { solanaKey } from "../../../packages/localnet/src/solana/wallet.ts";
-import { appEnvironment, workerKeys, type Dependencies } from "../../../packages/localnet/src/system-processes.ts";
+import {
+  appEnvironment,
+  workerKeys,
+  type Dependencies,
+} from "../../../packages/localnet/src/system-processes.ts";
 import { planSystem } from "../../../packages/localnet/src/system-plan.ts";
 
 const seed = Buffer.from(familyKey("solver").slice(2), "hex");
@@ -72,7 +76,7 @@ test.each(readApiConfig(apiEnv).rails)(
     });
     try {
       expect(rail).not.toHaveProperty("prepare");
-      expect(rail).not.toHaveProperty("speak");
+      expect(rail).not.toHaveProperty("signNonceMapping");
       await expect((async () => await rail.withKey(familyKey("user")))()).rejects.toThrow(
         `chain ${chain.name}: key does not match the solver address`,
       );

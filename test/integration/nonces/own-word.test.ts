@@ -23,7 +23,7 @@ function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined):
     const rail: PayingRail = {
       ...connected.rail,
       idsComeLater: true,
-      speak: async ({ madeAtMs }, id) => {
+      signNonceMapping: async ({ madeAtMs }, id) => {
         const wallet = key.address;
         const nonce = BigInt(madeAtMs);
         const word = { wallet, depositor: wallet, id, nonce, signatureChainId: 1 };
@@ -167,7 +167,7 @@ test("a payment is understood when the hub has its very order and its very depos
   const attempt = { raw: "0x", txId: id, fee: 0n, madeAtMs: 5 } as const;
   const rail = {
     solver: key.address,
-    speak: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
+    signNonceMapping: async () => ({ nonce: 5n, signature: "0x", signatureChainId: 1 }),
   } as unknown as PayingRail;
   const answered = async (mapped: MappedNonce | undefined, plain = rail, of = slot) =>
     await isUnderstood(

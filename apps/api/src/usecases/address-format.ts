@@ -21,6 +21,10 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
 export const hexAddressFormat: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
 
 /** Several ids of one chain. */
-export function formatAddresses(spelling: AddressFormat, chainId: number, ids: readonly TxHash[]): readonly string[] {
+export function formatAddresses(
+  spelling: AddressFormat,
+  chainId: number,
+  ids: readonly TxHash[],
+): readonly string[] {
   return ids.length === 0 ? ids : ids.map((id) => spelling.transaction(chainId, id));
 }

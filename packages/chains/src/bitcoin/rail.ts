@@ -152,7 +152,8 @@ export function createBitcoinRail(options: RailOptions): OpenRail {
       ),
       MOST,
     );
-    if (fee > most * DEAREST_REPLACEMENT) throw new InsufficientInventory("another attempt would exceed the maximum fee");
+    if (fee > most * DEAREST_REPLACEMENT)
+      throw new InsufficientInventory("another attempt would exceed the maximum fee");
     const { txid, bytes } = signedTransaction(key, inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };

@@ -17,7 +17,13 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 import { garbage, RpcFault } from "../nodes/rpc-fault.ts";
-import { InsufficientInventory, type PayingRail, type RailAttempt, type RailOutcome, type RailPayment } from "../rail.ts";
+import {
+  InsufficientInventory,
+  type PayingRail,
+  type RailAttempt,
+  type RailOutcome,
+  type RailPayment,
+} from "../rail.ts";
 import type { ExchangeTransaction, LedgerTransfer, UnknownEntry } from "./answers.ts";
 import { isNonceOver } from "./finality.ts";
 import { heldBy, holdingOf, units, type Holding } from "./holdings.ts";

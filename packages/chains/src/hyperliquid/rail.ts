@@ -168,7 +168,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
       return {
         ...rail,
         prepare: prepareWith(privateKey),
-        speak: async ({ raw }, id) => {
+        signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
           const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
           const { domain, types, primaryType, value } = nonceMappingTypedData({

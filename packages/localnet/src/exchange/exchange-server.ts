@@ -1,6 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createControl, type ExchangeControl, type ExchangePath, type FaultInjection } from "./exchange-control.ts";
+import {
+  createControl,
+  type ExchangeControl,
+  type ExchangePath,
+  type FaultInjection,
+} from "./exchange-control.ts";
 import type { ExchangeOptions } from "./exchange-options.ts";
 import { ExchangeState } from "./exchange-state.ts";
 import { answerExplorer, answerInfo } from "./info-answers.ts";

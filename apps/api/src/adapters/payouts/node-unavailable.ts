@@ -48,7 +48,8 @@ function awayIn(node: string, error: unknown): Error | undefined {
   const reverted = causeOf(error, (cause) => cause instanceof ContractFunctionRevertedError);
   if (reverted instanceof BaseError) return new Error(`${node}: ${reverted.shortMessage}`);
   const refused = causeOf(error, (cause) => cause instanceof RpcRequestError);
-  if (refused instanceof RpcRequestError) return new NodeUnavailable(node, `the node refused: ${refused.details}`);
+  if (refused instanceof RpcRequestError)
+    return new NodeUnavailable(node, `the node refused: ${refused.details}`);
   return new Error(`${node}: ${error.shortMessage}`);
 }
 

@@ -13,8 +13,8 @@ export async function ownWordOf(
   { chainId, call, leg }: Pick<Slot, "chainId" | "call" | "leg">,
   attempt: RailAttempt,
 ): Promise<SaidNonce | undefined> {
-  if (rail.speak === undefined || call.data === "0x") return undefined;
-  const { nonce, signature, signatureChainId } = await rail.speak(attempt, call.data);
+  if (rail.signNonceMapping === undefined || call.data === "0x") return undefined;
+  const { nonce, signature, signatureChainId } = await rail.signNonceMapping(attempt, call.data);
   return {
     chainId,
     wallet: rail.solver,
