@@ -81,7 +81,10 @@ export function mortalServices(
       paymentCost: async (...asked) => await acted.paymentCost(...asked),
       refusalOf: async (payment) => await acted.refusalOf(payment),
       prepare: async (...asked) => await acted.prepare(...asked),
-      ...(rail.signNonceMapping && { signNonceMapping: async (...asked) => (await acted.signNonceMapping?.(...asked)) as SignedNonceMapping }),
+      ...(rail.signNonceMapping && {
+        signNonceMapping: async (...asked) =>
+          (await acted.signNonceMapping?.(...asked)) as SignedNonceMapping,
+      }),
       send: (attempt) => tracedAct("rail.send", async () => await rail.send(attempt)),
       outcome: async (attempt) => await acted.outcome(attempt),
       onNews: (listener) => rail.onNews(listener),

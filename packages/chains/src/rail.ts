@@ -132,5 +132,5 @@ export type RailOutcome =
 
 /** The solver has not enough of a currency for a payment now. */
 export class InsufficientInventory extends Error {
-  override readonly name = "RailShort";
+  override readonly name = "InsufficientInventory";
 }

@@ -78,6 +78,6 @@ export class PayoutReverted extends Error {
 export class NodeUnavailable extends Error {
   constructor(node: string, reason: string) {
     super(`the node of ${node} did not respond usably: ${reason}`);
-    this.name = "NodeAway";
+    this.name = "NodeUnavailable";
   }
 }

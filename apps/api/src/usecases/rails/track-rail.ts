@@ -71,7 +71,8 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
  * none of these bytes can have been sent, even by a process that died before it noted that.
  */
 async function isHeldBack(services: Needs, { rail }: ConnectedPayingRail, slot: Slot): Promise<boolean> {
-  if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open") return false;
+  if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
+    return false;
   for (const attempt of slot.attempts) {
     if (attempt.kind !== "pay" || attempt.broadcastAtMs !== undefined) return false;
     if (await isUnderstood(services, { rail }, slot, railAttemptOf(attempt))) return false;
