@@ -5,7 +5,11 @@ import { median } from "./median.ts";
 
 const SAMPLED_STATUSES = 200;
 
-/** Fetches real answers for the bare server: one quote of each form, and a status of middling length. @throws when one is no 200 */
+/**
+ * Fetches real answers for the bare server: one quote of each form, and a status of middling length.
+ *
+ * @throws when one is no 200
+ */
 export async function captureAnswers(
   apiUrl: string,
   quotes: readonly QuoteBody[],

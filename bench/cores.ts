@@ -31,7 +31,11 @@ export function coresIn(list: string): number[] {
   });
 }
 
-/** Binds all threads of a process to one core; processes that it starts later inherit that. @throws when taskset fails */
+/**
+ * Binds all threads of a process to one core; processes that it starts later inherit that.
+ *
+ * @throws when taskset fails
+ */
 export function pin(pid: number, core: number): void {
   execFileSync("taskset", ["--all-tasks", "--cpu-list", "--pid", String(core), String(pid)], {
     stdio: "ignore",

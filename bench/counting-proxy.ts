@@ -1,7 +1,10 @@
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 
-/** Stands between a service and its node, and counts. Subscriptions pass through uncounted: nobody asks anything on them. */
+/**
+ * Stands between a service and its node, and counts. Subscriptions pass through uncounted: nobody asks
+ * anything on them.
+ */
 export interface CountingProxy {
   readonly port: number;
   /** So far. */

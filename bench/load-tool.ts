@@ -1,4 +1,5 @@
-// A process of its own, so that it has a core of its own: sends the requests it is told to and counts the answers.
+// A process of its own, so that it has a core of its own: sends the requests it is told to and counts the
+// answers.
 import autocannon from "autocannon";
 import { Agent, request as httpRequest } from "node:http";
 import type { LoadOrder, LoadReport, LoadRequest, LoadResult, SinglesResult } from "./load-orders.ts";
@@ -33,7 +34,8 @@ async function load(order: LoadOrder & { kind: "load" }): Promise<LoadResult> {
     duration: order.seconds,
     sampleInt: 250,
     requests: requests.slice(0, 1),
-    // To each connection its own part: two that ask the same at one moment would share one read of the database.
+    // To each connection its own part: two that ask the same at one moment would share one read of the
+    // database.
     setupClient: (client) => {
       const first = nextClient++;
       client.setRequests(requests.filter((_, index) => index % order.connections === first));

@@ -1,4 +1,5 @@
-// Entry of `npm run bench`: how fast quotes, status answers and attestations are, side by side with a server that does nothing.
+// Entry of `npm run bench`: how fast quotes, status answers and attestations are, side by side with a server
+// that does nothing.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { programOptions } from "../scripts/program-options.ts";

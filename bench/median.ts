@@ -1,4 +1,7 @@
-/** The value that half of them do not exceed; NaN of nothing. Of an even count, the mean of the two in the middle. */
+/**
+ * The value that half of them do not exceed; NaN of nothing. Of an even count, the mean of the two in the
+ * middle.
+ */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = Math.floor(sorted.length / 2);

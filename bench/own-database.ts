@@ -10,7 +10,10 @@ export interface OwnDatabase {
   readonly pool: pg.Pool;
 }
 
-/** Runs `work` on a database of its own, on the server of `DATABASE_URL` or one that is started, and drops it afterwards. */
+/**
+ * Runs `work` on a database of its own, on the server of `DATABASE_URL` or one that is started, and drops it
+ * afterwards.
+ */
 export async function onOwnDatabase<T>(
   env: Readonly<Record<string, string | undefined>>,
   { name, statementTimeoutMs }: { readonly name: string; readonly statementTimeoutMs: number },
@@ -37,7 +40,10 @@ export async function onOwnDatabase<T>(
   }
 }
 
-/** Runs `load` while the tables have no indexes but those of constraints: kept up row by row, they would take most of the time. */
+/**
+ * Runs `load` while the tables have no indexes but those of constraints: kept up row by row, they would take
+ * most of the time.
+ */
 export async function withoutIndexes(
   sql: pg.Pool | pg.Client,
   tables: readonly string[],

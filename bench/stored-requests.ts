@@ -3,15 +3,18 @@ import pg from "pg";
 const CHUNK = 50_000;
 const DAY_MS = 86_400_000;
 
-/** What `i` of the generator is: of twenty quotes twelve ran out unpaid, five were filled, one refunded, two still wait. */
+/**
+ * What `i` of the generator is: of twenty quotes twelve ran out unpaid, five were filled, one refunded, two
+ * still wait.
+ */
 const STATE =
   "(array['quoted','filled','filled','expired','refunded','expired','filled','expired','expired','filled','quoted','expired','expired','filled','expired','expired','expired','expired','expired','expired'])[i % 20 + 1]";
 const hash = (salt: string): string => `'0x' || md5('${salt}' || i) || md5(i || '${salt}')`;
 
 /**
- * Requests as a busy instance would keep them: ids at random, the terms of real quotes, all states that need no work, and
- * for those that were paid the deposit and the payment. $1 to $2: which; $3: now, ms; $4, $5: the terms of quotes and their
- * requestId/orderId, which are replaced.
+ * Requests as a busy instance would keep them: ids at random, the terms of real quotes, all states that need
+ * no work, and for those that were paid the deposit and the payment. $1 to $2: which; $3: now, ms; $4, $5:
+ * the terms of quotes and their requestId/orderId, which are replaced.
  */
 const requests = `
   insert into requests (request_id, order_id, kind, state, deposit_id, fail_reason, final, origin_chain_id, destination_chain_id,
@@ -54,7 +57,10 @@ const slots = `
   from requests
   where request_id in (select ${hash("request")} from generate_series($1::bigint, $2::bigint) i) and state = 'filled'`;
 
-/** Adds requests numbered `from` to `from + count - 1` straight to the tables, and leaves them analysed and written out. */
+/**
+ * Adds requests numbered `from` to `from + count - 1` straight to the tables, and leaves them analysed and
+ * written out.
+ */
 export async function storeRequests(
   databaseUrl: string,
   { from, count }: { readonly from: number; readonly count: number },

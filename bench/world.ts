@@ -48,7 +48,10 @@ export interface WorldOptions {
   readonly signal: AbortSignal;
 }
 
-/** Starts the local system with one API process alone on its core, everything else, this process too, on the other. */
+/**
+ * Starts the local system with one API process alone on its core, everything else, this process too, on the
+ * other.
+ */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { cores, portBase, signal, onProgress } = options;
   // First of all: every process started from here inherits it.

@@ -1,5 +1,5 @@
-// An ERC-4337 account that is not even deployed yet sends 10 USDC to a friend. No quote, no native token: the owner signs
-// one operation, the service sends it, the app pays the gas.
+// An ERC-4337 account that is not even deployed yet sends 10 USDC to a friend. No quote, no native token: the
+// owner signs one operation, the service sends it, the app pays the gas.
 import { encodeFunctionData, erc20Abi, parseAbi, parseUnits, type Hex } from "viem";
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
@@ -35,7 +35,8 @@ const account = await chain.reads.readContract({
 await giveUsdc(chain, account, amount);
 tell("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
 
-// 2. One operation: create the account, then send the tokens. Its fee caps are zero: the app pays, and nobody is paid twice.
+// 2. One operation: create the account, then send the tokens. Its fee caps are zero: the app pays, and nobody
+//    is paid twice.
 const operation = {
   sender: account,
   nonce: 0n,

@@ -1,5 +1,5 @@
-// A deposit is sent but not mined yet, and the money arrives all the same: the app vouches for it with its balance. A hold
-// stands there until the deposit is on the chain.
+// A deposit is sent but not mined yet, and the money arrives all the same: the app vouches for it with its
+// balance. A hold stands there until the deposit is on the chain.
 import { parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import {
@@ -54,8 +54,8 @@ const send = async (stepId: string): Promise<Hex | undefined> => {
 const approval = await send("approve");
 if (approval !== undefined) await origin.reads.waitForTransactionReceipt({ hash: approval });
 
-// 2. The deposit is sent and waits to be mined: for a second here, for many elsewhere. The local chain makes no block
-//    until step 5, so that you can see what happens in between.
+// 2. The deposit is sent and waits to be mined: for a second here, for many elsewhere. The local chain makes
+//    no block until step 5, so that you can see what happens in between.
 await setSecondsPerBlock(origin, 0);
 try {
   const deposit = await send("deposit");
@@ -103,7 +103,10 @@ async function receiptOf(hash: Hex | undefined) {
   return await origin.reads.getTransactionReceipt({ hash }).catch(() => undefined);
 }
 
-/** 0: no blocks. Under its other name, `evm_setIntervalMining`, Hardhat's node takes the same number as milliseconds. */
+/**
+ * 0: no blocks. Under its other name, `evm_setIntervalMining`, Hardhat's node takes the same number as
+ * milliseconds.
+ */
 async function setSecondsPerBlock(chain: LocalChain, seconds: number): Promise<void> {
   const method = "anvil_setIntervalMining";
   const response = await fetch(chain.rpcUrl, {

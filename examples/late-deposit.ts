@@ -1,4 +1,5 @@
-// A deposit arrives after the quote's deadline and goes back: `ttl` says within how many seconds a quote must be filled.
+// A deposit arrives after the quote's deadline and goes back: `ttl` says within how many seconds a quote must
+// be filled.
 import { formatEther, parseEther, zeroAddress, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { callApi, chainNamed, conclude, pause, someoneRich, tell, untilEnded } from "./local-system.ts";

@@ -1,5 +1,5 @@
-// What stands in for your own world: a chain's node, an API key, and somebody who has money. All of it belongs to the
-// local system that `npm start` runs; the calls that matter are in the examples themselves.
+// What stands in for your own world: a chain's node, an API key, and somebody who has money. All of it
+// belongs to the local system that `npm start` runs; the calls that matter are in the examples themselves.
 import { existsSync, readFileSync } from "node:fs";
 import {
   createPublicClient,

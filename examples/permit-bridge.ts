@@ -1,5 +1,5 @@
-// An account that has never had any native coin bridges 25 USDC by one signature. Nobody sponsors it: the service sends
-// what was signed, and the output pays the gas.
+// An account that has never had any native coin bridges 25 USDC by one signature. Nobody sponsors it: the
+// service sends what was signed, and the output pays the gas.
 import { parseUnits, type Hex, type TypedDataDefinition } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { callApi, chainNamed, conclude, giveUsdc, inUsdc, tell, untilEnded } from "./local-system.ts";

@@ -1,5 +1,6 @@
-// A fresh account without any native coin bridges 25 USDC. It signs twice: one EIP-7702 authorization that turns it into
-// a smart account, and one ERC-4337 operation that approves and deposits. The service sends both, the app pays the gas.
+// A fresh account without any native coin bridges 25 USDC. It signs twice: one EIP-7702 authorization that
+// turns it into a smart account, and one ERC-4337 operation that approves and deposits. The service sends
+// both, the app pays the gas.
 import { encodeFunctionData, parseAbi, parseUnits, type Address, type Hex } from "viem";
 import { entryPoint08Abi, getUserOperationTypedData, toPackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -31,7 +32,8 @@ await giveUsdc(origin, ada.address, amount);
 const nativeBefore = await origin.reads.getBalance({ address: ada.address });
 tell("Ada", `${ada.address} has ${inUsdc(amount)} and ${nativeBefore} wei on ${origin.name}`);
 
-// 1. What will arrive? With `originGasOverhead` the output would pay for the gas on the origin; here the app does.
+// 1. What will arrive? With `originGasOverhead` the output would pay for the gas on the origin; here the app
+//    does.
 const quote = await callApi<Quote>("/quote/v2", {
   user: ada.address,
   originChainId: origin.id,
@@ -44,7 +46,8 @@ const quote = await callApi<Quote>("/quote/v2", {
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
 tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
 
-// 2. Ada's account becomes a smart account. The service sends the transaction, so the nonce is the one she has now.
+// 2. Ada's account becomes a smart account. The service sends the transaction, so the nonce is the one she
+//    has now.
 const authorization = await ada.signAuthorization({
   chainId: origin.id,
   address: origin.contract("simple7702Account"),

@@ -1,6 +1,7 @@
-// The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another chain. By default
-// an API key sponsors no call that carries native token; its rule `maxCallValueUsd` allows it, here up to $100:
-// `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys list` shows the id).
+// The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another
+// chain. By default an API key sponsors no call that carries native token; its rule `maxCallValueUsd` allows
+// it, here up to $100: `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys
+// list` shows the id).
 import {
   encodeFunctionData,
   formatEther,
@@ -37,9 +38,9 @@ const quote = await callApi<Quote>("/quote/v2", {
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
 tell("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; request ${quote.requestId}`);
 
-// 2. The service sends its first step, and the app pays: the ETH that it carries, and the gas. The service does not call
-//    its own contracts for others, so the call goes through one that is not its own: the user's smart wallet if there is
-//    one, here the public Multicall3. The deposit names the user all the same.
+// 2. The service sends its first step, and the app pays: the ETH that it carries, and the gas. The service
+//    does not call its own contracts for others, so the call goes through one that is not its own: the user's
+//    smart wallet if there is one, here the public Multicall3. The deposit names the user all the same.
 const deposit = quote.steps[0]?.items[0]?.data;
 if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;

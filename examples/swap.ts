@@ -1,5 +1,6 @@
-// Somebody has a token that the service does not hold, and wants another such token on another chain. He sends one
-// transaction: his token is exchanged on its way to the depository, and what he wants is bought in the transaction that pays.
+// Somebody has a token that the service does not hold, and wants another such token on another chain. He
+// sends one transaction: his token is exchanged on its way to the depository, and what he wants is bought in
+// the transaction that pays.
 import { erc20Abi, formatUnits, parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { callApi, chainNamed, conclude, someoneRich, tell, untilEnded } from "./local-system.ts";
@@ -55,8 +56,8 @@ for (const [where, { inputCurrency: from, outputCurrency: to, router }] of Objec
 tell("impact", `${swapImpact.percent} % of what the pools' prices promise`);
 tell("quote", `at least ${inWeth(minimum)}, or the money goes back; request ${quote.requestId}`);
 
-// 2. An approval and one transaction. Nobody can measure the second before the first is mined, and pools move meanwhile:
-//    some room in its gas costs nothing.
+// 2. An approval and one transaction. Nobody can measure the second before the first is mined, and pools move
+//    meanwhile: some room in its gas costs nothing.
 for (const { id, items } of quote.steps)
   for (const { data } of items) {
     const call = { account: user.address, to: data.to, data: data.data, value: BigInt(data.value) };

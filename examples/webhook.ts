@@ -1,5 +1,6 @@
-// The service calls your server whenever a request of your API key changes. Here the server is this program: it registers
-// itself, sends a bridge, checks the signature of each delivery, and removes its registration again.
+// The service calls your server whenever a request of your API key changes. Here the server is this program:
+// it registers itself, sends a bridge, checks the signature of each delivery, and removes its registration
+// again.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { parseEther, zeroAddress, type Address, type Hex } from "viem";

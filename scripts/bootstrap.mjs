@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node >= 20.19 runs with nothing installed: obtains pnpm, installs when needed, builds the
-// contracts when stale, then hands over to the real program on the workspace's own Node.
+// Plain JavaScript that any Node >= 20.19 runs with nothing installed: obtains pnpm, installs when needed,
+// builds the contracts when stale, then hands over to the real program on the workspace's own Node.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,11 +19,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isCompiled } from "../packages/contracts/scripts/compiled-inputs.mjs";
 
-// Not `import.meta.dirname`, which Node 18 lacks: this file must run there far enough to say what is required.
+// Not `import.meta.dirname`, which Node 18 lacks: this file must run there far enough to say what is
+// required.
 const root = fileURLToPath(new URL("..", import.meta.url));
 // A lockfile of its own holds pnpm's hash: what installs everything else must not come unchecked.
 const pnpmFolder = join(root, "scripts", "pnpm");
-// The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs everything.
+// The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs
+// everything.
 const bundledNodePlatforms = ["linux-arm64", "linux-x64"];
 const platform = `${process.platform}-${process.arch}`;
 const hasBundledNode = bundledNodePlatforms.includes(platform);
@@ -108,8 +110,8 @@ function requireNode(major, minor, why = "") {
 }
 
 /**
- * Ends when npm has died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself), as if told to.
- * Who started this file without npm may leave it running on purpose.
+ * Ends when npm has died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself), as if
+ * told to. Who started this file without npm may leave it running on purpose.
  */
 function endWithCaller() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -123,7 +125,10 @@ function endWithCaller() {
   watch.unref();
 }
 
-/** Installs with the frozen lockfile unless the files that decide what is installed are those of the last time. */
+/**
+ * Installs with the frozen lockfile unless the files that decide what is installed are those of the last
+ * time.
+ */
 async function installWhenNeeded() {
   const wanted = installFingerprint();
   if (isInstalled(wanted)) return;
@@ -209,7 +214,9 @@ function isAlive(pid) {
   }
 }
 
-/** Both package managers keep caches at home; without a home to write to, they keep them in the repository. */
+/**
+ * Both package managers keep caches at home; without a home to write to, they keep them in the repository.
+ */
 function ownCachesWhenHomeIsReadOnly() {
   try {
     accessSync(homedir(), constants.W_OK);
@@ -224,7 +231,9 @@ function ownCachesWhenHomeIsReadOnly() {
   }
 }
 
-/** What an operator of the local system that runs is given, when no database was named: `.localnet` holds it. */
+/**
+ * What an operator of the local system that runs is given, when no database was named: `.localnet` holds it.
+ */
 function localEnvironment() {
   if ((process.env.DATABASE_URL ?? "") !== "") return {};
   try {
@@ -241,8 +250,9 @@ function localEnvironment() {
 }
 
 /**
- * Runs one preparing step: tells once that it goes on when it takes longer than `quietForMs`, again whenever there is
- * progress to tell, and all it printed when it failed. A terminal sees the seconds in between go by as dots.
+ * Runs one preparing step: tells once that it goes on when it takes longer than `quietForMs`, again whenever
+ * there is progress to tell, and all it printed when it failed. A terminal sees the seconds in between go by
+ * as dots.
  */
 async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_000 } = {}) {
   const child = spawn(program, programArgs, {
@@ -293,7 +303,8 @@ async function handOver(program, programArgs, env) {
   const child = spawn(workspaceNode, ["-C", "source", program, ...programArgs], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: join(root, ".cache", "code"), ...process.env, ...env },
-    // The channel carries nothing: its closing tells a long-running program that we died without passing a signal on.
+    // The channel carries nothing: its closing tells a long-running program that we died without passing a
+    // signal on.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   passSignals(child);

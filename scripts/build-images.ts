@@ -16,15 +16,18 @@ import { imagesProof } from "./check/images-proof.ts";
 import { root, runCommand } from "./check/run-command.ts";
 
 /**
- * Proves the images. With a Docker engine they are built and started; without one, the very commands of the build stages
- * run in an empty folder, the result is laid out as the final stage lays it out, and each process is started as far as
- * its configuration. Says which of the two it did.
+ * Proves the images. With a Docker engine they are built and started; without one, the very commands of the
+ * build stages run in an empty folder, the result is laid out as the final stage lays it out, and each
+ * process is started as far as its configuration. Says which of the two it did.
  */
 interface Image {
   readonly dockerfile: string;
   /** Modules that the image must be able to load: what only some chain files make a process load. */
   readonly loads?: readonly string[];
-  /** Commands of the image that must refuse to start with no variable but these, and everything they must say at once. */
+  /**
+   * Commands of the image that must refuse to start with no variable but these, and everything they must say
+   * at once.
+   */
   readonly refusals: readonly Refusal[];
   /** What suffices to start its main process: files of `configs`, and variables; it gets no other. */
   readonly start?: {
@@ -186,7 +189,10 @@ async function buildWithDocker(image: Image): Promise<void> {
   console.log(`images: ${image.dockerfile}: built, starts as a non-root user, contains no package manager`);
 }
 
-/** Runs what both build stages begin with once, as an engine keeps layers, and the rest for each image in a copy of its own. */
+/**
+ * Runs what both build stages begin with once, as an engine keeps layers, and the rest for each image in a
+ * copy of its own.
+ */
 async function buildByHand(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "causeway-image-"));
   try {
@@ -252,7 +258,10 @@ function loading(modules: readonly string[]): readonly string[] {
 
 type Start = NonNullable<Image["start"]>;
 
-/** Starts the main process, waits until it answers, stops it as a platform does, and fails unless all of that went well. */
+/**
+ * Starts the main process, waits until it answers, stops it as a platform does, and fails unless all of that
+ * went well.
+ */
 function startScript(path: string): string {
   const ask = `
     const until = Date.now() + 30_000;
@@ -297,7 +306,8 @@ async function writeConfigs(folder: string, configs: Start["configs"]): Promise<
 }
 
 /**
- * Runs WORKDIR, COPY and RUN, with `/app` standing for `<base>/app`. No other instruction is expected in a build stage.
+ * Runs WORKDIR, COPY and RUN, with `/app` standing for `<base>/app`. No other instruction is expected in a
+ * build stage.
  *
  * @param workdir the folder in which earlier instructions ended, as a path in the image
  * @returns the folder in which these end

@@ -5,8 +5,9 @@ import { type Counts, summaryLine } from "./check/vitest-counts.ts";
 import { programOptions } from "./program-options.ts";
 
 /**
- * Everything that must hold before a change is taken in; what CI runs, word for word. A step that fails shows its output,
- * and the later ones still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs some of it.
+ * Everything that must hold before a change is taken in; what CI runs, word for word. A step that fails shows
+ * its output, and the later ones still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs
+ * some of it.
  */
 const SIDE_BY_SIDE = 2;
 const startedAtMs = Date.now();

@@ -4,7 +4,10 @@ import { join, resolve } from "node:path";
 import { apiSettingGroups } from "../apps/api/src/settings.ts";
 import { oracleSettingGroups } from "../apps/oracle/src/settings.ts";
 
-/** Writes docs/CONFIG.md from the settings and the configuration files; with `--check` writes nothing and fails on a difference. */
+/**
+ * Writes docs/CONFIG.md from the settings and the configuration files; with `--check` writes nothing and
+ * fails on a difference.
+ */
 const root = resolve(import.meta.dirname, "..");
 const target = join(root, "docs", "CONFIG.md");
 const environments = ["local", "testnets.prod", "mainnets.prod"];

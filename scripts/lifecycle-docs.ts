@@ -1,4 +1,5 @@
-// Writes docs/LIFECYCLE.md from the state machine; with `--check` only reports whether the committed page is up to date.
+// Writes docs/LIFECYCLE.md from the state machine; with `--check` only reports whether the committed page is
+// up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { decide, fundsAt, nextAction, publicStatus, quotedState, requestStates } from "@causeway/domain";
 import type { Effect, RequestEvent, RequestKind, RequestState, StateName } from "@causeway/domain";

@@ -8,8 +8,9 @@ import type { RouteServices as OracleRouteServices } from "../apps/oracle/src/po
 import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
 
 /**
- * Writes openapi/api.json and openapi/oracle.json from the routes and schemas of the two services; with `--check` writes nothing and fails when a file
- * differs. Touches no network and no database: the services behind the routes are empty.
+ * Writes openapi/api.json and openapi/oracle.json from the routes and schemas of the two services; with
+ * `--check` writes nothing and fails when a file differs. Touches no network and no database: the services
+ * behind the routes are empty.
  */
 const unused = (): never => {
   throw new Error("invariant violated: a service was called while generating the document");
@@ -135,7 +136,10 @@ async function write(path: string, app: FastifyInstance): Promise<void> {
   process.exitCode = 1;
 }
 
-/** The same keys in the same order whatever order the code names them in, so that a diff shows only what changed. */
+/**
+ * The same keys in the same order whatever order the code names them in, so that a diff shows only what
+ * changed.
+ */
 function sortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortedKeys);
   if (typeof value !== "object" || value === null) return value;

@@ -8,8 +8,8 @@ import { proseOfHashComments, proseOfMarkdown, proseOfSource, type Prose } from 
 import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
 
 /**
- * Refuses the words that docs/GLOSSARY.md says to avoid, and lines that are too long. Docs and messages must have none;
- * comments, test names and identifiers may have those of the baseline, which may only shrink.
+ * Refuses the words that docs/GLOSSARY.md says to avoid, and lines that are too long. Docs and messages must
+ * have none; comments, test names and identifiers may have those of the baseline, which may only shrink.
  */
 const BASELINE = "scripts/prose/baseline.json";
 const root = resolve(import.meta.dirname, "..");
@@ -110,7 +110,9 @@ function recordBaseline(): void {
   if (growths.length === 0) writeFileSync(BASELINE, `${JSON.stringify(current, null, 2)}\n`);
 }
 
-/** The versions of a file in the history that this clone has, oldest first, then the one in the working tree. */
+/**
+ * The versions of a file in the history that this clone has, oldest first, then the one in the working tree.
+ */
 function versionsOf(path: string): readonly Baseline[] {
   const commits = execFileSync("git", ["log", "--reverse", "--format=%H", "--", path], { encoding: "utf8" });
   const texts = commits

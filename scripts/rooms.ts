@@ -5,8 +5,8 @@ import type { ICruiseResult, IForbiddenRuleType, ICruiseOptions } from "dependen
 import { cruise } from "dependency-cruiser";
 
 /**
- * Holds the tree to the rules of .dependency-cruiser.cjs: which room may import which.
- * Fails too when fewer modules were read than there are files: a parser that reads nothing finds nothing wrong.
+ * Holds the tree to the rules of .dependency-cruiser.cjs: which room may import which. Fails too when fewer
+ * modules were read than there are files: a parser that reads nothing finds nothing wrong.
  */
 interface Rules {
   readonly forbidden: IForbiddenRuleType[];

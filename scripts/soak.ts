@@ -1,4 +1,5 @@
-// `npm run soak`: many bridges through a local system, then every unit of money and every nonce is accounted for.
+// `npm run soak`: many bridges through a local system, then every unit of money and every nonce is accounted
+// for.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSystem, type System } from "@causeway/localnet";

@@ -13,7 +13,8 @@ const transformed = {
   ssr: { resolve: { conditions } },
 } as const;
 
-// Most objects of a test are short-lived: with room for them, a test run collects garbage a tenth less of its time.
+// Most objects of a test are short-lived: with room for them, a test run collects garbage a tenth less of its
+// time.
 const execArgv = ["--max-semi-space-size=64"];
 
 // Node.js loads these files as they are, because no test mocks a module: a test file starts in half the time.

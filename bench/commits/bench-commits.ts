@@ -1,6 +1,8 @@
-// How many commits a second Postgres takes when each announces a change: inside the transaction (NOTIFY), or after the commit as the service does it.
-// `npm run bench:commits -- [--clients N] [--seconds N] [--delays 0,5,10]`. A delay, in ms, stands for what a synchronous replica adds to each flush.
-// `--url postgres://…` measures a server that runs, with whatever replica it has, in a database that is dropped afterwards; its role must be a superuser unless `--delays 0`.
+// How many commits a second Postgres takes when each announces a change: inside the transaction (NOTIFY), or
+// after the commit as the service does it. `npm run bench:commits -- [--clients N] [--seconds N] [--delays
+// 0,5,10]`. A delay, in ms, stands for what a synchronous replica adds to each flush. `--url postgres://…`
+// measures a server that runs, with whatever replica it has, in a database that is dropped afterwards; its
+// role must be a superuser unless `--delays 0`.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -48,7 +50,8 @@ try {
   await migrate(url);
   process.stdout.write(`${clients} clients, ${values.seconds} s each\n`);
   for (const delay of values.delays.split(",").map(Number)) {
-    // Postgres waits so long before it flushes, for every commit; others join the flush, as they do with a synchronous replica.
+    // Postgres waits so long before it flushes, for every commit; others join the flush, as they do with a
+    // synchronous replica.
     const settings = delay === 0 ? "" : `-c commit_delay=${delay * 1000} -c commit_siblings=0`;
     for (const [mode, statement] of Object.entries(modes)) {
       const sendsAfter = mode === "after the commit";

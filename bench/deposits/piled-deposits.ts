@@ -16,8 +16,9 @@ import { pilingCode } from "../../test/support/piled-deposits.ts";
 import { chooseCores, pin } from "../cores.ts";
 import { median } from "../median.ts";
 
-// Whether quotes of one chain stay fast while blocks of another one hold 2,000 deposits of one wei and 24 reports of deposits in them wait for their scan.
-// `node -C source bench/deposits/piled-deposits.ts`; PORT_BASE, ROUNDS and SECONDS change where and how long.
+// Whether quotes of one chain stay fast while blocks of another one hold 2,000 deposits of one wei and 24
+// reports of deposits in them wait for their scan. `node -C source bench/deposits/piled-deposits.ts`;
+// PORT_BASE, ROUNDS and SECONDS change where and how long.
 
 const PORT_BASE = Number(process.env["PORT_BASE"] ?? 27_400);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
@@ -30,12 +31,16 @@ const MAX_RATIO = 2;
 interface Stage {
   readonly url: string;
   readonly quoteOther: object;
-  /** A block with the deposits of one wei, mined; returns deposits in it for which a transaction each was sent. */
+  /**
+   * A block with the deposits of one wei, mined; returns deposits in it for which a transaction each was
+   * sent.
+   */
   readonly pile: () => Promise<readonly Hex[]>;
   readonly originId: number;
 }
 
-// Processes that are started inherit it: nodes, worker and database share a core. The API has the other one, with what asks it.
+// Processes that are started inherit it: nodes, worker and database share a core. The API has the other one,
+// with what asks it.
 const cores = chooseCores();
 if (cores !== undefined) pin(process.pid, cores.others);
 const system = await startSystem({

@@ -5,7 +5,10 @@ import type { InclusionWatch } from "./inclusions.ts";
 /** Something that takes operations and sees to it that they are included. */
 export interface Contender {
   readonly name: string;
-  /** Makes everything ready for so many operations that were never sent before: building and signing are the client's work, not the contender's. */
+  /**
+   * Makes everything ready for so many operations that were never sent before: building and signing are the
+   * client's work, not the contender's.
+   */
   prepare(count: number): Promise<readonly PreparedOperation[]>;
 }
 

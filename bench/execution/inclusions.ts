@@ -8,7 +8,11 @@ const LOOK_EVERY_MS = 10;
 
 /** Watches a chain for operations, whoever sent them. */
 export interface InclusionWatch {
-  /** When the block that holds it was first seen (`performance.now`), or undefined while none does. @throws Error when the operation failed */
+  /**
+   * When the block that holds it was first seen (`performance.now`), or undefined while none does.
+   *
+   * @throws Error when the operation failed
+   */
   seenAtMs(hash: Hex): number | undefined;
   stop(): Promise<void>;
 }

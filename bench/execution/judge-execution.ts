@@ -6,7 +6,10 @@ import type { ExecutionFigures } from "./measure-execution.ts";
 const ACCEPTED_RATIO = 2;
 const INCLUSION_RATIO = 1.1;
 
-/** Judges sponsored executions beside a bundler. Without one nothing is judged, and {@link executionLines} says so. */
+/**
+ * Judges sponsored executions beside a bundler. Without one nothing is judged, and {@link executionLines}
+ * says so.
+ */
 export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   if (figures.kind === "skipped") return [];
   const { ours, bundler } = figures;

@@ -72,7 +72,7 @@ export async function deployAccounts(node: NodeAddress, count: number): Promise<
             args: [owner.address, 0n],
           }),
         },
-        { label: "its coin", to: addresses[n] ?? SINK, data: "0x" as const, value: parseEther("1") },
+        { label: "its native token", to: addresses[n] ?? SINK, data: "0x" as const, value: parseEther("1") },
       ]),
       500_000n,
     );
@@ -90,7 +90,10 @@ async function accountOf(client: LocalClient, owner: PrivateKeyAccount): Promise
   });
 }
 
-/** One wei to the sink. `key` chooses a sequence of nonces of its own, so that operations do not wait for each other. */
+/**
+ * One wei to the sink. `key` chooses a sequence of nonces of its own, so that operations do not wait for each
+ * other.
+ */
 export async function signOperation(
   chainId: number,
   { address, owner }: BenchAccount,

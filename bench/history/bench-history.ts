@@ -7,7 +7,10 @@ import { storeHistory } from "./store-history.ts";
 const RUNS = 200;
 const QUICK_RUNS = 20;
 
-/** Stores paid requests in a database of their own and asks for them by every filter alone. Storing a million takes minutes. */
+/**
+ * Stores paid requests in a database of their own and asks for them by every filter alone. Storing a million
+ * takes minutes.
+ */
 export async function benchHistory(
   { rows, isQuick }: Pick<BenchOptions, "rows" | "isQuick">,
   env: Readonly<Record<string, string | undefined>>,

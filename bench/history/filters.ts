@@ -5,7 +5,10 @@ import type {
 } from "../../apps/api/src/ports/request-history.ts";
 import { NEWEST_MS } from "./store-history.ts";
 
-/** One thing that clients may ask for alone, and the question that it comes to. `at`: counts up, so that no two questions need be the same. */
+/**
+ * One thing that clients may ask for alone, and the question that it comes to. `at`: counts up, so that no
+ * two questions need be the same.
+ */
 export interface FilterCase {
   readonly name: string;
   readonly ask: (facts: StoredFacts, at: number) => Partial<HistoryQuestion>;

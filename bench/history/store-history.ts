@@ -10,7 +10,10 @@ const SPACING_MS = 1_000;
 const hash = (salt: string): string => `'0x' || md5('${salt}' || i) || md5(i || '${salt}')`;
 const address = (seed: string): string => `'0x' || substr(md5(${seed}) || md5('a' || ${seed}), 1, 40)`;
 
-/** Names by which currencies of the generated requests are known: two that most use, and one that hardly anybody does. */
+/**
+ * Names by which currencies of the generated requests are known: two that most use, and one that hardly
+ * anybody does.
+ */
 const names = `
   insert into currency_names (chain_id, address, asset, symbol, wraps_native)
   select chain_id, '0x' || repeat(byte, 20), asset, symbol, asset = 'eth' and byte <> '00'
@@ -19,8 +22,9 @@ const names = `
   on conflict do nothing`;
 
 /**
- * Paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is the same, one had the oldest fiftieth, most chains and currencies are common and some rare,
- * one request in forty was refunded, one in two hundred failed, and few have anything special.
+ * Paid requests as a busy instance would keep them, numbered $1 to $2 of $3: one user in twenty requests is
+ * the same, one had the oldest fiftieth, most chains and currencies are common and some rare, one request in
+ * forty was refunded, one in two hundred failed, and few have anything special.
  */
 const requests = `
   insert into requests (request_id, order_id, kind, state, deposit_id, fail_reason, refund_fail_reason, final, front, origin_chain_id,
@@ -91,7 +95,10 @@ const LISTED =
   "request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms";
 const listing = `insert into request_history (${LISTED}) select ${LISTED} from request_listing where request_id = any($1::text[])`;
 
-/** Where every row is in dozens of indexes: they are made when all rows are there, for row by row most of the time would be theirs. */
+/**
+ * Where every row is in dozens of indexes: they are made when all rows are there, for row by row most of the
+ * time would be theirs.
+ */
 const LISTINGS = ["request_history", "request_transactions"];
 
 /** Adds paid requests straight to the tables, listed as the service lists them, and leaves all analysed. */

@@ -21,7 +21,10 @@ export const ORACLE_CONNECTIONS = 16;
 const DISTINCT = 12_000;
 const QUORUM_TURNS = 60;
 
-/** Measures deposits and fills beside a bare server, then signing and a quorum alone. Nothing else may run meanwhile. */
+/**
+ * Measures deposits and fills beside a bare server, then signing and a quorum alone. Nothing else may run
+ * meanwhile.
+ */
 export async function measureOracle(
   cores: Cores | undefined,
   {

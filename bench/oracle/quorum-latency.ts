@@ -38,10 +38,16 @@ const route: AttestationRoute<Answer> = {
 };
 
 const ID = keccak256(toHex("a message"));
-/** What each peer takes for its answer. With three signers of four required, the second is the last that is needed. */
+/**
+ * What each peer takes for its answer. With three signers of four required, the second is the last that is
+ * needed.
+ */
 const DELAYS_MS = [5, 10, 100] as const;
 
-/** Asks the slowest needed peer alone and all of them by turns. Peers run in this process: what they cost is part of both. */
+/**
+ * Asks the slowest needed peer alone and all of them by turns. Peers run in this process: what they cost is
+ * part of both.
+ */
 export async function measureQuorum(turns: number): Promise<QuorumFigures> {
   const local = rawKeySigner(`0x${"11".repeat(32)}`);
   const own = await answerBy(local);

@@ -1,4 +1,5 @@
-// Entry of `npm run bench:start -- --against FOLDER`: what an oracle of EVM chains costs to start and to keep, side by side with another checkout of this repository.
+// Entry of `npm run bench:start -- --against FOLDER`: what an oracle of EVM chains costs to start and to
+// keep, side by side with another checkout of this repository.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -101,7 +102,9 @@ async function costOf(folder: string): Promise<StartCost> {
   }
 }
 
-/** Linux counts in hundredths of a second; the fields behind the name are counted from its closing bracket. */
+/**
+ * Linux counts in hundredths of a second; the fields behind the name are counted from its closing bracket.
+ */
 async function cpuMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -32,7 +32,10 @@ export interface PushFigures {
   readonly commitsPerSecond: number;
 }
 
-/** So many sockets on one process, each following a request of its own; then every request is filled, a commit each, as fast as the store takes them. */
+/**
+ * So many sockets on one process, each following a request of its own; then every request is filled, a commit
+ * each, as fast as the store takes them.
+ */
 export async function measurePush(
   cores: Cores | undefined,
   { subscribers }: { readonly subscribers: number },

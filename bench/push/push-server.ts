@@ -1,4 +1,5 @@
-// An API process with the real feed on the real store and real sockets; the other routes have nothing behind them. Tells its port to its parent.
+// An API process with the real feed on the real store and real sockets; the other routes have nothing behind
+// them. Tells its port to its parent.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import type { AddressInfo } from "node:net";

@@ -1,5 +1,5 @@
-// Clients of the socket, each following one request. Gets { url, requestIds }, says { ready } when all were told where theirs stands, and afterwards, in
-// batches, [index, when] of each success that came.
+// Clients of the socket, each following one request. Gets { url, requestIds }, says { ready } when all were
+// told where theirs stands, and afterwards, in batches, [index, when] of each success that came.
 import { WebSocket } from "ws";
 import { preciseNowMs } from "./precise-now.ts";
 

@@ -14,12 +14,18 @@ import { swapBodies, swapKinds, type SwapKind } from "./swap-requests.ts";
 const AT_A_TIME = 20;
 /** How often the API looks after heads and balances by itself, at least. */
 const IDLE_ROUND_MS = 1_000;
-/** Of each kind; as many questions of those without a swap, so that what is read of the users once for each block costs both the same. */
+/**
+ * Of each kind; as many questions of those without a swap, so that what is read of the users once for each
+ * block costs both the same.
+ */
 const USERS = 120;
 
 /** How fast quotes with swaps are, and what they cost the chains. */
 export interface SwapFigures {
-  /** From sending to the end of the answer, ms, with so many under way; all kinds in turn, blocks coming as usual. */
+  /**
+   * From sending to the end of the answer, ms, with so many under way; all kinds in turn, blocks coming as
+   * usual.
+   */
   readonly tookMs: Percentiles;
   readonly perKindMs: readonly { readonly kind: SwapKind; readonly tookMs: Percentiles }[];
   /** Beside quotes without swaps on the same server, by turns. */

@@ -42,7 +42,10 @@ const worth: Readonly<Record<string, string>> = {
   ODD: "5",
 };
 
-/** Quotes of one kind: both of its pairs in all trade types, each user another one, every second user in the other direction. The users own nothing. */
+/**
+ * Quotes of one kind: both of its pairs in all trade types, each user another one, every second user in the
+ * other direction. The users own nothing.
+ */
 export function swapBodies(kind: SwapKind, chains: readonly [Chain, Chain], users: number): QuoteBody[] {
   const forms = pairs[kind].flatMap((pair) => tradeTypes.map((tradeType) => ({ pair, tradeType })));
   return Array.from({ length: users }, (_, index) => {

@@ -1,4 +1,5 @@
-// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node [rows]`. Storing a million rows takes a minute.
+// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node [rows]`. Storing a
+// million rows takes a minute.
 import { programOptions } from "../../scripts/program-options.ts";
 import { onOwnDatabase } from "../own-database.ts";
 import { measureDeadNode } from "./measure-dead-node.ts";

@@ -24,7 +24,10 @@ const HOUR_MS = 3_600 * 1000;
 
 export interface DeadNodeFigures {
   readonly stuck: number;
-  /** The service's clock ran this much faster; pauses that BullMQ makes between tries of one job ran at the machine's speed. */
+  /**
+   * The service's clock ran this much faster; pauses that BullMQ makes between tries of one job ran at the
+   * machine's speed.
+   */
   readonly faster: number;
   readonly hours: number;
   readonly usedMemory: { readonly beforeBytes: number; readonly afterBytes: number };
@@ -34,7 +37,10 @@ export interface DeadNodeFigures {
   readonly healthyMs: { readonly p50: number; readonly most: number };
 }
 
-/** Lets the node of `stuck` refunds be away for an hour of the service's clock while jobs of another chain go on. */
+/**
+ * Lets the node of `stuck` refunds be away for an hour of the service's clock while jobs of another chain go
+ * on.
+ */
 export async function measureDeadNode(
   pool: pg.Pool,
   databaseUrl: string,

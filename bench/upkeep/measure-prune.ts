@@ -19,7 +19,10 @@ export interface PruneFigures {
   readonly loadedInSeconds: number;
   /** A round that has nothing to delete. */
   readonly quietMs: number;
-  /** Rounds that delete `rows` unpaid quotes whose deadlines are older than all that is kept, and as many idempotency keys. */
+  /**
+   * Rounds that delete `rows` unpaid quotes whose deadlines are older than all that is kept, and as many
+   * idempotency keys.
+   */
   readonly deleting: Pruning;
   /** The same for quotes with large calls that ended a day ago. */
   readonly deletingLarge: Pruning;

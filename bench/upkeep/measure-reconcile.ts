@@ -20,7 +20,10 @@ const OVERDUE_MS = NOW_MS - 3_600_000;
 const TRAIL = 9_600;
 
 export interface ReconcileFigures {
-  /** Unpaid quotes past their deadline on the chain that stands still, and as many on the one that was removed. */
+  /**
+   * Unpaid quotes past their deadline on the chain that stands still, and as many on the one that was
+   * removed.
+   */
   readonly waiting: number;
   /** One round that has nothing else to do, ms: the median and the slowest. */
   readonly quietMs: { readonly p50: number; readonly most: number };
@@ -28,7 +31,9 @@ export interface ReconcileFigures {
   readonly faults: number;
 }
 
-/** Reconciles beside many quotes that cannot expire, then expires `expiring` quotes of a chain that goes on. */
+/**
+ * Reconciles beside many quotes that cannot expire, then expires `expiring` quotes of a chain that goes on.
+ */
 export async function measureReconcile(
   pool: pg.Pool,
   { waiting, expiring }: { readonly waiting: number; readonly expiring: number },

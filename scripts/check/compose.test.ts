@@ -4,9 +4,13 @@ import { expect, test } from "vitest";
 import { solverSettings } from "../../apps/api/src/settings.ts";
 import { root } from "./run-command.ts";
 
-// Compose reads a whole file before it starts one service of it: a variable that any service requires is required for all.
+// Compose reads a whole file before it starts one service of it: a variable that any service requires is
+// required for all.
 
-/** Names of the variables that a file of compose requires; `$$` is a literal `$`, comments are none of its business. */
+/**
+ * Names of the variables that a file of compose requires; `$$` is a literal `$`, comments are none of its
+ * business.
+ */
 async function requiredBy(file: string): Promise<readonly string[]> {
   const text = (await readFile(join(root, file), "utf8")).replaceAll(/^\s*#.*$/gm, "").replaceAll("$$", "");
   return [...text.matchAll(/\$\{(\w+)(:?[?-])?/g)].flatMap(([, name = "", how = ""]) =>

@@ -3,7 +3,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { root, runCommand } from "./run-command.ts";
 
-/** What decides which packages an image holds and how it is built; the sources are covered by every other step. */
+/**
+ * What decides which packages an image holds and how it is built; the sources are covered by every other
+ * step.
+ */
 const INPUTS = [
   "Dockerfile.*",
   ".dockerignore",

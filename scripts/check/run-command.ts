@@ -14,8 +14,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command of the workspace to its end. A program without a slash is one of node_modules/.bin, or `node`.
- * It is ended, and has failed, when `timeoutMs` pass or `signal` aborts.
+ * Runs a command of the workspace to its end. A program without a slash is one of node_modules/.bin, or
+ * `node`. It is ended, and has failed, when `timeoutMs` pass or `signal` aborts.
  */
 export async function runCommand(
   command: readonly [program: string, ...args: string[]],

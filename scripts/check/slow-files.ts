@@ -8,7 +8,10 @@ export interface Duration {
 
 const PREFIX = "file took: ";
 
-/** A reporter for vitest that prints one line per test file, imports and hooks included; {@link fileDurations} reads them. */
+/**
+ * A reporter for vitest that prints one line per test file, imports and hooks included; {@link fileDurations}
+ * reads them.
+ */
 export default class FileDurations implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     for (const module of modules) {

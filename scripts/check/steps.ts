@@ -18,15 +18,15 @@ export interface Step {
 type Command = readonly [program: string, ...args: string[]];
 
 /**
- * A step is ended when it takes so long, which is at least five times what it takes on two quiet processors: a busy machine
- * must not fail it.
+ * A step is ended when it takes so long, which is at least five times what it takes on two quiet processors:
+ * a busy machine must not fail it.
  */
 const COMMAND_TIMEOUT_MS = 15 * 60_000;
 const TESTS_TIMEOUT_MS = 120 * 60_000;
 
 /**
- * Counts as one test: passed when every command ends well; all of them run, so that one start shows everything. Counts as
- * skipped when a command says that it left out what it is for.
+ * Counts as one test: passed when every command ends well; all of them run, so that one start shows
+ * everything. Counts as skipped when a command says that it left out what it is for.
  */
 function commands(name: string, ...list: readonly Command[]): Step {
   return {
@@ -86,13 +86,19 @@ const script = (file: string, ...args: string[]): Command => [
   ...args,
 ];
 
-/** Other steps read what these make (lint follows types into what the compiler emitted), so they go first, one by one. */
+/**
+ * Other steps read what these make (lint follows types into what the compiler emitted), so they go first, one
+ * by one.
+ */
 const preparing: readonly Step[] = [
   commands("contracts", ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
   commands("types", script("types.ts")),
 ];
 
-/** These need nothing of one another and run side by side; the longest first, so that the others fit beside it. */
+/**
+ * These need nothing of one another and run side by side; the longest first, so that the others fit beside
+ * it.
+ */
 const independent: readonly Step[] = [
   commands("images", script("build-images.ts")),
   tests("unit"),

@@ -36,7 +36,10 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Every package from the registry that an app loads in production, by name and version. Images omit optional ones. */
+/**
+ * Every package from the registry that an app loads in production, by name and version. Images omit optional
+ * ones.
+ */
 export function productionPackages(app: string): readonly ThirdPartyPackage[] {
   const found = new Map<string, ThirdPartyPackage>();
   const seen = new Set<string>();
@@ -106,7 +109,9 @@ function isAllowed(expression: string): boolean {
     .some((choice) => choice.split(" AND ").every((license) => ALLOWED_LICENSES.has(license.trim())));
 }
 
-/** The notices of an image, as Markdown. Each licence text stands once, with the packages that it belongs to. */
+/**
+ * The notices of an image, as Markdown. Each licence text stands once, with the packages that it belongs to.
+ */
 export function renderNotices(image: string, packages: readonly ThirdPartyPackage[]): string {
   const owners = new Map<string, string[]>();
   for (const { name, version, texts } of packages)

@@ -18,8 +18,9 @@ export interface Counts {
 }
 
 /**
- * Counts of one vitest run. A file that failed before its first test counts as one failure, and so does a run that
- * ended badly without a failed test (an unhandled error, no test file at all): nothing that went wrong counts as nothing.
+ * Counts of one vitest run. A file that failed before its first test counts as one failure, and so does a run
+ * that ended badly without a failed test (an unhandled error, no test file at all): nothing that went wrong
+ * counts as nothing.
  */
 export function countsOf(reportText: string | undefined, endedWell: boolean): Counts {
   if (reportText === undefined) return { passed: 0, failed: 1, skipped: 0 };

@@ -33,7 +33,9 @@ export function baselineOf(findings: readonly Located[]): Baseline {
   return { files: sorted(files), rules: sorted(rules) };
 }
 
-/** Files whose findings are not those of the baseline; `more` are new findings, `fewer` are to be recorded. */
+/**
+ * Files whose findings are not those of the baseline; `more` are new findings, `fewer` are to be recorded.
+ */
 export function differences(
   baseline: Baseline,
   current: Baseline,
@@ -48,7 +50,10 @@ export function differences(
   );
 }
 
-/** Rules that were found more often in a later version. A rule that an earlier version does not know may begin with any count. */
+/**
+ * Rules that were found more often in a later version. A rule that an earlier version does not know may begin
+ * with any count.
+ */
 export function grown(earlier: Baseline, later: Baseline): readonly string[] {
   return Object.entries(later.rules).flatMap(([rule, count]) => {
     const before = earlier.rules[rule];

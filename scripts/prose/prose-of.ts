@@ -1,6 +1,9 @@
 import { parseSync } from "oxc-parser";
 
-/** What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors do. */
+/**
+ * What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors
+ * do.
+ */
 export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping";
 
 /** One piece of prose, or one identifier, and where it begins in its file. */
@@ -38,8 +41,8 @@ export function proseOfHashComments(text: string): readonly Prose[] {
 }
 
 /**
- * The prose of a TypeScript or JavaScript file. Of a test file the names of its tests count as well; string literals with a
- * space count as messages only where users read them, in files that are no tests.
+ * The prose of a TypeScript or JavaScript file. Of a test file the names of its tests count as well; string
+ * literals with a space count as messages only where users read them, in files that are no tests.
  *
  * @throws Error when the file cannot be parsed
  */

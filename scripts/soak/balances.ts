@@ -3,7 +3,9 @@ import { erc20Abi, type Address } from "viem";
 import { Ledger } from "./ledger.ts";
 import { currencyAddresses, type SoakChain } from "./world.ts";
 
-/** What each account gained or lost of each currency between two blocks of a chain, as the node's states say. */
+/**
+ * What each account gained or lost of each currency between two blocks of a chain, as the node's states say.
+ */
 export async function observeChanges(
   chain: SoakChain,
   accounts: readonly Address[],

@@ -4,7 +4,10 @@ import { label } from "./check-requests.ts";
 import type { RequestRun } from "./run-request.ts";
 import type { SoakChain, World } from "./world.ts";
 
-/** That every bridged order was paid by exactly one transaction, nothing else was paid, and the lane has no gap. */
+/**
+ * That every bridged order was paid by exactly one transaction, nothing else was paid, and the lane has no
+ * gap.
+ */
 export async function checkFills(
   world: World,
   chain: SoakChain,

@@ -8,11 +8,12 @@ import type { RequestRun } from "./run-request.ts";
 import { standingAccounts, type SoakChain, type World } from "./world.ts";
 
 /**
- * Compares what every account of a chain gained or lost with what the agreements and the gas say it should have, to the
- * unit, and that nothing came from or went to nowhere.
+ * Compares what every account of a chain gained or lost with what the agreements and the gas say it should
+ * have, to the unit, and that nothing came from or went to nowhere.
  *
- * The expectation is built from the quotes (deposits and direct payments), from the solver's own transactions (fills) and
- * from receipts (gas), never from transfer events: an account that should not have moved is found because it is compared too.
+ * The expectation is built from the quotes (deposits and direct payments), from the solver's own transactions
+ * (fills) and from receipts (gas), never from transfer events: an account that should not have moved is found
+ * because it is compared too.
  */
 export async function checkMoney(
   world: World,
@@ -73,7 +74,10 @@ function expectedChanges(
   return ledger;
 }
 
-/** Everybody who could have moved: those who should, those who stand around, and everybody whom the chain names. */
+/**
+ * Everybody who could have moved: those who should, those who stand around, and everybody whom the chain
+ * names.
+ */
 function partiesOf(
   world: World,
   chain: SoakChain,

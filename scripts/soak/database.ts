@@ -130,7 +130,7 @@ const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: bo
 ];
 
 const remarksSql = `
-  select format('%s quotes that nobody used (a retried call)', count(*)) as remark
+  select format('%s unused quotes (a retried call)', count(*)) as remark
     from requests where request_id <> all($1) having count(*) > 0
   union all
   select format('%s attempts were signed for %s slots', count(*), count(distinct slot_id)) from attempts`;

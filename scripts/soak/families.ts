@@ -43,8 +43,10 @@ const VM: Readonly<Record<string, VmType>> = {
 };
 
 /**
- * Users cross between chains of all families, each to recipients that never had anything, while workers are killed. Then the chains are asked: every recipient has what was
- * promised to it once, what solver and depositories hold has changed by exactly what was paid and deposited, and the hub owes the solver exactly the deposits.
+ * Users cross between chains of all families, each to recipients that never had anything, while workers are
+ * killed. Then the chains are asked: every recipient has what was promised to it once, what solver and
+ * depositories hold has changed by exactly what was paid and deposited, and the hub owes the solver exactly
+ * the deposits.
  */
 export async function soakFamilies(
   system: System,

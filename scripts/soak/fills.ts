@@ -12,7 +12,10 @@ export interface SolverPayment {
   readonly amount: bigint;
 }
 
-/** Pure. An ERC-20 `transfer` with an id after it, or native with an id as the whole input; anything else pays `value` to `to`. */
+/**
+ * Pure. An ERC-20 `transfer` with an id after it, or native with an id as the whole input; anything else pays
+ * `value` to `to`.
+ */
 export function readPayment(transaction: ScannedTransaction): SolverPayment {
   const { input, to, value } = transaction;
   const bytes = (input.length - 2) / 2;

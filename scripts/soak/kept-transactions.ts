@@ -42,7 +42,8 @@ const ASK_EVERY_MS = 50;
 
 /**
  * Follows the users' transactions on one chain, with one question for all of them per block.
- * @param resendLost whether what a reorg dropped is sent again from the kept bytes, as the mempools of a real network would
+ * @param resendLost whether what a reorg dropped is sent again from the kept bytes, as the mempools of a real
+ * network would
  */
 export function keepTransactions(client: LocalClient, resendLost: boolean): KeptTransactions {
   const all: KeptTransaction[] = [];
@@ -77,7 +78,8 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
     const lost = watched
       .filter(({ receipt, sentAtBlock }) => receipt === undefined && sentAtBlock < atBlock)
       .toSorted((a, b) => a.nonce - b.nonce);
-    // One after another: the node keeps a nonce that comes before its predecessor, but drops it when it mines.
+    // One after another: the node keeps a nonce that comes before its predecessor, but drops it when it
+    // mines.
     for (const transaction of lost) {
       const isTaken = await client.sendRawTransaction({ serializedTransaction: transaction.raw }).then(
         () => true,
@@ -142,7 +144,9 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
   };
 }
 
-/** viem throws when there is no receipt; any other fault leaves the old knowledge to the next round as well. */
+/**
+ * viem throws when there is no receipt; any other fault leaves the old knowledge to the next round as well.
+ */
 function missing(): undefined {
   return undefined;
 }

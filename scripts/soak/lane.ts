@@ -2,7 +2,10 @@ import type { RequestPlan, SoakCurrency } from "./mix.ts";
 import { askQuote, followStatus, pay, type RequestRun } from "./run-request.ts";
 import type { World } from "./world.ts";
 
-/** So many bridges of one currency in one direction, each by a user of its own: all their fills share one lane. */
+/**
+ * So many bridges of one currency in one direction, each by a user of its own: all their fills share one
+ * lane.
+ */
 export function planLane(count: number, currency: SoakCurrency): RequestPlan[] {
   return Array.from({ length: count }, (_, index) => ({
     index,

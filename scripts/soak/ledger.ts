@@ -45,7 +45,10 @@ export interface GasFacts {
   readonly baseFeePerGas: bigint;
 }
 
-/** EIP-1559: the sender pays the effective price, the base fee of it is burnt, the rest goes to the block's fee recipient. */
+/**
+ * EIP-1559: the sender pays the effective price, the base fee of it is burnt, the rest goes to the block's
+ * fee recipient.
+ */
 export function writeGas(
   ledger: Ledger,
   chainId: number,

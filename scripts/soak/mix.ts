@@ -1,7 +1,9 @@
 import { seededRandom, type Random } from "./random.ts";
 
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
-/** `send`: straight to the recipient; `swap`: two assets on one chain, by the solver; `bridge`: two chains. */
+/**
+ * `send`: straight to the recipient; `swap`: two assets on one chain, by the solver; `bridge`: two chains.
+ */
 export type PlanKind = "bridge" | "swap" | "send";
 export type Receiver = "self" | "fresh" | "other";
 

@@ -4,18 +4,22 @@ import type { SoakChain } from "./world.ts";
 
 // How `anvil_reorg(depth, transactions)` of anvil 1.7.1 behaves, tried on a node with --block-time 1:
 //
-// - It takes the last `depth` blocks away and at once mines as many new ones, which hold only the transactions given with
-//   the call. With none given they are empty; the height stays the same, all hashes from the fork on are new.
-// - The dropped transactions are gone: not in a block, not in the pool, `eth_getTransactionByHash` gives null. The same
-//   bytes can be sent again at once ("transaction already imported" when they are in the pool already, "nonce too low"
-//   when they are mined again).
-// - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts tell the new chain only,
-//   and a query by the old block hash fails with "unknown block". Balances set by `anvil_setBalance` roll back too when
-//   the fork lies before the call, so everything is funded some blocks before the first reorg.
-// - Each new block is announced to `newHeads` subscribers, lowest first, so the same height is heard of twice.
-// - What was waiting in the pool stays there, but a transaction whose nonce is now ahead of its sender's is dropped
-//   without a word when the next block is mined, unless its predecessors arrive before. So later transactions of the
-//   same sender have to be sent again as well, not only those that were in the dropped blocks.
+// - It takes the last `depth` blocks away and at once mines as many new ones, which hold only the
+//   transactions given with the call. With none given they are empty; the height stays the same, all hashes
+//   from the fork on are new.
+// - The dropped transactions are gone: not in a block, not in the pool, `eth_getTransactionByHash` gives
+//   null. The same bytes can be sent again at once ("transaction already imported" when they are in the pool
+//   already, "nonce too low" when they are mined again).
+// - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts tell the new
+//   chain only, and a query by the old block hash fails with "unknown block". Balances set by
+//   `anvil_setBalance` roll back too when the fork lies before the call, so everything is funded some blocks
+//   before the first reorg.
+// - Each new block is announced to `newHeads` subscribers, lowest first, so the same height is heard of
+//   twice.
+// - What was waiting in the pool stays there, but a transaction whose nonce is now ahead of its sender's is
+//   dropped without a word when the next block is mined, unless its predecessors arrive before. So later
+//   transactions of the same sender have to be sent again as well, not only those that were in the dropped
+//   blocks.
 // - Block times stay where they were and the block time of the node goes on as before.
 
 export interface ReorgOptions {

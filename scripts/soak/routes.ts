@@ -13,7 +13,10 @@ import { currencyAddresses, openChain, standingAccounts, type SoakChain, type Wo
 
 const WALLETS_ASK_EVERY_MS = 250;
 
-/** Takes every pair with every trade type through the system, then asks of each token where it went: what users lost is what recipients, solver, pools and gas got. */
+/**
+ * Takes every pair with every trade type through the system, then asks of each token where it went: what
+ * users lost is what recipients, solver, pools and gas got.
+ */
 export async function soakRoutes(
   system: System,
   seed: number,

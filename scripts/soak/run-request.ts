@@ -34,7 +34,10 @@ export function newRun(world: World, plan: RequestPlan): RequestRun {
   return { plan, user, recipient: recipients[plan.receiver] };
 }
 
-/** From the quote to the last word of the status, as a client does it. Never throws: what went wrong is in `error`. */
+/**
+ * From the quote to the last word of the status, as a client does it. Never throws: what went wrong is in
+ * `error`.
+ */
 export async function runRequest(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   try {
     await askQuote(world, run);

@@ -10,7 +10,10 @@ import type { World } from "./world.ts";
 export const REQUESTS_PER_TAKEOVER = 4;
 const OUTCOME_WITHIN_MS = 120_000;
 
-/** Breaks the worker that leads a chain again and again, each time in another way, while requests are under way. */
+/**
+ * Breaks the worker that leads a chain again and again, each time in another way, while requests are under
+ * way.
+ */
 export async function runTakeovers(
   world: World,
   runs: readonly RequestRun[],

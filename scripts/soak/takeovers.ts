@@ -49,7 +49,11 @@ export interface Takeover {
   heal(): Promise<void>;
 }
 
-/** Breaks the worker that leads `chain`, and waits until others lead everything that it led. @throws when they do not within a minute */
+/**
+ * Breaks the worker that leads `chain`, and waits until others lead everything that it led.
+ *
+ * @throws when they do not within a minute
+ */
 export async function breakLeader(
   workers: readonly SystemProcess[],
   cables: WorkerCables,

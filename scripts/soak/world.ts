@@ -59,7 +59,10 @@ export function freshRecipient(seed: number, index: number): Address {
   return `0x${keccak256(stringToBytes(`causeway soak ${seed} recipient ${index}`)).slice(-40)}`;
 }
 
-/** Gives the users money, then notes where the chain stands. Blocks are added so that no reorg reaches the funding. */
+/**
+ * Gives the users money, then notes where the chain stands. Blocks are added so that no reorg reaches the
+ * funding.
+ */
 export async function openChain(
   system: System,
   chain: Chain,

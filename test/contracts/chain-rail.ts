@@ -9,7 +9,10 @@ export interface RailWorld {
   readonly rail: PayingRail;
   /** A configured currency of which the solver has plenty for every payment here. */
   readonly currency: Hex;
-  /** Smallest units that are no trouble to pay (no dust), and of which the solver has at least twenty times as much. */
+  /**
+   * Smallest units that are no trouble to pay (no dust), and of which the solver has at least twenty times as
+   * much.
+   */
   readonly amount: bigint;
   /** An account that was never paid, and can be. */
   aRecipient(): Promise<Hex>;
@@ -19,7 +22,10 @@ export interface RailWorld {
   mine(): Promise<void>;
   /** Everything that is sent is final. */
   settle(): Promise<void>;
-  /** Time passes until bytes that were made before and never sent can not count any more; undefined: they never lapse, new ones conflict with them. */
+  /**
+   * Time passes until bytes that were made before and never sent can not count any more; undefined: they
+   * never lapse, new ones conflict with them.
+   */
   readonly lapse?: (() => Promise<void>) | undefined;
   /** A payment to the solver himself takes back the attempts that it is given. */
   readonly takesBack?: true;
@@ -34,7 +40,12 @@ const MOST_READINGS = 12;
 
 const anOrder = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
-/** What every rail promises. @param start a chain of the calling file's own; how deposits are told apart where they cannot carry an id is not asked here: set `carriesIds` to false then */
+/**
+ * What every rail promises.
+ *
+ * @param start a chain of the calling file's own; how deposits are told apart where they cannot carry an id
+ * is not asked here: set `carriesIds` to false then
+ */
 export function chainRailContract(
   name: string,
   start: () => Promise<RailWorld>,

@@ -15,7 +15,8 @@ import {
   type NotApplicable,
 } from "./family-world.ts";
 
-// The same list of behaviours and hostile cases for every chain family, each tried over the HTTP interface of a real oracle.
+// The same list of behaviours and hostile cases for every chain family, each tried over the HTTP interface of
+// a real oracle.
 
 /** Starts one family's node or simulator. */
 export type StartFamily = (mappings: MappingBook) => Promise<FamilyWorld>;
@@ -56,7 +57,8 @@ export function describeFamilies(
   for (const family of all) {
     const start = families[family];
     if (start === undefined) continue;
-    // Families wait for their own nodes and for nothing else: beside each other. Within one, each case leaves its chain to the next.
+    // Families wait for their own nodes and for nothing else: beside each other. Within one, each case leaves
+    // its chain to the next.
     describe.concurrent(family, () => {
       let oracles: FamilyOracles | undefined;
       let judge: Judge | undefined;

@@ -1,7 +1,8 @@
 import type { NonceMappingAnswer } from "@causeway/chains";
 import type { AttestationChain, Hex, Hex32, VmType } from "@causeway/domain";
 
-// What a chain family gives so that its behaviours and the hostile cases can be tried on it. Texts are in the family's canonical spelling, amounts in smallest units.
+// What a chain family gives so that its behaviours and the hostile cases can be tried on it. Texts are in the
+// family's canonical spelling, amounts in smallest units.
 
 /** Why a case cannot occur, or cannot be tried, on this family. Shown in the table. */
 export interface NotApplicable {
@@ -25,7 +26,10 @@ export interface MappingBook {
   setAsOf(seconds: bigint): void;
 }
 
-/** Something to be asked about, and whom: the nodes at these URLs (as many, and in the order, as {@link FamilyWorld.urls}) instead of the honest ones. */
+/**
+ * Something to be asked about, and whom: the nodes at these URLs (as many, and in the order, as
+ * {@link FamilyWorld.urls}) instead of the honest ones.
+ */
 export interface Asked {
   readonly transactionId: string;
   readonly urls?: readonly string[];
@@ -78,7 +82,10 @@ export interface WithdrawalWish extends Payment {
   readonly address: Hex;
 }
 
-/** One family, on its node or simulator. Everything is arranged afresh by each call; no call disturbs what an earlier one arranged. */
+/**
+ * One family, on its node or simulator. Everything is arranged afresh by each call; no call disturbs what an
+ * earlier one arranged.
+ */
 export interface FamilyWorld {
   readonly family: VmType;
   /** Of the honest node: every URL that the chain's configuration holds. HTTP. */
@@ -100,7 +107,10 @@ export interface FamilyWorld {
   readonly foreignAddress: string;
   /** Ways to write an id of a transaction that are not its one spelling, though they mean the same. */
   otherSpellings(transactionId: string): readonly string[];
-  /** Fields of the node's answers whose absence a real node means something by (not a lie by leaving out). Each with a reason beside it in the code. */
+  /**
+   * Fields of the node's answers whose absence a real node means something by (not a lie by leaving out).
+   * Each with a reason beside it in the code.
+   */
   readonly omissibleFields: readonly string[];
 
   /** A user's ordinary deposit, in a block that is not final yet where there is such a thing. */
@@ -204,7 +214,10 @@ export interface OwnTools {
   /** The oracle answers with exactly these deposits, signed. */
   attests(made: MadeDeposits): Promise<void>;
   refuses(made: NoDeposit): Promise<void>;
-  /** An order of `payments` on this chain: the fill by the transaction that `pay` makes is attested, or refused. */
+  /**
+   * An order of `payments` on this chain: the fill by the transaction that `pay` makes is attested, or
+   * refused.
+   */
   fills(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
   refusesFill(payments: readonly Payment[], pay: (orderId: Hex32) => Promise<string>): Promise<void>;
   /** A withdrawal is pending, executed, expired, or refused. */

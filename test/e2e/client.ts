@@ -169,7 +169,10 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingM
             functionName: "balanceOf",
             args: [holder],
           }),
-    /** Sends every step in order, each mined before the next; returns the hash of the last and all that was paid for gas. */
+    /**
+     * Sends every step in order, each mined before the next; returns the hash of the last and all that was
+     * paid for gas.
+     */
     carryOut: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
       let [hash, gasWei, block]: [Hex, bigint, bigint] = ["0x", 0n, 0n];
       for (const { data } of steps.flatMap((step) => step.items)) {

@@ -88,7 +88,8 @@ for (const [kind, create] of Object.entries(kinds))
     expect(await balanceOf(origin, usdcOf(origin), account.address)).toBe(0n);
     expect(await nativeOf(origin, account.address)).toBe(0n);
 
-    // The app: what was set aside is paid or given back, and what is gone from its balance was paid, each unit for this request.
+    // The app: what was set aside is paid or given back, and what is gone from its balance was paid, each
+    // unit for this request.
     const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
     await expect
       .poll(contexts, { timeout: 60_000 })
@@ -104,7 +105,8 @@ for (const [kind, create] of Object.entries(kinds))
       ),
     ).toBe(-charged);
 
-    // The house: the executor spent gas and nothing else, the solver paid what arrived, the depository has the deposit.
+    // The house: the executor spent gas and nothing else, the solver paid what arrived, the depository has
+    // the deposit.
     const spentWei = await gasOf(end?.inTxHashes);
     expect(before.executorWei - after.executorWei).toBe(spentWei);
     expect(after.executorElsewhereWei).toBe(before.executorElsewhereWei);
@@ -142,7 +144,10 @@ test("without a sponsor the quoted output pays for the gas: the same account get
   expect((await books()).appBalance).toBe(before.appBalance);
 });
 
-/** What is paid with, and how much of it: by authorisation, by permit, and through Permit2 after a swap was signed with it. */
+/**
+ * What is paid with, and how much of it: by authorisation, by permit, and through Permit2 after a swap was
+ * signed with it.
+ */
 const signedFor = [
   ["USDC", parseUnits("25", 6), "eip3009"],
   ["TST", parseUnits("50", 18), "eip2612"],
@@ -309,7 +314,10 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Every account that a sponsored bridge touches, read from the chains; the app balance as the service tells it. */
+/**
+ * Every account that a sponsored bridge touches, read from the chains; the app balance as the service tells
+ * it.
+ */
 async function books() {
   const [origin, destination] = chains();
   const [appBalance, executorWei, executorElsewhereWei, solverUsdc, depositoryUsdc] = await Promise.all([

@@ -101,8 +101,8 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
   if (quote === undefined)
     return async () => await Promise.resolve({ end: "unsold", money: "with the user" });
   const { hash } = await wallet.carryOut(flow.half === true ? halved(quote) : quote);
-  // An answer that the node cannot be read, or does not know the transaction yet, changes nothing: the deposit is found
-  // without the report.
+  // An answer that the node cannot be read, or does not know the transaction yet, changes nothing: the
+  // deposit is found without the report.
   if (flow.isReported === true)
     await world.api.index({ chainId: origin.id, txHash: hash }).catch((error: unknown) => {
       if (!/: (?:503|404) /.test(String(error))) orLater(error);

@@ -44,7 +44,10 @@ beforeAll(async () => {
   await blocksPass(3);
 });
 
-/** Until the chain of the deposit has grown by so many blocks: a young deposit is not final, and the page asks at once. */
+/**
+ * Until the chain of the deposit has grown by so many blocks: a young deposit is not final, and the page asks
+ * at once.
+ */
 async function blocksPass(count: number): Promise<void> {
   const rpcUrl = system.endpoints.chains.find(({ id }) => id === 72100117)?.rpcUrl;
   if (rpcUrl === undefined) throw new Error("the system has no chain local-a");

@@ -16,7 +16,10 @@ export interface Pair {
   asked(tradeType: TradeType): bigint;
 }
 
-/** Native coin, its token, two that the solver holds, and one that leads to the others over one shallow pool: about five dollars of each. */
+/**
+ * Native coin, its token, two that the solver holds, and one that leads to the others over one shallow pool:
+ * about five dollars of each.
+ */
 const worth: Readonly<Record<string, string>> = {
   ETH: "0.002",
   USDC: "5",
@@ -25,7 +28,10 @@ const worth: Readonly<Record<string, string>> = {
   ODD: "1.25",
 };
 
-/** Every ordered pair of the currencies, from each chain to each: those of one chain with itself too, where a currency is sent as it is. */
+/**
+ * Every ordered pair of the currencies, from each chain to each: those of one chain with itself too, where a
+ * currency is sent as it is.
+ */
 export function everyPair(chains: readonly Chain[]): Pair[] {
   const pairs: Pair[] = [];
   for (const origin of chains)

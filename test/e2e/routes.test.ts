@@ -5,8 +5,10 @@ import { createClient, createWallet, type Chain, type Wallet } from "./client.ts
 import { currenciesOf } from "./route-pairs.ts";
 
 /**
- * Every ordered pair of the native coin, its token, a stable coin, a token with 18 decimals and one that has a single shallow pool: between two chains in both directions and on one
- * chain, with all three trade types, by the public interface alone. All of them under way at once, so that prices and pools move while users decide.
+ * Every ordered pair of the native coin, its token, a stable coin, a token with 18 decimals and one that has
+ * a single shallow pool: between two chains in both directions and on one chain, with all three trade types,
+ * by the public interface alone. All of them under way at once, so that prices and pools move while users
+ * decide.
  */
 
 let system: System;

@@ -4,11 +4,14 @@ import { promisify } from "node:util";
 import { repositoryRoot } from "@causeway/localnet";
 import { expect, test } from "vitest";
 
-// `npm start` as a supervisor has it: only npm's own process is known, and whatever ends it must end everything.
+// `npm start` as a supervisor has it: only npm's own process is known, and whatever ends it must end
+// everything.
 
 const portBase = 28_500;
 
-/** npm as a user's shell runs it: without the tools of the workspace in the path, and not inside another npm. */
+/**
+ * npm as a user's shell runs it: without the tools of the workspace in the path, and not inside another npm.
+ */
 function userEnvironment(): NodeJS.ProcessEnv {
   const path = (process.env["PATH"] ?? "")
     .split(delimiter)
@@ -77,7 +80,8 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     const { pid, output } = await startNpm();
     const tree = await treeOf(pid);
     try {
-      // npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an oracle at least.
+      // npm, the bootstrap, the local system, three nodes, Postgres, Redis, API, worker and an oracle at
+      // least.
       expect(tree.length, output()).toBeGreaterThan(10);
       const { headers } = await fetch(`http://127.0.0.1:${portBase}/chains`);
       expect(headers.get("ratelimit-limit"), "RATE_LIMITS=on was not set").toBe("120");

@@ -19,14 +19,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type Quote, type Status } from "./client.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
 
-// A thousand calls at once, most of them duplicates, on two API processes and two workers that are killed now and then, from a balance that does not suffice.
+// A thousand calls at once, most of them duplicates, on two API processes and two workers that are killed now
+// and then, from a balance that does not suffice.
 
 const CALLS = 1_000;
 const AT_ONCE = 120;
 const EXECUTIONS = 220;
 const FAST_FILLS = 60;
 const UNKEYED = 40;
-/** Balances of two apps: the first bears its executions and not all of its fast fills, the second not even its executions. */
+/**
+ * Balances of two apps: the first bears its executions and not all of its fast fills, the second not even its
+ * executions.
+ */
 const BALANCES = { rich: parseUnits("45", 6), poor: parseUnits("1", 6) };
 const FILL = parseUnits("1", 6);
 
@@ -160,7 +164,9 @@ function apiUrl(index: number): string {
   return api.url;
 }
 
-/** Has Multicall3 call the receiver, which emits the id: an event for each time that the call really happened. */
+/**
+ * Has Multicall3 call the receiver, which emits the id: an event for each time that the call really happened.
+ */
 function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
   const data = encodeFunctionData({
@@ -224,7 +230,10 @@ async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
   return answers;
 }
 
-/** As a careful client does: what got no answer is asked again under the same key, by the other process; without a key nobody knows, and it is left. */
+/**
+ * As a careful client does: what got no answer is asked again under the same key, by the other process;
+ * without a key nobody knows, and it is left.
+ */
 async function send(call: Call, first: number): Promise<Answered | undefined> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -319,7 +328,8 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
       expect(happened(id)).toBeLessThanOrEqual(4);
     }
   }
-  // Whatever happened is a request that somebody was told of, or whose answer was lost, and each is charged once.
+  // Whatever happened is a request that somebody was told of, or whose answer was lost, and each is charged
+  // once.
   expect(await count("select count(*) as n from ledger_movements where context = 'pay-fees'")).toBe(
     logs.length,
   );

@@ -25,8 +25,10 @@ const ASK_EVERY_MS = 200;
 const COMPARISONS = 30;
 
 /**
- * Quotes a pair and carries it out as any client would, to a recipient that nobody ever paid. Meanwhile the user must do nothing else.
- * @throws NotAsPromised when the quote is not true, the input of an output is not the least, or what was delivered or taken is not what was promised
+ * Quotes a pair and carries it out as any client would, to a recipient that nobody ever paid. Meanwhile the
+ * user must do nothing else.
+ * @throws NotAsPromised when the quote is not true, the input of an output is not the least, or what was
+ * delivered or taken is not what was promised
  */
 export async function travel(
   api: Client,
@@ -74,7 +76,8 @@ export async function travel(
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
-  // Whoever buys an exact output himself pays what it costs by then, within what he approved; all others pay what they were told.
+  // Whoever buys an exact output himself pays what it costs by then, within what he approved; all others pay
+  // what they were told.
   const most = isOwnPurchase(quote, tradeType) ? mostTaken(quote) : amountIn;
   expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
   if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
@@ -122,7 +125,10 @@ function expectTrue(
   return { amountIn, amountOut, minimum };
 }
 
-/** One unit less of the input buys less than what is asked for, and the input itself buys it: by questions between which nothing changed. */
+/**
+ * One unit less of the input buys less than what is asked for, and the input itself buys it: by questions
+ * between which nothing changed.
+ */
 async function expectLeastInput(
   ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
   tradeType: TradeType,

@@ -1,7 +1,10 @@
 import type { Hex, Hex32 } from "@causeway/domain";
 import { createHash, randomBytes } from "node:crypto";
 
-/** How a chain keeps one payment from counting twice: by a time after which bytes never count, or by coins that are spent once. */
+/**
+ * How a chain keeps one payment from counting twice: by a time after which bytes never count, or by coins
+ * that are spent once.
+ */
 export type FakeRailKind = "expiring" | "coins";
 
 /** A transfer into the solver's account. */
@@ -72,8 +75,8 @@ export function fakeTransaction(raw: Hex): FakeTransaction {
 }
 
 /**
- * A small chain with one account of interest, the solver's: blocks come when the test mines them, blocks that are not final yet may be taken back, and nothing counts twice. All clients of
- * one chain see the same.
+ * A small chain with one account of interest, the solver's: blocks come when the test mines them, blocks that
+ * are not final yet may be taken back, and nothing counts twice. All clients of one chain see the same.
  */
 export class FakeRailChain {
   readonly kind: FakeRailKind;
@@ -153,7 +156,11 @@ export class FakeRailChain {
     this.mine(1 + Number(FINAL_DEPTH));
   }
 
-  /** Replaces the newest blocks by as many empty ones; what was in them is in no pool any more. @throws RangeError for final ones */
+  /**
+   * Replaces the newest blocks by as many empty ones; what was in them is in no pool any more.
+   *
+   * @throws RangeError for final ones
+   */
   reorg(depth: number): void {
     if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks are not taken back");
     this.#blocks.splice(-depth, depth);

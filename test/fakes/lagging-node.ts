@@ -16,7 +16,8 @@ const numberOf = (entry: { readonly blockNumber?: string; readonly number?: stri
   BigInt(entry?.blockNumber ?? entry?.number ?? 0);
 
 /**
- * An address with two nodes behind it: one is honest, the other lags by `blocks`; each HTTP request that carries one of its questions goes to the one that `isLagging` says.
+ * An address with two nodes behind it: one is honest, the other lags by `blocks`; each HTTP request that
+ * carries one of its questions goes to the one that `isLagging` says.
  */
 export function laggingNode(
   honest: RpcTransport,

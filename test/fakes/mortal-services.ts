@@ -22,10 +22,12 @@ export interface MortalServices extends WorkerServices {
 }
 
 /**
- * The services of one process that dies at a chosen moment: before any act towards the world (a read, a statement of a transaction, its commit, a signature, a
- * call of a node), and after those that leave a trace, when it is done and the process never learns of it.
+ * The services of one process that dies at a chosen moment: before any act towards the world (a read, a
+ * statement of a transaction, its commit, a signature, a call of a node), and after those that leave a trace,
+ * when it is done and the process never learns of it.
  *
- * @param dieAt index of the moment, or which one it is by its name; undefined = lives for ever and only counts
+ * @param dieAt index of the moment, or which one it is by its name; undefined = lives for ever and only
+ * counts
  */
 export function mortalServices(
   services: WorkerServices,

@@ -33,7 +33,10 @@ export const poolCall = (
 ): Hex =>
   `0x${Buffer.from(`${kind} ${amountIn} ${amountOut} ${limit} ${recipient}`, "utf8").toString("hex")}`;
 
-/** Constant-product pairs, and every path through at most `maxHops` of them. `later`: they answer over a network. */
+/**
+ * Constant-product pairs, and every path through at most `maxHops` of them. `later`: they answer over a
+ * network.
+ */
 export function pairLiquidity(
   pairs: readonly FakePair[],
   { later = false, fails }: { readonly later?: boolean; readonly fails?: () => Error | undefined } = {},

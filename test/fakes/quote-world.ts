@@ -10,7 +10,10 @@ import { walletNonces } from "../../apps/api/src/usecases/rails/wallet-nonces.ts
 import { pairLiquidity } from "./pair-liquidity.ts";
 import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";
 
-/** A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything in memory. */
+/**
+ * A world for tests and measurements of quotes: two chains with ETH, WETH, USDC and a rare token, everything
+ * in memory.
+ */
 
 const USD = 10n ** 18n;
 export const user: Address = "0x1111111111111111111111111111111111111111";
@@ -36,7 +39,10 @@ export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 export const PAIRS = "pairs";
 export const SMALL_PAIRS = "small-pairs";
 
-/** What tokens are exchanged in: WETH at $2000, the locked token at $5, the foreign one at a cent; a smaller market beside it. */
+/**
+ * What tokens are exchanged in: WETH at $2000, the locked token at $5, the foreign one at a cent; a smaller
+ * market beside it.
+ */
 export function market(): FakePair[] {
   return [ORIGIN, DESTINATION].flatMap((chainId) => {
     const pair = (source: string, a: Address, b: Address, inA: bigint, inB: bigint): FakePair => ({

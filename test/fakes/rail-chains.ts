@@ -57,7 +57,10 @@ function currency(
   };
 }
 
-/** A chain of that kind with its usual currencies: coin and USDC on Solana, coin on Bitcoin, USDC of perps and of spot on the exchange. */
+/**
+ * A chain of that kind with its usual currencies: coin and USDC on Solana, coin on Bitcoin, USDC of perps and
+ * of spot on the exchange.
+ */
 export function aRailChain(vmType: RailVm, overrides: Partial<RailChain> = {}): RailChain {
   const natives = {
     svm: currency("svm", solana.native, ["sol", "SOL", 9], "solana"),

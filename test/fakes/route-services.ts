@@ -17,7 +17,10 @@ export const A_TX_HASH = `0x${"b2".repeat(32)}` as const;
 const ACCOUNT = `0x${"c3".repeat(20)}` as const;
 const HASH = `0x${"d4".repeat(32)}`;
 
-/** Use cases that remember nothing and answer with complete, well-formed examples. For tests of the routes and for measuring them. */
+/**
+ * Use cases that remember nothing and answer with complete, well-formed examples. For tests of the routes and
+ * for measuring them.
+ */
 export function fakeRouteServices(overrides: Partial<RouteServices> = {}): RouteServices {
   const chains: ChainsAnswer = { chains: [] };
   return {

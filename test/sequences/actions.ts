@@ -22,7 +22,10 @@ import { FIRST_CONFIGURATION, OUR_KEYS } from "./keys.ts";
 import { isDeath } from "../fakes/mortal-services.ts";
 import { TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
 
-/** Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it fails. */
+/**
+ * Everything that can happen in a sequence, as plain data: a sequence is a list of these, printed when it
+ * fails.
+ */
 
 const assets = ["usdc", "eth", "tst", "weth", "odd"] as const;
 /** What is traded for USDC in a pair. */
@@ -316,7 +319,10 @@ const weights: Readonly<Record<Action["kind"], number>> = {
   twoWorkers: 1,
 };
 
-/** What a run may have its focus on, by name: kinds of actions, and what quotes, payments and reorgs choose from. */
+/**
+ * What a run may have its focus on, by name: kinds of actions, and what quotes, payments and reorgs choose
+ * from.
+ */
 export const focusNames: readonly string[] = [
   ...Object.keys(weights),
   ...[extras, payments, recipients, assets, fates, ruleChanges, currencyLists, troubles].flat(),
@@ -370,7 +376,10 @@ function keyOf(world: SequenceWorld, app: number): ApiKeyIdentity | undefined {
 
 export type Outcome = "done" | "refused" | "skipped";
 
-/** Carries one action out. Refusals of the service are outcomes; anything else it throws is an error of the test. */
+/**
+ * Carries one action out. Refusals of the service are outcomes; anything else it throws is an error of the
+ * test.
+ */
 export async function perform(world: SequenceWorld, action: Action): Promise<Outcome> {
   switch (action.kind) {
     case "quote":
@@ -381,7 +390,8 @@ export async function perform(world: SequenceWorld, action: Action): Promise<Out
       await world.round(action.count);
       return "done";
     case "wait":
-      // Chains and workers do not stand still meanwhile: a block may leave out a new transaction, and the next one takes it.
+      // Chains and workers do not stand still meanwhile: a block may leave out a new transaction, and the
+      // next one takes it.
       await world.round(2);
       world.forward(action.seconds * 1000);
       await world.act();
@@ -736,7 +746,8 @@ function callOf(
       };
     }
     case "deposit": {
-      // The quote's own step; the executor has none of the tokens, so that only what fails or costs nothing goes through.
+      // The quote's own step; the executor has none of the tokens, so that only what fails or costs nothing
+      // goes through.
       if (quoted === undefined) return undefined;
       const [step] = transactionsOf(quoted.answer.steps);
       if (step === undefined) return undefined;

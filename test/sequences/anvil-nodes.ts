@@ -80,7 +80,8 @@ async function startNode({ liquidity: _, ...described }: Chain, startMs: number)
   const client = createLocalClient(node);
   // Fees of the deployment would be part of the fee history otherwise.
   await client.mine({ blocks: FEE_HISTORY_BLOCKS });
-  // As in memory, a sequence begins after a block with an odd number: some of the contracts below distinguish them.
+  // As in memory, a sequence begins after a block with an odd number: some of the contracts below distinguish
+  // them.
   if ((await client.getBlockNumber()) % 2n === 0n) await client.mine({ blocks: 1 });
   for (const [address, bytecode] of codes) await client.setCode({ address, bytecode });
   const transport = createRpcTransport({ url: node.url });

@@ -108,7 +108,8 @@ export function openBooks(world: SequenceWorld): Books {
         apps
           .filter((one) => one.isIn === isIn)
           .reduce((sum, { hash, at }) => sum + receivedUsd(hash, at), 0n);
-      // Beyond its top-ups an app has only what deposits brought beyond their fills: its fees, and the surplus of fast fills.
+      // Beyond its top-ups an app has only what deposits brought beyond their fills: its fees, and the
+      // surplus of fast fills.
       if (exposed.size === 0 && ofApps(false) > ofApps(true) + leftUsd + ONE_CENT)
         found.push(
           `apps took ${inDollars(ofApps(false))} out, but put ${inDollars(ofApps(true))} in and can have earned ${inDollars(leftUsd)}`,
@@ -143,7 +144,10 @@ function groupsOf({ terms, deposits, payments }: Facts): ReadonlyMap<string, Gro
   return groups;
 }
 
-/** One fill may precede its deposit; every further one needs money of its own: a deposit, or as much at the deposit address as its request asked for. */
+/**
+ * One fill may precede its deposit; every further one needs money of its own: a deposit, or as much at the
+ * deposit address as its request asked for.
+ */
 function paidTwice(world: SequenceWorld, name: string, { deposits, payments }: Group): string[] {
   const fills = payments.filter(isToRecipient);
   const requests = new Set(fills.map(({ terms }) => terms.requestId));
@@ -161,7 +165,10 @@ function standsAtAddress(world: SequenceWorld, { terms }: OnChainPayment): boole
   return memory.balance(origin.currency, depositAddress.address) >= origin.amount;
 }
 
-/** In units: what goes back is no more than what was deposited and did not earn a fill that its own user paid for. */
+/**
+ * In units: what goes back is no more than what was deposited and did not earn a fill that its own user paid
+ * for.
+ */
 function refundedTooMuch(
   name: string,
   { deposits, payments }: Group,
@@ -176,7 +183,8 @@ function refundedTooMuch(
     }
     return sums;
   };
-  // A deposit that is not the user's goes back although there is a fill: the app that vouched for the fill pays for it.
+  // A deposit that is not the user's goes back although there is a fill: the app that vouched for the fill
+  // pays for it.
   const filled = new Set(
     settled
       .filter(({ kind, payment }) => kind === "fill" && !charged.has(payment.terms.requestId))

@@ -34,7 +34,10 @@ export interface SequenceReport {
 /** Actions of one sequence, at most. */
 const MAX_ACTIONS = 12;
 
-/** Runs random sequences one after the other until one breaks an invariant, and looks for the shortest that still does. */
+/**
+ * Runs random sequences one after the other until one breaks an invariant, and looks for the shortest that
+ * still does.
+ */
 export async function checkSequences(
   home: SequenceHome,
   { runs, seed, path, focus = [], timeLimitMs, onRun }: SequenceOptions,
@@ -42,7 +45,8 @@ export async function checkSequences(
   const endMs = performance.now() + (timeLimitMs ?? Number.POSITIVE_INFINITY);
   let ran = 0;
   const property = fc.asyncProperty(sequences(MAX_ACTIONS, new Set(focus)), async (actions) => {
-    // On a busy machine one sequence may take longer than the limit; it is still the proof that was asked for.
+    // On a busy machine one sequence may take longer than the limit; it is still the proof that was asked
+    // for.
     if (ran > 0 && performance.now() > endMs) return;
     ran++;
     await runSequence(home, actions);

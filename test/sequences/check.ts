@@ -33,8 +33,10 @@ function truthOf({ deposits, payments }: Facts, terms: RequestTerms): Truth {
 }
 
 /**
- * Statements about statuses that the chains contradict; empty when all are true. Call when nothing waits to be read.
- * @param exposed orders that lost a confirmed deposit by a reorg: what was said of it stands, and the operator is alarmed
+ * Statements about statuses that the chains contradict; empty when all are true. Call when nothing waits to
+ * be read.
+ * @param exposed orders that lost a confirmed deposit by a reorg: what was said of it stands, and the
+ * operator is alarmed
  */
 export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const facts = await readFacts(world);
@@ -68,8 +70,8 @@ export async function falseStatuses(world: SequenceWorld, exposed: ReadonlySet<s
 }
 
 /**
- * Requests whose user would deposit a second time, although the service has read the block of the first deposit. True after every
- * action, so it can be asked while anything is under way.
+ * Requests whose user would deposit a second time, although the service has read the block of the first
+ * deposit. True after every action, so it can be asked while anything is under way.
  */
 export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<string>): Promise<string[]> {
   const { rows } = await world.pool.query<{ chain_id: number; block_number: number; block_hash: string }>(
@@ -103,7 +105,10 @@ export async function secondDeposits(world: SequenceWorld, exposed: ReadonlySet<
   );
 }
 
-/** Money of a listed currency that stands at an address belongs to somebody, and the newest request there has to say so. */
+/**
+ * Money of a listed currency that stands at an address belongs to somebody, and the newest request there has
+ * to say so.
+ */
 function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, status: StatusView): string[] {
   const at = terms.depositAddress?.address;
   if (at === undefined || fills.length > 0 || refunds.length > 0) return [];
@@ -114,7 +119,10 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   return [`${held} units stand at the deposit address`];
 }
 
-/** A payment on one chain by the user: a success needs a transaction that carries the request's id and succeeded. */
+/**
+ * A payment on one chain by the user: a success needs a transaction that carries the request's id and
+ * succeeded.
+ */
 function falseSend(world: SequenceWorld, { requestId, origin }: RequestTerms, status: StatusView): string[] {
   const { memory } = world.chainOf(origin.chainId);
   const paid = memory.blocks
@@ -142,9 +150,10 @@ export async function strayedSweeps(world: SequenceWorld): Promise<string[]> {
 }
 
 /**
- * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the user, and the request
- * waits on. What was agreed, and what the user's own account or the service sent, is the request's deposit; but for dust, which does
- * not end a request that an app vouches for, and is not worth returning.
+ * Anybody can deposit any sum in the user's name, also by a sweep of a strict address: it goes back to the
+ * user, and the request waits on. What was agreed, and what the user's own account or the service sent, is
+ * the request's deposit; but for dust, which does not end a request that an app vouches for, and is not worth
+ * returning.
  */
 function speaksForRequest(
   world: SequenceWorld,
@@ -163,7 +172,9 @@ const isDust = (
   { chain, deposit }: Pick<OnChainDeposit, "chain" | "deposit">,
 ): boolean => valueOf(world, chain.chain.id, deposit.currency, deposit.amount) < DUST_USD;
 
-/** Deposits that speak for the request and lie in the depository; those of one currency go back in any order. */
+/**
+ * Deposits that speak for the request and lie in the depository; those of one currency go back in any order.
+ */
 function unreturnedOwn(world: SequenceWorld, { terms, deposits, refunds }: Truth): readonly OnChainDeposit[] {
   const own = deposits.filter((one) => speaksForRequest(world, terms, one));
   const returnable = deposits.filter((one) => own.includes(one) || !isDust(world, one));

@@ -6,7 +6,9 @@ import type { SequenceHome } from "./world.ts";
 
 const EMPTIED_PER_VACUUM = 20;
 
-/** A database and two chains that one process uses for one sequence after the other. Closing it closes both. */
+/**
+ * A database and two chains that one process uses for one sequence after the other. Closing it closes both.
+ */
 export async function openHome(
   serverUrl: string,
   template: string,

@@ -7,8 +7,9 @@ import { OPERATORS, OUR_KEYS, SOLVERS } from "./keys.ts";
 import type { SequenceWorld, WorldChain } from "./world.ts";
 
 /**
- * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read from the chains, and what the
- * hub owes follows from the rule by which oracles attest, written down here a second time.
+ * The test's own books. They know nothing of the service's decisions: what was paid and deposited is read
+ * from the chains, and what the hub owes follows from the rule by which oracles attest, written down here a
+ * second time.
  */
 
 /** Of a transaction: when and where. */
@@ -127,7 +128,10 @@ function transferred(
     : [{ id: `0x${input.slice(-64)}`, depositor: from, currency: to, amount: sent.amount }];
 }
 
-/** By transaction of a payment, the transaction of the deposit that the service presents to the oracles with it: of several it is free to choose. */
+/**
+ * By transaction of a payment, the transaction of the deposit that the service presents to the oracles with
+ * it: of several it is free to choose.
+ */
 async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex>> {
   const { rows } = await world.pool.query<{ payment: Hex; deposit: Hex }>(
     `select a.tx_hash as payment, d.tx_hash as deposit
@@ -139,7 +143,8 @@ async function readPresented(world: SequenceWorld): Promise<ReadonlyMap<Hex, Hex
 }
 
 /**
- * Each payment settles one deposit and each deposit is settled by one payment: a fill the one that it is presented with, a refund the smallest that it can be for.
+ * Each payment settles one deposit and each deposit is settled by one payment: a fill the one that it is
+ * presented with, a refund the smallest that it can be for.
  */
 function settle(
   world: SequenceWorld,
@@ -187,7 +192,10 @@ function isOwnInput({ inputs }: Order, { chain, deposit }: OnChainDeposit): bool
   return input?.payment.chainId === chain.chain.name && input.payment.currency === deposit.currency;
 }
 
-/** Oracles attest a payment with the signature of the solver that its order names; a lost key signs for what was paid before. */
+/**
+ * Oracles attest a payment with the signature of the solver that its order names; a lost key signs for what
+ * was paid before.
+ */
 function signs({ lostSolvers }: SequenceWorld, solver: Hex, { timestamp }: OnChainPayment): boolean {
   const own = SOLVERS.find((one) => one === solver);
   return own !== undefined && timestamp <= (lostSolvers.get(own) ?? Number.MAX_SAFE_INTEGER);
@@ -246,7 +254,10 @@ export function worthOf(world: SequenceWorld, holders: readonly Address[]): bigi
   return sum;
 }
 
-/** What the service owes the wallets of apps beyond what they vouch with, and what it may still charge them for. */
+/**
+ * What the service owes the wallets of apps beyond what they vouch with, and what it may still charge them
+ * for.
+ */
 async function owedToApps(world: SequenceWorld): Promise<bigint> {
   const { rows } = await world.pool.query<{
     wallet: Address;
@@ -311,8 +322,9 @@ export interface Exposed {
 }
 
 /**
- * Deposits and top-ups that a reorg of `depth` blocks takes although they have the confirmations that the configuration asks for. It says that such money may be
- * paid out: what a deeper reorg takes is the documented risk of confirmation tiers (and of the confirmations of top-ups).
+ * Deposits and top-ups that a reorg of `depth` blocks takes although they have the confirmations that the
+ * configuration asks for. It says that such money may be paid out: what a deeper reorg takes is the
+ * documented risk of confirmation tiers (and of the confirmations of top-ups).
  */
 export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number): Promise<Exposed[]> {
   const one = world.chains[at];
@@ -363,7 +375,10 @@ export async function exposedTo(world: SequenceWorld, at: 0 | 1, depth: number):
   return exposed;
 }
 
-/** Whether the exposed money stands on its chain: a transaction that is mined again may move another sum, if it moves whatever lies at an address. */
+/**
+ * Whether the exposed money stands on its chain: a transaction that is mined again may move another sum, if
+ * it moves whatever lies at an address.
+ */
 export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean => {
   const again = chain.memory.mined(mined.transaction.hash);
   return (
@@ -372,7 +387,10 @@ export const isOnChain = ({ chain, mined, currency, amount }: Exposed): boolean 
   );
 };
 
-/** Whether the deposit is the exposed one made again: the same sum for the same order, in a transaction that came later. */
+/**
+ * Whether the deposit is the exposed one made again: the same sum for the same order, in a transaction that
+ * came later.
+ */
 export const isAgain = (exposed: Exposed, { chain, deposit, mined }: OnChainDeposit): boolean =>
   chain === exposed.chain &&
   deposit.id === exposed.orderId &&

@@ -31,7 +31,10 @@ export interface MemoryChain extends Omit<SequenceChain, "connect"> {
   readonly baseFeePerGas: bigint;
   add(transaction: ChainTransaction): void;
   setCell(key: string, value: bigint): void;
-  /** Runs a call on a copy of the newest state, as part of the newest block: nodes do not simulate the next one. */
+  /**
+   * Runs a call on a copy of the newest state, as part of the newest block: nodes do not simulate the next
+   * one.
+   */
   try(frame: Frame): { readonly run: Execution; readonly reverted: string | undefined; readonly output: Hex };
   blockByHash(hash: Hex): MemoryBlock | undefined;
 }
@@ -137,7 +140,9 @@ export function memoryChain(chain: Chain): MemoryChain {
     };
   };
 
-  /** What is signed for the next block may be mined in the one after: every other transaction, by its hash. */
+  /**
+   * What is signed for the next block may be mined in the one after: every other transaction, by its hash.
+   */
   const isUnderWay = ({ hash }: ChainTransaction): boolean =>
     BigInt(hash) % 2n === 1n && heardAt.get(hash) === tipOf().number;
 
@@ -149,7 +154,8 @@ export function memoryChain(chain: Chain): MemoryChain {
     const timestamp = wanted > tip.timestamp ? wanted : tip.timestamp + 1n;
     const cells: Cells = new Map(tip.after);
     const transactions: MinedTransaction[] = [];
-    // A replacement that is under way holds up what it replaces: a process that gave a payment up is not outrun by it.
+    // A replacement that is under way holds up what it replaces: a process that gave a payment up is not
+    // outrun by it.
     const underWay = new Set<string>();
     // Each pass takes what has its turn; a transaction may wait for one that stands behind it in the pool.
     for (let taken = true; taken;) {
@@ -259,7 +265,11 @@ function byOffer(a: ChainTransaction, b: ChainTransaction): number {
   return a.maxFeePerGas > b.maxFeePerGas ? -1 : 1;
 }
 
-/** The transaction in signed bytes; its sender is found by the signature. @throws when nobody of this world signed it */
+/**
+ * The transaction in signed bytes; its sender is found by the signature.
+ *
+ * @throws when nobody of this world signed it
+ */
 export function readSigned(raw: Hex): ChainTransaction & { readonly chainId: number } {
   const parsed = parseTransaction(raw);
   if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modelled`);

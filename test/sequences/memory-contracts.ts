@@ -17,7 +17,10 @@ import {
   type Execution,
 } from "./memory-evm.ts";
 
-/** The system's contracts as far as money moves through them, with the same rules and events as the Solidity sources. */
+/**
+ * The system's contracts as far as money moves through them, with the same rules and events as the Solidity
+ * sources.
+ */
 
 const selectors = {
   transfer: "0xa9059cbb",

@@ -5,7 +5,10 @@ import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/s
 import { NATIVE, Reverted, lower, word, type Contract } from "./memory-evm.ts";
 import type { SequenceChain } from "./sequence-chain.ts";
 
-/** An exchange of constant-product pairs, each of USDC and another token, and the source of liquidity that reads its newest state. */
+/**
+ * An exchange of constant-product pairs, each of USDC and another token, and the source of liquidity that
+ * reads its newest state.
+ */
 
 const abi = parseAbi([
   "function swap(bool exactIn, address[] path, uint256 amount, uint256 limit, address to) returns (uint256)",

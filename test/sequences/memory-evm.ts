@@ -4,8 +4,9 @@ import type { Address, Hex } from "@causeway/domain";
 import { concat, pad, toHex } from "viem";
 
 /**
- * A state machine of accounts, tokens and a few contracts, written by hand. It executes the calls that users and the service
- * really send, with the same logs, and records money movements as plain facts for the test's own accounting.
+ * A state machine of accounts, tokens and a few contracts, written by hand. It executes the calls that users
+ * and the service really send, with the same logs, and records money movements as plain facts for the test's
+ * own accounting.
  */
 
 /** Balances, allowances, nonces and flags by text key; copied whole for snapshots. */
@@ -179,7 +180,10 @@ export const allowanceKey = (token: Address, owner: Address, spender: Address): 
   `allowance:${token}:${owner}:${spender}`;
 export const nonceKey = (account: Address): string => `nonce:${account}`;
 
-/** Words of calldata after the selector; missing ones read as zero, as in Solidity's reading of short data they would revert. */
+/**
+ * Words of calldata after the selector; missing ones read as zero, as in Solidity's reading of short data
+ * they would revert.
+ */
 export function argument(data: Hex, index: number): bigint {
   const digits = data.slice(10 + 64 * index, 74 + 64 * index);
   if (digits.length < 64) throw new Reverted("calldata is too short");

@@ -9,7 +9,10 @@ import { NATIVE, balanceKey } from "./memory-evm.ts";
 import { depositsMade, nativeMovements, receiptOf, tokenMovements, transactionOf } from "./mirrored-facts.ts";
 import type { ChainTransaction, MinedTransaction, SequenceBlock, SequenceChain } from "./sequence-chain.ts";
 
-/** A real node, with a copy of what it mined in memory, so that the books can read it synchronously. The service asks the node itself. */
+/**
+ * A real node, with a copy of what it mined in memory, so that the books can read it synchronously. The
+ * service asks the node itself.
+ */
 
 interface MirroredBlock extends SequenceBlock {
   /** By currency and holder, after the block; who is missing has nothing. */
@@ -93,7 +96,11 @@ export async function mirroredChain(
         });
   };
 
-  /** What movements and fees make of the balances, compared with the node's own. @throws when the books miss a movement */
+  /**
+   * What movements and fees make of the balances, compared with the node's own.
+   *
+   * @throws when the books miss a movement
+   */
   const balancesAfter = async (
     before: ReadonlyMap<string, bigint>,
     transactions: readonly MinedTransaction[],

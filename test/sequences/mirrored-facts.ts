@@ -10,7 +10,10 @@ import type { Transaction, TransactionReceipt } from "viem";
 import { NATIVE, lower, type DepositMade, type Movement } from "./memory-evm.ts";
 import type { ChainTransaction } from "./sequence-chain.ts";
 
-/** What a real node says of a transaction, as plain facts. Written apart from the service's own readers, whose errors it must not share. */
+/**
+ * What a real node says of a transaction, as plain facts. Written apart from the service's own readers, whose
+ * errors it must not share.
+ */
 
 export function transactionOf(read: Transaction): ChainTransaction {
   const { to, maxFeePerGas, maxPriorityFeePerGas } = read;

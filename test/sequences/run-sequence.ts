@@ -153,7 +153,10 @@ class Run {
     if (found.length > 0) throw new Violation(`${when}:\n  ${found.join("\n  ")}`);
   }
 
-  /** What reorgs took for good: a deposit that came again since, in whatever transaction, and is settled pays for what was paid for the first. */
+  /**
+   * What reorgs took for good: a deposit that came again since, in whatever transaction, and is settled pays
+   * for what was paid for the first.
+   */
   private lost({ settled }: Facts): readonly Exposed[] {
     const taken = new Set<OnChainDeposit>();
     return this.exposed.filter((one) => {
@@ -233,7 +236,10 @@ class Run {
   }
 }
 
-/** Gas may rise while an executed call waits for its block. An app pays what was set aside for it; the rest is the operator's, who is alarmed. */
+/**
+ * Gas may rise while an executed call waits for its block. An app pays what was set aside for it; the rest is
+ * the operator's, who is alarmed.
+ */
 function overrunUsd(world: SequenceWorld): bigint {
   return world.events
     .of("execution_overrun")
@@ -247,8 +253,9 @@ async function isQuiet(world: SequenceWorld): Promise<boolean> {
   const read = new Set(cursors.rows.map(({ block_hash: hash }) => hash));
   if (!world.chains.every(({ memory }) => read.has(memory.tip.hash))) return false;
   const { rows } = await world.pool.query<{ open: number }>(
-    // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast fill. So is a top-up
-    // that has not been credited: the books count it with the solver, and not yet with the app.
+    // A refund that waits is under way too: until it is paid the books take its deposit for that of a fast
+    // fill. So is a top-up that has not been credited: the books count it with the solver, and not yet with
+    // the app.
     `select (select count(*) from slots where state = 'open')
        + (select count(*) from deposits where disposition = 'refund' and refund_state in ('none', 'sent') and canonical)
        + (select count(*) from app_top_ups where state = 'seen' and canonical) as open`,

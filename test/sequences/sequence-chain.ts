@@ -5,7 +5,10 @@ import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
 import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 
-/** A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain may have to ask a node. */
+/**
+ * A chain as the actions drive it and the books read it. Reads are synchronous; whatever changes the chain
+ * may have to ask a node.
+ */
 export interface SequenceChain {
   readonly chain: Chain;
   /** Canonical blocks; a block's number is its index. */
@@ -41,7 +44,9 @@ export type NodeKind = "memory" | "anvil";
 /** Where the two chains of each sequence come from. */
 export interface SequenceNodes {
   readonly kind: NodeKind;
-  /** @param fund gives everybody what they begin with; the state after it may be kept for further sequences */
+  /**
+   * @param fund gives everybody what they begin with; the state after it may be kept for further sequences
+   */
   start(fund: (chain: SequenceChain) => Promise<void>): Promise<readonly [SequenceChain, SequenceChain]>;
   signer(address: Address): Signer;
   /** Absent: nothing is swapped on these chains. */

@@ -33,7 +33,10 @@ import type { Configuration } from "./keys.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import type pg from "pg";
 
-/** One start of the service with one configuration, as `createContainer` builds it. Everything that it keeps in memory is here. */
+/**
+ * One start of the service with one configuration, as `createContainer` builds it. Everything that it keeps
+ * in memory is here.
+ */
 
 /** What outlives a start. */
 export interface Surroundings {

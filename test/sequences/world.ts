@@ -50,7 +50,10 @@ import type { Trouble } from "./troubles.ts";
 import type { SequenceChain, SequenceNodes } from "./sequence-chain.ts";
 import { startService, workerSide, type Surroundings, type WorkerSide } from "./service.ts";
 
-/** The real use cases on a real database and two chains in memory; time, randomness and ids come from the sequence alone. */
+/**
+ * The real use cases on a real database and two chains in memory; time, randomness and ids come from the
+ * sequence alone.
+ */
 
 export interface WorldChain {
   readonly memory: SequenceChain;
@@ -107,11 +110,17 @@ export interface SequenceWorld {
   act(workers?: 1 | 2): Promise<void>;
   /** Jobs that wait in the queue are lost, as with a queue that dies. */
   loseJobs(): Promise<void>;
-  /** The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then. */
+  /**
+   * The process dies at one of the next moments of that kind, if it gets there, whatever it is doing then.
+   */
   doom(death: Death): void;
   /** Begins again after a death; without one nothing happens. */
   recover(): Promise<void>;
-  /** The node of a chain gets into trouble until workers have looked so many times. @returns whether it can */
+  /**
+   * The node of a chain gets into trouble until workers have looked so many times.
+   *
+   * @returns whether it can
+   */
   trouble(chain: 0 | 1, trouble: Trouble, rounds: number): boolean;
   isTroubled(): boolean;
   /** Whether a node has hidden logs that may not have been found yet. */

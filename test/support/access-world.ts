@@ -27,7 +27,10 @@ const NATIVE = `0x${"00".repeat(20)}`;
 const WEBHOOK = `/webhooks/wh_${"w".repeat(16)}`;
 const allScopes: readonly ApiScope[] = ["quote", "execute", "fast-fill", "read"];
 
-/** Keys by their text. `no <scope>` has all other scopes; `no -` has none. `page` has the id of `own`, so that it asks for its own things too. */
+/**
+ * Keys by their text. `no <scope>` has all other scopes; `no -` has none. `page` has the id of `own`, so that
+ * it asks for its own things too.
+ */
 const keys: Readonly<Record<string, ApiKeyIdentity>> = {
   page: anApiKey({ id: OWN_ID, scopes: ["quote", "read"], origins: [PAGE] }),
   own: anApiKey({ id: OWN_ID, fundingAddress: WALLET }),
@@ -61,7 +64,10 @@ const authorization = {
   signatureChainId: 42161,
 };
 
-/** A request to each row of docs/ACCESS.md that needs more than its path. Access alone decides whether it is answered with 2xx. */
+/**
+ * A request to each row of docs/ACCESS.md that needs more than its path. Access alone decides whether it is
+ * answered with 2xx.
+ */
 export const examples: Readonly<Record<string, InjectOptions>> = {
   "GET /": { url: "/" },
   "GET /chains": { url: "/chains" },
@@ -164,7 +170,10 @@ export interface AccessWorld {
   readonly routes: ReadonlySet<string>;
 }
 
-/** The real server with every route there can be, on fakes in which the key `own` has a wallet, a webhook and a request. */
+/**
+ * The real server with every route there can be, on fakes in which the key `own` has a wallet, a webhook and
+ * a request.
+ */
 export async function startAccessWorld(): Promise<AccessWorld> {
   const routes = new Set<string>();
   const note = (message: unknown): void => {
@@ -218,7 +227,11 @@ const delivery: WebhookDelivery = {
   endedAtMs: 1,
 };
 
-/** What belongs to the key `own`. @throws ServiceError NOT_FOUND for another one, as the real store answers */
+/**
+ * What belongs to the key `own`.
+ *
+ * @throws ServiceError NOT_FOUND for another one, as the real store answers
+ */
 function ofOwner<T>(keyId: string, value: T): T {
   if (keyId !== OWN_ID) throw new ServiceError("NOT_FOUND", "Webhook or delivery not found");
   return value;

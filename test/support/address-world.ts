@@ -40,7 +40,11 @@ export interface AddressWorld extends EngineWorld {
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
   /** The requests whose money came through an address, the first one first. */
   requestsOf(at: Address): Promise<readonly RequestId[]>;
-  /** Rounds until everything that came to an address is final, with the clock going on. @throws after 30 rounds */
+  /**
+   * Rounds until everything that came to an address is final, with the clock going on.
+   *
+   * @throws after 30 rounds
+   */
   untilSettled(at: Address, sweeps: number): Promise<readonly RequestId[]>;
 }
 

@@ -2,7 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Address } from "@causeway/domain";
 
-/** Sells any token for another at its rates, and refuses what the real ones refuse: a wrong key or version, other methods, odd addresses and amounts, no taker. */
+/**
+ * Sells any token for another at its rates, and refuses what the real ones refuse: a wrong key or version,
+ * other methods, odd addresses and amounts, no taker.
+ */
 export interface AggregatorServer {
   readonly url: string;
   /** Paths of the questions that were asked, in order. */

@@ -1,7 +1,8 @@
 import type { Hex } from "@causeway/domain";
 
 /**
- * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts at everything else. For contracts that no compiler would make.
+ * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts at
+ * everything else. For contracts that no compiler would make.
  */
 export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {
   const entries = Object.entries(answers);

@@ -15,7 +15,10 @@ export interface Deviation {
   readonly id?: Hex;
 }
 
-/** A payment into the depository as wallets make it, with whatever the test wants to be wrong about it. Waits in the pool. */
+/**
+ * A payment into the depository as wallets make it, with whatever the test wants to be wrong about it. Waits
+ * in the pool.
+ */
 export async function deposit(
   chain: TestChain,
   from: LocalAccount,

@@ -66,8 +66,8 @@ export interface Agreed {
 }
 
 /**
- * The whole machine of deposits, fills and refunds on a real database and two real chains, moved step by step by the test instead of by
- * watchers, queues and timers.
+ * The whole machine of deposits, fills and refunds on a real database and two real chains, moved step by step
+ * by the test instead of by watchers, queues and timers.
  */
 export interface EngineWorld {
   readonly services: WorkerServices;
@@ -86,13 +86,19 @@ export interface EngineWorld {
   readonly usdc: Address;
   /** A fresh address that owns nothing. */
   anAddress(): Address;
-  /** @param asker id of the API key that asks, or the key itself, which may pay then; `instead` of the usual services */
+  /**
+   * @param asker id of the API key that asks, or the key itself, which may pay then; `instead` of the usual
+   * services
+   */
   quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
   /** Sends the steps of a quote to the pool of its chain; the hash is the last step's. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
   /** What a watcher does at a new head, by this process. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
-  /** What the worker does: runs every job that was asked for since, once. A job whose process dies is lost, as with its queue. */
+  /**
+   * What the worker does: runs every job that was asked for since, once. A job whose process dies is lost, as
+   * with its queue.
+   */
   work(by?: WorkerServices): Promise<void>;
   /** What a watcher does for its lane on a timer. */
   care(chain: TestChain, by?: WorkerServices): Promise<void>;

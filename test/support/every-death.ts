@@ -9,13 +9,15 @@ export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
   readonly prepare: () => Promise<A>;
   /** What the process does until it dies or has done all of it. */
   readonly live: (by: WorkerServices, agreed: A) => Promise<void>;
-  /** Called after another process took over and the request is final; `moment` says where the first one died. */
+  /**
+   * Called after another process took over and the request is final; `moment` says where the first one died.
+   */
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
 /**
- * Lives the same life again and again, each time for a fresh request and each time dying one moment later, until it is lived to its end. After each death other
- * processes go on until the request is final.
+ * Lives the same life again and again, each time for a fresh request and each time dying one moment later,
+ * until it is lived to its end. After each death other processes go on until the request is final.
  *
  * @returns the moments of death, in order
  */

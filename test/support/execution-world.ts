@@ -69,7 +69,9 @@ export interface ExecutionWorld extends EngineWorld {
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): ReturnType<typeof executeCalls>;
-  /** A call that anybody may make and that always succeeds: so many smallest units of USDC come into being. */
+  /**
+   * A call that anybody may make and that always succeeds: so many smallest units of USDC come into being.
+   */
   mintCall(to: Address, amount?: bigint): { readonly to: Address; readonly data: Hex };
   execution(requestId: RequestId): Promise<ExecutionRecord>;
   book(caller?: ApiKeyIdentity): Promise<Book>;

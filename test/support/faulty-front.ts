@@ -29,7 +29,10 @@ export interface FaultyFronts {
 /** More than anybody reads. */
 const ENDLESS_BYTES = 256 * 1024 * 1024;
 
-/** Real servers on real sockets before honest nodes of any family that speaks JSON over HTTP. Honest until they are told otherwise. */
+/**
+ * Real servers on real sockets before honest nodes of any family that speaks JSON over HTTP. Honest until
+ * they are told otherwise.
+ */
 export async function startFaultyFronts(upstreams: readonly string[]): Promise<FaultyFronts> {
   let choose: ChooseFault = () => undefined;
   let exchanges = 0;
@@ -148,7 +151,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How many named fields an answer has, at any depth, and what remains without the n-th of them. `keep` names fields that are not to be counted. */
+/**
+ * How many named fields an answer has, at any depth, and what remains without the n-th of them. `keep` names
+ * fields that are not to be counted.
+ */
 export function fieldsOf(json: unknown, keep: readonly string[]): number {
   let count = 0;
   visit(json, keep, () => count++);

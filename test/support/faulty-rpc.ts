@@ -2,7 +2,10 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What may go wrong with one HTTP request to a node, be the node broken, behind, on another branch, or a proxy before it. */
+/**
+ * What may go wrong with one HTTP request to a node, be the node broken, behind, on another branch, or a
+ * proxy before it.
+ */
 export const rpcTroubles = [
   /** Heads are some blocks old. */
   "staleHead",
@@ -54,7 +57,10 @@ export interface FaultyRpc {
   readonly url: string;
   /** HTTP requests so far. */
   readonly requests: () => number;
-  /** Decides from now on what goes wrong with each request, by its number since this call and the methods in it. */
+  /**
+   * Decides from now on what goes wrong with each request, by its number since this call and the methods in
+   * it.
+   */
   trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
   stop(): Promise<void>;
 }
@@ -74,7 +80,10 @@ interface Answer {
 
 type Fields = Record<string, unknown>;
 
-/** A real server on a real socket before a node: honest until it is told otherwise. A request, that is a whole batch, is answered by one node. */
+/**
+ * A real server on a real socket before a node: honest until it is told otherwise. A request, that is a whole
+ * batch, is answered by one node.
+ */
 export async function startFaultyRpc(options: FaultyRpcOptions): Promise<FaultyRpc> {
   let requests = 0;
   let since = 0;

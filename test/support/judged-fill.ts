@@ -3,7 +3,10 @@ import type { PaymentJudgement } from "../../packages/chains/src/evm/payments.ts
 import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 
-/** What an oracle makes of a transaction as the fill of an order: what each of its recipients received, or why it is none. */
+/**
+ * What an oracle makes of a transaction as the fill of an order: what each of its recipients received, or why
+ * it is none.
+ */
 export async function judgedFill(
   { destination }: Pick<EngineWorld, "destination">,
   { terms }: Pick<Agreed, "terms">,

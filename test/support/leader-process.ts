@@ -1,4 +1,5 @@
-// A process that leads `name` on the database `url` for as long as it can, and prints when it starts and when it stops.
+// A process that leads `name` on the database `url` for as long as it can, and prints when it starts and when
+// it stops.
 import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
 
 const [url = "", name = "", timing = "{}"] = process.argv.slice(2);

@@ -1,6 +1,7 @@
 import { registerHooks } from "node:module";
 
-// Run by itself with modules to import as arguments: prints the URLs of all modules that were loaded for them.
+// Run by itself with modules to import as arguments: prints the URLs of all modules that were loaded for
+// them.
 
 const loaded = new Set<string>();
 registerHooks({

@@ -78,7 +78,10 @@ function mutated(body: object, random: () => number): unknown {
   return copy;
 }
 
-/** One body, as text: `body` with some of its fields mutated, something else that is JSON, or text that is none. */
+/**
+ * One body, as text: `body` with some of its fields mutated, something else that is JSON, or text that is
+ * none.
+ */
 export function rawBody(body: object, random: () => number): string {
   const kind = random();
   if (kind < 0.8) return JSON.stringify(mutated(body, random));

@@ -8,7 +8,10 @@ export const privateKey = (n: number): Hex => `0x${(n + 1).toString(16).padStart
 
 let inKms: readonly Signer[] | undefined;
 
-/** The n-th oracle's signer: over its raw key, or over the same key in a key service once {@link keepKeysInKms} was called. */
+/**
+ * The n-th oracle's signer: over its raw key, or over the same key in a key service once
+ * {@link keepKeysInKms} was called.
+ */
 export function oracleSigner(n: number): Signer {
   if (inKms === undefined) return rawKeySigner(privateKey(n));
   const signer = inKms[n];
@@ -21,7 +24,10 @@ export interface KeysInKms {
   stop(): Promise<void>;
 }
 
-/** Oracles of this file sign with keys in a service that speaks the protocol of AWS KMS, through AWS's own client. */
+/**
+ * Oracles of this file sign with keys in a service that speaks the protocol of AWS KMS, through AWS's own
+ * client.
+ */
 export async function keepKeysInKms(count = 3): Promise<KeysInKms> {
   const before = process.env;
   process.env = { ...before, AWS_ACCESS_KEY_ID: "local", AWS_SECRET_ACCESS_KEY: "local" };

@@ -188,7 +188,10 @@ export interface SignedExecution {
   readonly signatures: { oracleSigner: string; signature: Hex; oracleContract: Hex; oracleChainId: string }[];
 }
 
-/** The fields of all answers together: a test reads those that its answer must have, and fails where they are not. */
+/**
+ * The fields of all answers together: a test reads those that its answer must have, and fails where they are
+ * not.
+ */
 export interface AnswerBody {
   readonly code?: string;
   readonly field?: string;

@@ -4,7 +4,11 @@ import { rulesToJson } from "@causeway/wire";
 import type { EngineWorld } from "./engine-world.ts";
 import { aSponsor, type Sponsor } from "./sponsors.ts";
 
-/** An app whose key is stored, so that the worker knows it too. @param usd whole dollars that its balance is worth */
+/**
+ * An app whose key is stored, so that the worker knows it too.
+ *
+ * @param usd whole dollars that its balance is worth
+ */
 export async function aPayingKey(
   world: EngineWorld,
   usd: number,

@@ -31,7 +31,10 @@ import { pairsOfPaths, type TokenPair } from "../../apps/api/src/adapters/liquid
 import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
-/** A real chain with the pools of the local system, as one process keeps them in memory and as the test moves them. */
+/**
+ * A real chain with the pools of the local system, as one process keeps them in memory and as the test moves
+ * them.
+ */
 export interface PoolWorld {
   readonly chain: Chain;
   readonly client: LocalClient;
@@ -52,7 +55,11 @@ export interface PoolWorld {
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
   /** Adds liquidity of the provider's. */
   provide(position: Position): Promise<void>;
-  /** Takes a position's liquidity out, all of it. @param id of positions in the order in which they were provided, the first of the world being 1n */
+  /**
+   * Takes a position's liquidity out, all of it.
+   *
+   * @param id of positions in the order in which they were provided, the first of the world being 1n
+   */
   withdraw(id: bigint): Promise<void>;
   /** What other contracts answer to these calls at the newest block, in one question. */
   askTogether(calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<(Hex | undefined)[]>;

@@ -70,7 +70,10 @@ const infuraLimit = error(-32_005, "daily request count exceeded, request rate l
   rate: { backoff_seconds: 1 },
 });
 
-/** Unavailable for three seconds, so that several blocks have to be caught up with; then limits ranges of logs. */
+/**
+ * Unavailable for three seconds, so that several blocks have to be caught up with; then limits ranges of
+ * logs.
+ */
 function limitedLogs(maxBlocks: number, refusal: Reply): ProviderBehavior {
   return {
     answer: ({ sinceMs }) => (sinceMs < 3_000 ? unavailable : undefined),
@@ -216,8 +219,9 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => rateLimited(15, { status: 200, body: asBody(infuraLimit) }),
   },
   {
-    // Two processes that follow a chain with two blocks a second make 13 requests a second while nothing is asked
-    // of them. At eight a second the last flows took longer than three minutes; so nothing has to end before the limit does.
+    // Two processes that follow a chain with two blocks a second make 13 requests a second while nothing is
+    // asked of them. At eight a second the last flows took longer than three minutes; so nothing has to end
+    // before the limit does.
     name: "429 beyond three requests per second, for a minute",
     behavior: () => rateLimited(3, tooMany(asBody(error(429, alchemy429)))),
     lastsMs: 60_000,

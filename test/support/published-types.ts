@@ -7,7 +7,9 @@ import { createGenerator } from "ts-json-schema-generator";
 export interface PublishedTypes {
   /** `GET /chains` and so on. */
   readonly operations: readonly string[];
-  /** What in an answer is not of its type: `requests[].data.fees: must be object`. Empty when all of it is. */
+  /**
+   * What in an answer is not of its type: `requests[].data.fees: must be object`. Empty when all of it is.
+   */
   readonly mismatches: (operation: string, status: number, body: unknown) => string[];
 }
 
@@ -16,7 +18,10 @@ interface Schema {
   readonly properties?: Schemas;
 }
 
-/** Reads the answers that the published SDK declares for each endpoint. Fields that it does not know are accepted. */
+/**
+ * Reads the answers that the published SDK declares for each endpoint. Fields that it does not know are
+ * accepted.
+ */
 export async function readPublishedTypes(): Promise<PublishedTypes> {
   const declared = await readFile(
     new URL("../../_types/src/types/api.d.ts", import.meta.resolve("@relayprotocol/relay-sdk")),

@@ -27,7 +27,10 @@ import { aServer } from "./route-server.ts";
 import { someHash, someTerms } from "./terms.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
-/** A real store, the real feed on it, and a real server that listens; requests move by the events that the engine would have. */
+/**
+ * A real store, the real feed on it, and a real server that listens; requests move by the events that the
+ * engine would have.
+ */
 export interface PushWorld {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;

@@ -33,7 +33,10 @@ const primary: Record<Kind, string> = {
   solverRefund: "SolverRefund",
 };
 
-/** Who signed a message, likewise. All addresses of these tests are hex, so the message is hashed as it stands. */
+/**
+ * Who signed a message, likewise. All addresses of these tests are hex, so the message is hashed as it
+ * stands.
+ */
 export async function messageSigners(kind: Kind, message: SignedMessage): Promise<string[]> {
   const id = hashStruct({
     types: messageTypes[kind] as never,

@@ -15,7 +15,8 @@ import {
 } from "viem/account-abstraction";
 import type { Endpoints } from "@causeway/localnet";
 
-// Accounts whose owner signs and somebody else sends; written with viem alone, as an integrator's backend would.
+// Accounts whose owner signs and somebody else sends; written with viem alone, as an integrator's backend
+// would.
 
 type ChainEndpoint = Endpoints["chains"][number];
 

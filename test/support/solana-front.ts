@@ -15,7 +15,10 @@ interface Asked extends SolanaCall {
   readonly id: unknown;
 }
 
-/** A server before a node that asks it something else than it was asked, or passes on another result; `"error"` as a result is an error of the node. */
+/**
+ * A server before a node that asks it something else than it was asked, or passes on another result;
+ * `"error"` as a result is an error of the node.
+ */
 export async function startSolanaFront(
   upstream: string,
   {

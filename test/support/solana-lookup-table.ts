@@ -1,7 +1,10 @@
 import { bytesOf, encodeAddress } from "@causeway/domain";
 import type { StoredAccount } from "@causeway/localnet/solana";
 
-/** A lookup table that holds these addresses, as the program of such tables stores it: in use, never extended since, changed by nobody. */
+/**
+ * A lookup table that holds these addresses, as the program of such tables stores it: in use, never extended
+ * since, changed by nobody.
+ */
 export function lookupTable(addresses: readonly string[]): StoredAccount {
   const header = Buffer.alloc(56);
   header.writeUInt32LE(1, 0);

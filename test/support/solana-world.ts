@@ -37,7 +37,10 @@ export const NATIVE = nativeCurrency("solana-vm");
 export const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const SYSTEM = "11111111111111111111111111111111";
 
-/** A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only when somebody makes them pass. */
+/**
+ * A cluster with a depository, two mints, a user, a solver and two recipients. Slots pass only when somebody
+ * makes them pass.
+ */
 export interface SolanaWorld {
   readonly node: RunningSolana;
   readonly at: LocalDepository;

@@ -19,7 +19,10 @@ import { approveCall } from "./execution-world.ts";
 import { someAddress, someHash } from "./terms.ts";
 import type { TestChain } from "./test-chain.ts";
 
-/** What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged from USDC, unless said otherwise. */
+/**
+ * What is agreed on: a deposit of 100 USDC on the first chain, and a fill on the second that is exchanged
+ * from USDC, unless said otherwise.
+ */
 export interface SwapAsk {
   /** What the recipient gets. */
   readonly currency: Address;
@@ -34,7 +37,10 @@ export interface SwapAsk {
   readonly terms?: Partial<RequestTerms>;
 }
 
-/** An engine on chains whose tokens are exchanged in pools, and a solver whose tokens are approved to the proxy. */
+/**
+ * An engine on chains whose tokens are exchanged in pools, and a solver whose tokens are approved to the
+ * proxy.
+ */
 export interface SwapWorld extends EngineWorld {
   readonly liquidity: LiquiditySource;
   readonly tst: Address;
@@ -46,7 +52,10 @@ export interface SwapWorld extends EngineWorld {
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
   /** What the solver's part of a deposit of this size is worth in what it pays with. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
-  /** Somebody else exchanges so much on a chain; it waits in the pool of transactions. The hash is the exchange's. */
+  /**
+   * Somebody else exchanges so much on a chain; it waits in the pool of transactions. The hash is the
+   * exchange's.
+   */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
   /** What whoever attests fills says of a transaction on the second chain. */
   judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;

@@ -24,7 +24,10 @@ const FUNDED = [
   { account: localAccount("user", 1), native: "1000", tokens: "1000000" },
 ] as const;
 
-/** Deploys the contracts and funds the accounts of the tests once; starting from the saved state takes a tenth of the time. */
+/**
+ * Deploys the contracts and funds the accounts of the tests once; starting from the saved state takes a tenth
+ * of the time.
+ */
 export async function createChainStates(): Promise<{
   readonly states: ChainStates;
   remove(): Promise<void>;

@@ -25,14 +25,20 @@ export interface UserCall {
   readonly gas?: bigint;
 }
 
-/** A real chain on which a block comes only when the test mines one, as the services see it and as the test steers it. */
+/**
+ * A real chain on which a block comes only when the test mines one, as the services see it and as the test
+ * steers it.
+ */
 export interface TestChain {
   readonly chain: Chain;
   readonly client: LocalClient;
   readonly connected: ConnectedChain & { readonly pulse: OwnedChainPulse };
   /** Mines blocks with whatever waits in the pool. */
   mine(blocks?: number): Promise<void>;
-  /** Replaces the newest blocks by as many empty ones plus one more, so that the new branch is the longer one; what was in them is in no pool any more. */
+  /**
+   * Replaces the newest blocks by as many empty ones plus one more, so that the new branch is the longer one;
+   * what was in them is in no pool any more.
+   */
   reorg(depth: number): Promise<void>;
   /** Tells the services of the newest block. */
   announce(): Promise<Head>;

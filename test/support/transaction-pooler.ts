@@ -2,8 +2,8 @@ import { createServer, Socket, type AddressInfo } from "node:net";
 import pg from "pg";
 
 /**
- * A pooler in transaction mode: a client has a session of the server for the length of one transaction. As PgBouncer does, it refuses
- * clients whose startup parameters it does not know.
+ * A pooler in transaction mode: a client has a session of the server for the length of one transaction. As
+ * PgBouncer does, it refuses clients whose startup parameters it does not know.
  */
 export interface TransactionPooler {
   readonly url: string;

@@ -1,4 +1,5 @@
-// A worker that does nothing but deliver webhooks, to be killed. Its clock is AHEAD_MS ahead; it says `ready` on stdout.
+// A worker that does nothing but deliver webhooks, to be killed. Its clock is AHEAD_MS ahead; it says `ready`
+// on stdout.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";

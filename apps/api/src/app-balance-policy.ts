@@ -10,7 +10,8 @@ import type { appBalanceSettings } from "./settings.ts";
 const USUAL_CURRENCY = "usdc";
 
 /**
- * What is wrong between these settings and the chains. Settings that are wrong by themselves are left out of `settings`.
+ * What is wrong between these settings and the chains. Settings that are wrong by themselves are left out of
+ * `settings`.
  * @param faulty ids of chains that are left out of `chains` because of their own problems
  */
 export function appBalanceProblems(

@@ -173,7 +173,8 @@ test("an input that is wrong by itself is reported once, not again by what depen
       readWorkerConfig,
     ),
   ).toHaveLength(1);
-  // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one variable.
+  // The chain is known by name and id although it is wrong, and may be the first. Its two URLs come from one
+  // variable.
   const wrongChain = { ...local, LOCAL_A_RPC_URL: "gopher://x", APP_BALANCE_CURRENCY: "none" };
   expect(problemsOf(wrongChain)).toHaveLength(2);
   // Also when no other chain is left.

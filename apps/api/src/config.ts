@@ -382,7 +382,8 @@ function readConfig(
       ...loaded.warnings,
       ...own.warnings,
       ...(own.accounts.depositAddressOperator === undefined ? withoutOperator(loaded.chains, role) : []),
-      // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within the hour.
+      // Elsewhere settlement may begin later; what a transfer without an id was for must be on the hub within
+      // the hour.
       ...(settlement === undefined
         ? unnamed.map((name) => `chain ${name}: deposits are never settled because ORACLE_URLS is not set`)
         : []),

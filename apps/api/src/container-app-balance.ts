@@ -6,7 +6,11 @@ import { acceptClaim } from "./usecases/app-balance/accept-claim.ts";
 import { offerClaim } from "./usecases/app-balance/offer-claim.ts";
 import { readBalances, readClaims } from "./usecases/app-balance/read-balances.ts";
 
-/** The use cases of the app balance with their services given. @throws Error when its chain is not connected */
+/**
+ * The use cases of the app balance with their services given.
+ *
+ * @throws Error when its chain is not connected
+ */
 export function appBalanceRouteServices(services: Services): AppBalanceRoutes {
   const home = services.chains.get(services.appBalance.chainId);
   if (home === undefined) throw new Error("invariant violated: the chain of app balances is not connected");

@@ -3,7 +3,10 @@ import type { ServerLimits } from "./adapters/postgres/check-sessions.ts";
 import type { ApiConfig } from "./config.ts";
 import { SEARCHES } from "./container-searches.ts";
 
-/** Connections to Postgres that a process keeps open at most, by what they are for. OPERATIONS.md has the same table. */
+/**
+ * Connections to Postgres that a process keeps open at most, by what they are for. OPERATIONS.md has the same
+ * table.
+ */
 export function connectionsOf(
   process: "api" | "worker",
   { poolSize }: Pick<ApiConfig["database"], "poolSize">,

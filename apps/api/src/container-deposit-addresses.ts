@@ -44,7 +44,10 @@ export function addressServices(
   };
 }
 
-/** What routes can ask of deposit addresses: a look is taken in this process, what it leads to is done by the workers. */
+/**
+ * What routes can ask of deposit addresses: a look is taken in this process, what it leads to is done by the
+ * workers.
+ */
 export function depositAddressRoutes(
   services: Services,
   quoting: Pick<QuoteServices, "reservations" | "recipientCodes" | "random"> & { readonly tokens: TokenBook },

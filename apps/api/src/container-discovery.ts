@@ -34,7 +34,10 @@ interface DiscoveryServices extends Pick<
   readonly solver: Address;
 }
 
-/** Every token that can be named. Waits for the first reading of the token lists, within its bound: a list that is away then is read later. */
+/**
+ * Every token that can be named. Waits for the first reading of the token lists, within its bound: a list
+ * that is away then is read later.
+ */
 export async function tokenBook(
   { chains, events }: Pick<Services, "chains" | "events">,
   { sources, refreshMs, timeoutMs }: TokenListConfig,

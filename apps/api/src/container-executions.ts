@@ -12,12 +12,16 @@ import { burstGate } from "./usecases/execution/burst-gate.ts";
 import { sendExecutions } from "./usecases/execution/send-execution.ts";
 import type { SendServices } from "./usecases/execution/send-execution.ts";
 
-/** One commit is under way for a wallet at a time: its row is locked meanwhile anyway, and what comes until it is done goes into the next. */
+/**
+ * One commit is under way for a wallet at a time: its row is locked meanwhile anyway, and what comes until it
+ * is done goes into the next.
+ */
 const BATCHES = { inFlight: 1, maxBatch: 50 };
 
 /**
- * Accepts executions: plain calls of one wallet that come at the same moment in one commit, all others each in its own. A call alone waits for nobody. When a common commit
- * fails, each of its calls is tried by itself, so that none fails for another's sake.
+ * Accepts executions: plain calls of one wallet that come at the same moment in one commit, all others each
+ * in its own. A call alone waits for nobody. When a common commit fails, each of its calls is tried by
+ * itself, so that none fails for another's sake.
  */
 export function groupedAcceptance(
   services: AcceptServices,
@@ -69,7 +73,10 @@ export function groupedSending(services: SendServices): SendExecution {
   };
 }
 
-/** A burst is held for less than the blocks of most chains take, and long enough that most of it is accepted before its first is looked at again. */
+/**
+ * A burst is held for less than the blocks of most chains take, and long enough that most of it is accepted
+ * before its first is looked at again.
+ */
 const BURSTS = { atOnce: 6, withinMs: 100, heldMs: 300 };
 
 /** How a worker paces executions. */

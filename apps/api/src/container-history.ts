@@ -15,7 +15,10 @@ interface HistoryGround {
   readonly searches: Searches;
 }
 
-/** Past requests for the routes. Names of currencies are written down first: a request is listed by what they are called then. */
+/**
+ * Past requests for the routes. Names of currencies are written down first: a request is listed by what they
+ * are called then.
+ */
 export async function historyRouteServices(
   services: Pick<Services, "chains" | "reads" | "enginePolicy">,
   { sql, searches }: HistoryGround,

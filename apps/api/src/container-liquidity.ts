@@ -18,7 +18,10 @@ export interface PoolChain {
   readonly connection: Pick<EvmConnection, "reader" | "heads" | "transport">;
 }
 
-/** Where tokens are exchanged, and what pools say of their worth. The configured tokens' pools are read at once, so that no client waits for them. */
+/**
+ * Where tokens are exchanged, and what pools say of their worth. The configured tokens' pools are read at
+ * once, so that no client waits for them.
+ */
 export function liquidityServices(
   connected: readonly PoolChain[],
   { clock, events, prices }: Pick<Services, "clock" | "events" | "prices">,

@@ -7,7 +7,10 @@ import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
 import type { PriceSource } from "./ports/price-source.ts";
 import type { Services } from "./ports/services.ts";
 
-/** How far a second source or a deep pool may be from a price, bps: further, and the price is not used between different assets. */
+/**
+ * How far a second source or a deep pool may be from a price, bps: further, and the price is not used between
+ * different assets.
+ */
 export const MAX_DIVERGENCE_BPS: Readonly<Record<CurrencyClass, number>> = {
   stable: 50,
   major: 150,

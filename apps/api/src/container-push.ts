@@ -26,11 +26,16 @@ import { inBatches } from "./usecases/prune-history.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
 import { spellingOf } from "./usecases/address-format.ts";
 
-/** How often the feed announces a heartbeat to itself: as often as it can be known that it hears everything. */
+/**
+ * How often the feed announces a heartbeat to itself: as often as it can be known that it hears everything.
+ */
 const BEAT_MS = 1_000;
 /** The feed hears everything if its last heartbeat is no older: one may be late. */
 export const HEARD_WITHIN_MS = 2.5 * BEAT_MS;
-/** So many beats after the feed went silent whoever follows it is told so: each comes again then, so that a short stall must not end them all. */
+/**
+ * So many beats after the feed went silent whoever follows it is told so: each comes again then, so that a
+ * short stall must not end them all.
+ */
 const BEATS_UNTIL_LOST = 5;
 /** Deliveries, events and removed endpoints are kept so long after they ended. */
 const HISTORY_KEPT_MS = 14 * 24 * 3600 * 1000;

@@ -19,7 +19,8 @@ const LEAST_PAUSE_MS = 2_000;
 const LIMITED_PAUSE_MS = 10_000;
 
 /**
- * Reaches every configured chain without account nonces. The libraries of a family are loaded when a chain of it is configured. A node that does not answer now is waited for later.
+ * Reaches every configured chain without account nonces. The libraries of a family are loaded when a chain of
+ * it is configured. A node that does not answer now is waited for later.
  * @throws RangeError for a family that this build has no rail for
  */
 export async function connectRails(

@@ -9,7 +9,8 @@ import { priceSource } from "./container-prices.ts";
 import type { OpenRefunds } from "./refund-command.ts";
 
 /**
- * What `operator refund` uses: the database, the chains' configuration and the source of prices. It reaches no chain: the worker pays.
+ * What `operator refund` uses: the database, the chains' configuration and the source of prices. It reaches
+ * no chain: the worker pays.
  * @throws ConfigError
  */
 export function openRefunds(env: Env): ReturnType<OpenRefunds> {

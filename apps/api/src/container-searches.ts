@@ -8,7 +8,9 @@ import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";
 /** A search that an index answers takes a hundredth of this. */
 export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000 };
 
-/** Connections for what callers ask in their own words: those of quotes and payments are not theirs to fill. */
+/**
+ * Connections for what callers ask in their own words: those of quotes and payments are not theirs to fill.
+ */
 export interface Searches {
   readonly sql: Sql;
   readonly turns: SearchTurns;

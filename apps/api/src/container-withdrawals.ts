@@ -10,7 +10,10 @@ import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { settlementServices } from "./container-settlement.ts";
 import type { OpenWithdrawals } from "./withdraw-command.ts";
 
-/** What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the hub and the chain. Nothing watches or queues here. */
+/**
+ * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
+ * hub and the chain. Nothing watches or queues here.
+ */
 export const openWithdrawals: OpenWithdrawals = ({
   config,
   settlement,

@@ -130,7 +130,10 @@ export interface Container {
   readonly connected: readonly ConnectedChain[];
   /** The API's part: use cases with their services given. */
   routes(): Promise<RouteServices>;
-  /** The worker's part: queues, relay, watchers, reconciler. All that signs for another account than the solver's is made from these keys. */
+  /**
+   * The worker's part: queues, relay, watchers, reconciler. All that signs for another account than the
+   * solver's is made from these keys.
+   */
   work(keys: WorkerKeys): Promise<Work>;
 }
 
@@ -143,8 +146,9 @@ export interface Work {
 
 /**
  * Builds everything from the configuration: the only place that knows every adapter.
- * @throws StartProblem when the database is away or not migrated, RpcFault of kind `wrongChain` when a node serves another chain than configured, ServiceError when a deposit address factory is unsafe; a node that does not answer now is waited
- * for later.
+ * @throws StartProblem when the database is away or not migrated, RpcFault of kind `wrongChain` when a node
+ * serves another chain than configured, ServiceError when a deposit address factory is unsafe; a node that
+ * does not answer now is waited for later.
  */
 export async function createContainer(
   config: ApiConfig,
@@ -525,7 +529,10 @@ async function connect(
   return { chain, connection, pulse };
 }
 
-/** Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured (before that: one block on each side). */
+/**
+ * Seconds of a route: its confirmations beyond the first, and what the rest took when it was last measured
+ * (before that: one block on each side).
+ */
 function routeSeconds(
   connected: readonly (ConnectedChain | ConnectedRail)[],
   measuredMs: (originChainId: number, destinationChainId: number) => number | undefined,
@@ -540,7 +547,9 @@ function routeSeconds(
   };
 }
 
-/** Does something again and again, never twice at once; returns what stops it and waits for the last round. */
+/**
+ * Does something again and again, never twice at once; returns what stops it and waits for the last round.
+ */
 function every(
   ms: number,
   act: () => Promise<void>,

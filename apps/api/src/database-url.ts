@@ -1,7 +1,12 @@
 import { type Env, readSettings, withVaultSecrets } from "@causeway/config";
 import { storageSettings } from "./settings.ts";
 
-/** Where the database is, for commands that need nothing else: from the variable, its `_FILE`, or the secrets folder. @throws ConfigError */
+/**
+ * Where the database is, for commands that need nothing else: from the variable, its `_FILE`, or the secrets
+ * folder.
+ *
+ * @throws ConfigError
+ */
 export function readDatabaseUrl(env: Env): string {
   const { databaseUrl } = readSettings({ databaseUrl: storageSettings.databaseUrl }, withVaultSecrets(env));
   return databaseUrl.reveal();

@@ -23,7 +23,11 @@ export function solanaAccount(seed: string): Hex {
   return `0x${Buffer.from(x, "base64url").toString("hex")}`;
 }
 
-/** The P2WPKH address: witness version 0, then the hash of the compressed public key. @throws Error when it is not a valid secp256k1 key */
+/**
+ * The P2WPKH address: witness version 0, then the hash of the compressed public key.
+ *
+ * @throws Error when it is not a valid secp256k1 key
+ */
 export function bitcoinAccount(privateKey: string): Hex {
   const curve = createECDH("secp256k1");
   curve.setPrivateKey(privateKey.slice(2), "hex");

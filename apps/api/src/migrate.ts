@@ -19,7 +19,10 @@ import { readDatabaseUrl } from "./database-url.ts";
 
 const LOCK = "causeway:migrate";
 
-/** While a migration waits for a table, every later statement on that table waits behind it: it gives way after this. */
+/**
+ * While a migration waits for a table, every later statement on that table waits behind it: it gives way
+ * after this.
+ */
 const LOCK_TIMEOUT = "2s";
 const MAX_ATTEMPTS = 20;
 const MAX_PAUSE_MS = 15_000;
@@ -48,8 +51,10 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the database to this version's schema, while others use it. Safe to run from several processes at once: one runs, the others wait.
- * @throws StartProblem when there are no migrations; an Error when one fails; each runs in a transaction of its own or can run again, so the next run continues where this one stopped
+ * Brings the database to this version's schema, while others use it. Safe to run from several processes at
+ * once: one runs, the others wait.
+ * @throws StartProblem when there are no migrations; an Error when one fails; each runs in a transaction of
+ * its own or can run again, so the next run continues where this one stopped
  */
 export async function migrate(
   databaseUrl: string,
@@ -60,7 +65,8 @@ export async function migrate(
     application_name: "causeway migrate",
     connectionTimeoutMillis: CONNECTED_WITHIN_MS,
   });
-  // The statement under way is rejected when the connection is lost; without a listener the process would end.
+  // The statement under way is rejected when the connection is lost; without a listener the process would
+  // end.
   client.on("error", () => {});
   await migrationsOf(folder);
   await client.connect();
@@ -99,7 +105,10 @@ export async function migrate(
   }
 }
 
-/** Asks again and again: a statement that waits keeps a snapshot, which concurrent index builds would wait for. */
+/**
+ * Asks again and again: a statement that waits keeps a snapshot, which concurrent index builds would wait
+ * for.
+ */
 async function takeLock(client: pg.Client, report: (line: string) => void): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query<{ taken: boolean }>(
@@ -135,7 +144,8 @@ async function runPending(
                 return;
               }
               builder.noTransaction();
-              // Others do not queue behind what a concurrent build waits for, so it may wait as long as it must.
+              // Others do not queue behind what a concurrent build waits for, so it may wait as long as it
+              // must.
               await client.query("set lock_timeout = 0");
               await runConcurrently(client, concurrent, report);
               await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);

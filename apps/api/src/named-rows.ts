@@ -17,7 +17,10 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Writes the name of a chain beside its id, and amounts with decimals and symbol beside smallest units; what is not configured stays as it is. */
+/**
+ * Writes the name of a chain beside its id, and amounts with decimals and symbol beside smallest units; what
+ * is not configured stays as it is.
+ */
 export function namedRows(chains: ReadonlyArray<Chain | RailChain>): (row: object) => object {
   const byId = new Map(chains.map((chain) => [String(chain.id), chain]));
   return (given) => {
@@ -53,7 +56,10 @@ function readableAmount(value: unknown, { decimals, symbol }: Currency): string 
     : undefined;
 }
 
-/** Enabled chains of the environment, for naming alone: without a configuration, or with a wrong one, rows have ids and smallest units only. */
+/**
+ * Enabled chains of the environment, for naming alone: without a configuration, or with a wrong one, rows
+ * have ids and smallest units only.
+ */
 export function chainsToName(processEnv: Env): ReadonlyArray<Chain | RailChain> {
   try {
     const env = withVaultSecrets(processEnv);

@@ -1,5 +1,6 @@
-// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>` (the story of a request), `lanes` (payments under way),
-// `settlement` (what the hub owes); and the things that an operator does here: `keys`, `refund` and `withdraw`.
+// What an operator asks the database: `funds` (money that nobody knows how to place), `trace <requestId>`
+// (the story of a request), `lanes` (payments under way), `settlement` (what the hub owes); and the things
+// that an operator does here: `keys`, `refund` and `withdraw`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
@@ -64,7 +65,9 @@ function questionOf([command, argument, ...more]: readonly string[]): Question |
   return undefined;
 }
 
-/** One JSON line a row: made for reading with the eye and with jq alike. Amounts are text, JSON has no bigint. */
+/**
+ * One JSON line a row: made for reading with the eye and with jq alike. Amounts are text, JSON has no bigint.
+ */
 function print(rows: readonly object[], env: Env): void {
   const asText = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? value.toString() : value;

@@ -35,8 +35,8 @@ export interface WorkerKeys {
 type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
 
 /**
- * Reads the service's accounts, each given by its address, its key, or both. Accounts of which a setting is wrong by itself, and so left out
- * of `settings`, are not looked at.
+ * Reads the service's accounts, each given by its address, its key, or both. Accounts of which a setting is
+ * wrong by itself, and so left out of `settings`, are not looked at.
  * @throws ConfigError with every problem; none shows a key
  */
 export function readOwnAccounts(
@@ -235,7 +235,10 @@ function railAddress(chain: RailChain, name: string, text: string): Hex {
   }
 }
 
-/** Accounts used twice: a user's call must never run as the account that holds the inventory, or that moves money from deposit addresses. */
+/**
+ * Accounts used twice: a user's call must never run as the account that holds the inventory, or that moves
+ * money from deposit addresses.
+ */
 function sharedAccountProblems(named: readonly (readonly [string, Hex | undefined])[]): readonly string[] {
   const used = named.flatMap(([name, account]) => (account === undefined ? [] : [{ name, account }]));
   return used.flatMap(({ name, account }, at) => {

@@ -28,7 +28,11 @@ export type DepositName = { readonly id: DepositId } | { readonly hash: Hex };
 export type OpenRefunds = () => {
   readonly services: ReleaseServices;
   find(by: DepositName): Promise<readonly DepositId[]>;
-  /** USD per whole unit, 18 decimals; undefined: the source has no price. @throws when the source does not answer */
+  /**
+   * USD per whole unit, 18 decimals; undefined: the source has no price.
+   *
+   * @throws when the source does not answer
+   */
   usd(currency: Currency): Promise<bigint | undefined>;
   close(): Promise<void>;
 };

@@ -23,7 +23,8 @@ export interface ResolvedAccounts {
 }
 
 /**
- * The accounts that keys, addresses, or both name. The worker needs the keys; the API only derives the addresses from them.
+ * The accounts that keys, addresses, or both name. The worker needs the keys; the API only derives the
+ * addresses from them.
  * @throws ConfigError; no problem shows a key
  */
 export function resolveAccounts(role: ProcessRole, settings: AccountSettings): ResolvedAccounts {

@@ -24,7 +24,10 @@ export interface ProcessPlan<Config extends ApiConfig> {
   port(config: Config): { readonly port: number; readonly portName: string };
 }
 
-/** A process of this app from configuration to the last signal. A configuration that is wrong is told on stderr, and the exit code is 1. */
+/**
+ * A process of this app from configuration to the last signal. A configuration that is wrong is told on
+ * stderr, and the exit code is 1.
+ */
 export async function runProcess<Config extends ApiConfig>(
   env: NodeJS.ProcessEnv,
   plan: ProcessPlan<Config>,

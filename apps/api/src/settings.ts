@@ -269,8 +269,8 @@ export const pushSettings = {
 const account = evmAddresses("address, 0x and 40 hex digits", /^0x[0-9a-fA-F]{40}$/);
 
 /**
- * The worker needs the keys, the API the addresses of all but SOLVER_PRIVATE_KEY. Set in both processes, the addresses also keep
- * the worker from starting with another key.
+ * The worker needs the keys, the API the addresses of all but SOLVER_PRIVATE_KEY. Set in both processes, the
+ * addresses also keep the worker from starting with another key.
  */
 export const solverSettings = {
   solverPrivateKey: privateKey({

@@ -10,8 +10,9 @@ export interface ApiKeyList {
 const MIN_KEY_LENGTH = 32;
 
 /**
- * Reads `API_KEYS`: `<key>:<label>` joined with `;`, one `;` at the end being allowed. The first `:` separates, so a label may hold one. A key that occurs
- * twice is refused: which label is meant, and which entry somebody removes to lock a caller out, would be left to chance.
+ * Reads `API_KEYS`: `<key>:<label>` joined with `;`, one `;` at the end being allowed. The first `:`
+ * separates, so a label may hold one. A key that occurs twice is refused: which label is meant, and which
+ * entry somebody removes to lock a caller out, would be left to chance.
  */
 export function readApiKeys(text: string): ApiKeyList {
   const entries = text.split(";").map((entry) => entry.trim());

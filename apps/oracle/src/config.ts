@@ -72,7 +72,8 @@ export interface OracleConfig {
 type SignerWords = SettingValues<typeof signerSettings>;
 
 /**
- * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`, and asks a key service for the address of its key.
+ * Reads the environment, the files of the secrets folder and the files of `CONFIGS_DIR`, and asks a key
+ * service for the address of its key.
  * @throws ConfigError with every problem at once; no problem text holds a secret.
  */
 export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
@@ -210,7 +211,10 @@ async function signerOf(
   return await made(problems, "ECDSA_PRIVATE_KEY", async () => rawKeySigner(privateKey.reveal() as Hex));
 }
 
-/** AWS's client reads the process's environment, which lacks what came from the secrets folder. None at all: it looks elsewhere, e.g. for a role. */
+/**
+ * AWS's client reads the process's environment, which lacks what came from the secrets folder. None at all:
+ * it looks elsewhere, e.g. for a role.
+ */
 function awsCredentials(env: Env): {
   readonly credentials?: AwsCredentials;
   readonly problems: readonly string[];

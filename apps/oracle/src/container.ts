@@ -26,7 +26,8 @@ import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
 /**
  * Builds everything from the configuration: the only place that knows every adapter.
- * @throws WrongHub, and RpcFault of kind `wrongChain`, when the hub's node is of another chain; a node that does not answer now is waited for later.
+ * @throws WrongHub, and RpcFault of kind `wrongChain`, when the hub's node is of another chain; a node that
+ * does not answer now is waited for later.
  */
 export async function createContainer(
   config: OracleConfig,

@@ -13,7 +13,9 @@ const WORDS: Partial<Record<OracleErrorCode, string>> = {
 
 const UPSTREAM_RETRY_SECONDS = 1;
 
-/** The oracle's errors: `{message, code, field?, retryAfter?}`. What the framework refuses keeps its status. */
+/**
+ * The oracle's errors: `{message, code, field?, retryAfter?}`. What the framework refuses keeps its status.
+ */
 export function oracleErrorAnswer(thrown: unknown, usual: ErrorAnswer): OwnErrorAnswer {
   if (thrown === undefined) return framework(usual, usual.status === 404 ? "not_found" : "invalid_request");
   const code = outcomeOf(thrown);

@@ -9,8 +9,8 @@ const OPEN: readonly string[] = ["/lives/v1", "/documentation"];
 const PARTS_OF_DOCUMENTATION = "/documentation/";
 
 /**
- * Refuses every call without a key, to unknown paths too: only callers learn which paths exist.
- * A right key is accepted from an address that guesses, too: a proxy may be shared, and keys are too long to be guessed.
+ * Refuses every call without a key, to unknown paths too: only callers learn which paths exist. A right key
+ * is accepted from an address that guesses, too: a proxy may be shared, and keys are too long to be guessed.
  */
 export function guard(app: FastifyInstance, keys: ApiKeys, metricsOpen: boolean): void {
   const open = new Set(metricsOpen ? [...OPEN, "/metrics"] : OPEN);

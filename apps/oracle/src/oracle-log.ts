@@ -4,8 +4,8 @@ import type { Logger, LogOptions } from "@causeway/service-kit";
 const DEEPEST_CAUSE = 6;
 
 /**
- * A log that shows neither stacks nor anything of the configured secrets. Keys of RPC providers stand in paths, and libraries quote what they were given:
- * every error text is searched for the secrets themselves.
+ * A log that shows neither stacks nor anything of the configured secrets. Keys of RPC providers stand in
+ * paths, and libraries quote what they were given: every error text is searched for the secrets themselves.
  */
 export function createOracleLog(options: LogOptions, secrets: readonly string[]): Logger {
   const facts = errorWords(secrets);

@@ -1,5 +1,5 @@
-// Calls per second of the batched transport beside viem's http transport, against one node that answers at once:
-//   node -C source packages/chains/bench/transport.ts
+// Calls per second of the batched transport beside viem's http transport, against one node that answers at
+// once: node -C source packages/chains/bench/transport.ts
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";

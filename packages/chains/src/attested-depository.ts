@@ -6,9 +6,10 @@ export interface DepositoryReading {
 }
 
 /**
- * Which depository's deposits of one transaction are attested: the first that received something for an order or by its own call, else the first that received
- * anything. Never those of two: each depository's deposits are then numbered and divided into parts by themselves, so that no
- * change of `additionalDepositories` can move a deposit into another part, where it would be minted again.
+ * Which depository's deposits of one transaction are attested: the first that received something for an order
+ * or by its own call, else the first that received anything. Never those of two: each depository's deposits
+ * are then numbered and divided into parts by themselves, so that no change of `additionalDepositories` can
+ * move a deposit into another part, where it would be minted again.
  *
  * @param readings the present depository first
  */

@@ -1,9 +1,11 @@
 import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
 
 /**
- * What an oracle asks of a chain, by question and not by protocol. Every answer rests on blocks that are final by the chain's policy, read from one
- * fork; what is not there or not settled yet is a value. Exceptions are RpcFaults: the node's fault, retryable, and never a reason to sign anything.
- * The same facts give the same answer on every honest oracle: no clock of ours, no order in which a node happens to list things.
+ * What an oracle asks of a chain, by question and not by protocol. Every answer rests on blocks that are
+ * final by the chain's policy, read from one fork; what is not there or not settled yet is a value.
+ * Exceptions are RpcFaults: the node's fault, retryable, and never a reason to sign anything. The same facts
+ * give the same answer on every honest oracle: no clock of ours, no order in which a node happens to list
+ * things.
  */
 export interface EvidenceSource {
   readonly chain: AttestationChain;
@@ -11,7 +13,10 @@ export interface EvidenceSource {
   deposits(transactionId: string): Promise<Evidence<TransactionDeposits>>;
   /** What a transaction of a solver paid and called. */
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
-  /** Whether an encoded withdrawal payload was carried out, or can never be. `transactionId` is a hint for families that cannot look it up. */
+  /**
+   * Whether an encoded withdrawal payload was carried out, or can never be. `transactionId` is a hint for
+   * families that cannot look it up.
+   */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
   /** The newest final block. Absent: a family that is only asked about transactions (exchanges). */
   readonly newestFinal?: (() => Promise<FinalHead | undefined>) | undefined;
@@ -32,7 +37,10 @@ export type Evidence<T> =
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
-  /** Final, and it does not say what was claimed: the transaction failed, came too late, does not name the order, … */
+  /**
+   * Final, and it does not say what was claimed: the transaction failed, came too late, does not name the
+   * order, …
+   */
   | {
       readonly kind: "refuted";
       readonly reason: string;
@@ -52,18 +60,27 @@ export interface TransactionDeposits {
 
 /** One deposit. Addresses and currencies in the family's canonical spelling (lower case on EVM chains). */
 export interface DepositEvidence {
-  /** Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is one, else of the event. */
+  /**
+   * Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is
+   * one, else of the event.
+   */
   readonly index: string;
   readonly depositor: string;
   readonly currency: string;
   readonly amount: bigint;
   /** 32 bytes; undefined when it carries none. */
   readonly depositId: Hex32 | undefined;
-  /** Nothing but a token's own Transfer says so, and it names no order: any contract can say as much, at the price of a log. */
+  /**
+   * Nothing but a token's own Transfer says so, and it names no order: any contract can say as much, at the
+   * price of a log.
+   */
   readonly isBare?: true;
 }
 
-/** What a paying transaction is asked about; all of one order's payments at once, so that no transfer is counted twice. */
+/**
+ * What a paying transaction is asked about; all of one order's payments at once, so that no transfer is
+ * counted twice.
+ */
 export interface PaymentQuestion {
   readonly orderId: Hex32;
   /** The account that signed the order, as EVM chains write it. Payments may come from others. */
@@ -79,7 +96,10 @@ export interface PaymentQuestion {
 }
 
 export interface PaymentAnswer {
-  /** What the payer gave each recipient of the question, less what the recipient gave back in the same transaction, base units; never negative. See ADR 22. */
+  /**
+   * What the payer gave each recipient of the question, less what the recipient gave back in the same
+   * transaction, base units; never negative. See ADR 22.
+   */
   readonly amounts: readonly bigint[];
   /** Unix seconds of the block that holds the transaction. */
   readonly timestamp: bigint;
@@ -92,7 +112,9 @@ export interface WithdrawalAnswer {
   readonly withdrawalId: Hex32;
   /** Which depository paid. Of an unused payload that names none: the present one. */
   readonly depository: string;
-  /** Only of an unused payload that names no depository: former depositories that it may be meant for instead. */
+  /**
+   * Only of an unused payload that names no depository: former depositories that it may be meant for instead.
+   */
   readonly formerDepositories?: readonly string[];
   /** `pending`: neither executed nor impossible at the final block. */
   readonly status: "pending" | "executed" | "expired";

@@ -1,8 +1,9 @@
 import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@causeway/domain";
 
 /**
- * What every chain family can do for us, by question and not by protocol. A family fetches raw facts (I/O files) and judges them (pure files);
- * what is not there yet or not settled is a value, never an exception. Exceptions are {@link RpcFault}s: the node's or the network's fault, retryable.
+ * What every chain family can do for us, by question and not by protocol. A family fetches raw facts (I/O
+ * files) and judges them (pure files); what is not there yet or not settled is a value, never an exception.
+ * Exceptions are {@link RpcFault}s: the node's or the network's fault, retryable.
  */
 
 /** One block as the trail keeps it. */
@@ -35,8 +36,9 @@ export interface Head extends BlockRef {
 export interface DepositFact {
   readonly txHash: TxHash;
   /**
-   * Position (0, 1, …) among the deposits of the same transaction that are alike in currency, amount, depositor, sender and id:
-   * with these it names the deposit for good. Nothing else of the transaction or of the configuration moves it, nor does a reorg.
+   * Position (0, 1, …) among the deposits of the same transaction that are alike in currency, amount,
+   * depositor, sender and id: with these it names the deposit for good. Nothing else of the transaction or of
+   * the configuration moves it, nor does a reorg.
    */
   readonly ordinal: number;
   readonly logIndex: number;
@@ -54,20 +56,31 @@ export interface DepositFact {
   readonly depository?: Hex;
   /** The id the deposit carries; undefined when it carries none. */
   readonly id: Hex | undefined;
-  /** What the sender signed the transfer with, where a transfer cannot carry an id and wallets say by that what it is for (the perpetuals exchange). */
+  /**
+   * What the sender signed the transfer with, where a transfer cannot carry an id and wallets say by that
+   * what it is for (the perpetuals exchange).
+   */
   readonly nonce?: bigint;
   /** Unix seconds at which it happened, as the chain says; told wherever `nonce` is. */
   readonly timestamp?: bigint;
-  /** Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid. */
+  /**
+   * Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid.
+   */
   readonly isUnattestable?: true;
-  /** With `isUnattestable`: the node was too slow to tell, so an earlier reading of the same block stands, and a later one may say otherwise. */
+  /**
+   * With `isUnattestable`: the node was too slow to tell, so an earlier reading of the same block stands, and
+   * a later one may say otherwise.
+   */
   readonly isAttestabilityUnknown?: true;
 }
 
 /** A transfer to the solver that credits an app balance, or was meant to; read from one canonical block. */
 export interface TopUpFact {
   readonly txHash: TxHash;
-  /** Position among those of the same transaction that are alike in currency, amount, sender and wallet: with these it names the top-up for good. */
+  /**
+   * Position among those of the same transaction that are alike in currency, amount, sender and wallet: with
+   * these it names the top-up for good.
+   */
   readonly ordinal: number;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
@@ -106,7 +119,9 @@ export interface ReceiptFact {
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
   readonly gasUsed: bigint;
-  /** Wei that a unit of gas did cost; what a rollup took for the bytes is spread over the units, rounded up. */
+  /**
+   * Wei that a unit of gas did cost; what a rollup took for the bytes is spread over the units, rounded up.
+   */
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly LogFact[];
 }
@@ -132,7 +147,10 @@ export interface GasPrices {
 /** What a transaction offers for its gas, wei. */
 export type FeeCaps = Pick<GasPrices, "maxFeePerGas" | "maxPriorityFeePerGas">;
 
-/** What an account has, all read at one block. Keys of the maps are lower-case currency addresses (zero = native). */
+/**
+ * What an account has, all read at one block. Keys of the maps are lower-case currency addresses (zero =
+ * native).
+ */
 export interface AccountState {
   readonly blockNumber: bigint;
   readonly balance: bigint;
@@ -177,13 +195,16 @@ export interface TraceOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds for each question to the node; default the connection's. */
   readonly deadlineMs?: number;
-  /** More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has. */
+  /**
+   * More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has.
+   */
   readonly maxGas?: bigint;
   /** Room that the caller will add to the limit, bps: a block has to hold it with that. Default none. */
   readonly roomBps?: bigint;
   /**
-   * Native coin that the sender is known to have, wei. With it a call like one that was traced before may be looked at once only, with the gas limit that was right then,
-   * and its effects on accounts are told by its calls and not by the whole state: enough to promise, not enough to sign.
+   * Native coin that the sender is known to have, wei. With it a call like one that was traced before may be
+   * looked at once only, with the gas limit that was right then, and its effects on accounts are told by its
+   * calls and not by the whole state: enough to promise, not enough to sign.
    */
   readonly senderHasWei?: bigint;
 }
@@ -224,13 +245,19 @@ export interface InnerCall {
   readonly userOperations: Hex | undefined;
 }
 
-/** How a node tells what a call would do: by traces, by `eth_simulateV1` (no inner calls, nonces or codes), or not at all. */
+/**
+ * How a node tells what a call would do: by traces, by `eth_simulateV1` (no inner calls, nonces or codes), or
+ * not at all.
+ */
 export type EffectsView = "traced" | "simulated" | "unseen";
 
 export type TraceOutcome =
   | {
       readonly kind: "ok";
-      /** The limit to give it: with this very limit it was seen to do the same as with as much gas as a block has. No room for a changed state in it. */
+      /**
+       * The limit to give it: with this very limit it was seen to do the same as with as much gas as a block
+       * has. No room for a changed state in it.
+       */
       readonly gas: bigint;
       /** What it uses of that, after refunds. */
       readonly gasUsed: bigint;
@@ -242,7 +269,9 @@ export type TraceOutcome =
   /** The sender lacks the native coin for value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
-/** How a node answered to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: not known, send again. */
+/**
+ * How a node answered to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: not known, send again.
+ */
 export type BroadcastOutcome =
   | { readonly kind: "accepted" }
   /** The node has these very bytes already, or they are mined. */
@@ -255,7 +284,10 @@ export type BroadcastOutcome =
   /** The node refuses these bytes for good. */
   | { readonly kind: "rejected"; readonly reason: string };
 
-/** Reads of one chain. All methods batch with others of the same tick: small reads into one HTTP request, logs and transactions into another. */
+/**
+ * Reads of one chain. All methods batch with others of the same tick: small reads into one HTTP request, logs
+ * and transactions into another.
+ */
 export interface ChainReader {
   readonly chainId: number;
   /** Chain id as the node says it. */
@@ -263,19 +295,35 @@ export interface ChainReader {
   head(): Promise<BlockRef>;
   block(number: bigint): Promise<BlockRef | undefined>;
   blockByHash(hash: Hex): Promise<BlockRef | undefined>;
-  /** Deposits in these blocks, in chain order. @throws RpcFault when an answer is about other blocks, or the node does not have all of them */
+  /**
+   * Deposits in these blocks, in chain order.
+   *
+   * @throws RpcFault when an answer is about other blocks, or the node does not have all of them
+   */
   depositsIn(range: BlockRange): Promise<DepositFact[]>;
   /** Deposits of one mined transaction; empty when it holds none. */
   depositsOf(state: TransactionState): DepositFact[];
-  /** Top-ups by transfers to `solver` in these blocks (consecutive, ascending, of the chain that the caller follows): one log query, and the blocks' transactions. @throws RpcFault when an answer is about other blocks */
+  /**
+   * Top-ups by transfers to `solver` in these blocks (consecutive, ascending, of the chain that the caller
+   * follows): one log query, and the blocks' transactions.
+   *
+   * @throws RpcFault when an answer is about other blocks
+   */
   topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
-  /** Those of them that are transfers of tokens, without reading whole blocks. @throws RpcFault as `depositsIn` */
+  /**
+   * Those of them that are transfers of tokens, without reading whole blocks.
+   *
+   * @throws RpcFault as `depositsIn`
+   */
   tokenTopUpsIn(solver: Address, range: BlockRange): Promise<TopUpFact[]>;
   /** Top-ups of one mined transaction; empty when it holds none. */
   topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
-  /** Number of transactions of `account`, at the given block number, or in the latest block, or with the node's pool. */
+  /**
+   * Number of transactions of `account`, at the given block number, or in the latest block, or with the
+   * node's pool.
+   */
   nonce(account: Address, at: "latest" | "pending"): Promise<number>;
   /** The transaction by which `account` used `nonce`, when that was in the blocks from…to. */
   transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
@@ -285,37 +333,55 @@ export interface ChainReader {
     account: Address,
     currencies: readonly Address[],
   ): Promise<{ blockNumber: bigint; balances: Map<Address, bigint> }>;
-  /** Balances of many accounts in several currencies, all at one block; undefined: the token did not answer. @throws RpcFault also when the node does not know the block (yet) */
+  /**
+   * Balances of many accounts in several currencies, all at one block; undefined: the token did not answer.
+   *
+   * @throws RpcFault also when the node does not know the block (yet)
+   */
   heldAmounts(
     accounts: readonly Address[],
     currencies: readonly Address[],
     atBlock: bigint,
   ): Promise<readonly { account: Address; currency: Address; amount: bigint | undefined }[]>;
-  /** Payments of one currency to an account in the blocks from…to, as far as they leave a trace; undefined: too many blocks would have to be read. */
+  /**
+   * Payments of one currency to an account in the blocks from…to, as far as they leave a trace; undefined:
+   * too many blocks would have to be read.
+   */
   paymentsTo(
     account: Address,
     currency: Address,
     from: bigint,
     to: bigint,
   ): Promise<readonly { from: Address; amount: bigint }[] | undefined>;
-  /** Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next head. */
+  /**
+   * Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next
+   * head.
+   */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
-  /** Wei that the bytes of a transaction with this call cost now beside its gas, as on rollups; zero elsewhere. */
+  /**
+   * Wei that the bytes of a transaction with this call cost now beside its gas, as on rollups; zero
+   * elsewhere.
+   */
   dataFee(
     call: CallPlan & { readonly authorizationList?: readonly Authorization[] | undefined },
   ): Promise<bigint>;
-  /** What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when it reverts. */
+  /**
+   * What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when
+   * it reverts.
+   */
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
-   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it would see when sent, and the sender must bear its gas at
-   * `maxFeePerGas`; without, a recipient can tell it from a payment by its gas price of zero.
+   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it would
+   * see when sent, and the sender must bear its gas at `maxFeePerGas`; without, a recipient can tell it from
+   * a payment by its gas price of zero.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
   /**
-   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and tells all that it does or exactly why it cannot.
-   * A user operation that fails inside a call that succeeds, and an authorization that the chain would skip, are failures too.
-   * Throws RpcFault for whatever the node did not say.
+   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and tells
+   * all that it does or exactly why it cannot. A user operation that fails inside a call that succeeds, and
+   * an authorization that the chain would skip, are failures too. Throws RpcFault for whatever the node did
+   * not say.
    */
   trace(from: Address, call: TracedCall, fees: FeeCaps, options?: TraceOptions): Promise<TraceOutcome>;
 }
@@ -325,11 +391,17 @@ export interface ChainWriter {
   broadcast(raw: Hex): Promise<BroadcastOutcome>;
 }
 
-/** Tells of new heads; by subscription where the node offers one, by polling otherwise and whenever the socket is silent. */
+/**
+ * Tells of new heads; by subscription where the node offers one, by polling otherwise and whenever the socket
+ * is silent.
+ */
 export interface HeadSource {
   /** The newest head heard of; undefined before the first. */
   readonly latest: Head | undefined;
-  /** Calls `listener` for every new head (heads may be skipped, repeated or replace one of equal height). Returns the unsubscriber. */
+  /**
+   * Calls `listener` for every new head (heads may be skipped, repeated or replace one of equal height).
+   * Returns the unsubscriber.
+   */
   onHead(listener: (head: Head) => void): () => void;
   close(): Promise<void>;
 }

@@ -1,8 +1,9 @@
 import type { Address, Hex32 } from "@causeway/domain";
 
 /**
- * What a hub says of the nonces of wallets: which deposit id a transfer with a nonce is for, where the transfer itself cannot carry one (the perpetuals exchange).
- * Read at a hub block that is final by the hub's policy, so that every oracle reads the same.
+ * What a hub says of the nonces of wallets: which deposit id a transfer with a nonce is for, where the
+ * transfer itself cannot carry one (the perpetuals exchange). Read at a hub block that is final by the hub's
+ * policy, so that every oracle reads the same.
  */
 export interface NonceMappings {
   /** @throws RpcFault when the hub's node cannot say: then nothing is known, and nothing is to be signed */

@@ -12,7 +12,10 @@ export interface RailOptions {
   readonly solver: Hex;
   /** What the hub says of nonces, where a transfer cannot name its order. */
   readonly nonceMappings?: NonceMappings | undefined;
-  /** Whether this process answers clients (the API). Each kind of process has shares of its own of an endpoint's rate limit. */
+  /**
+   * Whether this process answers clients (the API). Each kind of process has shares of its own of an
+   * endpoint's rate limit.
+   */
   readonly answersClients?: boolean;
   /** Observes calls to the endpoint at this URL. */
   readonly observeEndpoint?: (url: string) => ObserveCall;

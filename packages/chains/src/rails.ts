@@ -4,7 +4,9 @@ import type { CreateRail, RailOptions } from "./rail-options.ts";
 
 export type { CreateRail, RailOptions } from "./rail-options.ts";
 
-/** How each family's rail is loaded: its libraries are read when a chain of it is configured, and not before. */
+/**
+ * How each family's rail is loaded: its libraries are read when a chain of it is configured, and not before.
+ */
 const RAILS: Readonly<Partial<Record<VmType, () => Promise<CreateRail>>>> = {
   "bitcoin-vm": async () => (await import("./bitcoin/rail.ts")).createBitcoinRail,
   "hyperliquid-vm": async () => (await import("./hyperliquid/rail.ts")).createExchangeRail,

@@ -31,7 +31,8 @@ const FAMILIES: Readonly<Partial<Record<VmType, () => Promise<SourceOf> | Source
 /**
  * A source for each configured chain, by its name. Nothing is asked of any chain yet.
  *
- * @throws RangeError for a name that comes twice, and for a family that is not supported: at startup, not at the first request about it
+ * @throws RangeError for a name that comes twice, and for a family that is not supported: at startup, not at
+ * the first request about it
  */
 export async function evidenceSources(
   chains: readonly AttestationChain[],

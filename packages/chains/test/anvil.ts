@@ -21,7 +21,11 @@ function anvilBinary(): string {
   return join(dirname(manifest), "bin", "anvil");
 }
 
-/** An EVM node that mines each transaction at once, on a port of the system's choice. @throws Error when it does not start */
+/**
+ * An EVM node that mines each transaction at once, on a port of the system's choice.
+ *
+ * @throws Error when it does not start
+ */
 export async function startAnvil(chainId: number): Promise<Anvil> {
   const home = await mkdtemp(join(tmpdir(), "anvil-"));
   const node = spawn(

@@ -35,7 +35,10 @@ export interface EvmWorld {
   readonly feeToken: Address;
 }
 
-/** A node with the contracts and two tokens on it; everything here goes through viem's own transport, not ours. */
+/**
+ * A node with the contracts and two tokens on it; everything here goes through viem's own transport, not
+ * ours.
+ */
 export async function startEvmWorld(chainId: number): Promise<EvmWorld> {
   const node = await startAnvil(chainId);
   const wallet = walletOn(node, chainId);

@@ -27,7 +27,10 @@ export interface ReadAttestationChains extends LoadedAttestationChains {
 export interface LoadedAttestationChains {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly AttestationChain[];
-  /** Chains that are off although some of their variables are set, and what is not attested; each with what is not set. */
+  /**
+   * Chains that are off although some of their variables are set, and what is not attested; each with what is
+   * not set.
+   */
   readonly warnings: readonly string[];
   /** Names of chains that are off because none of their variables is set. */
   readonly off: readonly string[];
@@ -49,10 +52,11 @@ const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: strin
 ];
 
 /**
- * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain, and checks that part whole.
- * A file of another network that has only these fields will do too.
- * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values, duplicates, a `required` chain whose
- * variables are unset. No problem quotes a value: a URL may hold credentials.
+ * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain,
+ * and checks that part whole. A file of another network that has only these fields will do too.
+ * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values,
+ * duplicates, a `required` chain whose variables are unset. No problem quotes a value: a URL may hold
+ * credentials.
  */
 export function loadAttestationChains(
   source: ConfigLocation & { readonly env: Env },
@@ -106,7 +110,8 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
           warnings.push(
             `chain ${written.id}: ${one.without} are not attested; missing variable: ${variable}`,
           );
-    // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
+    // Placeholders are replaced once: a variable that holds another one's name would pass the schema
+    // unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       if (isNeeded(path) || OPTIONAL_FIELDS.some((one) => one.path === path.join(".")))
         problems.push(

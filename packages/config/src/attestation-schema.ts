@@ -3,7 +3,8 @@ import { z } from "zod";
 import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
-// What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields are ignored, known ones are strict.
+// What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields
+// are ignored, known ones are strict.
 
 /** A year: no order waits longer. */
 const LONGEST_LEAD_SECONDS = 31_536_000;
@@ -70,7 +71,10 @@ export const attestationChainEntry = z.object({
           "must be mainnet, testnet, testnet4, signet or regtest",
         )
         .default("mainnet"),
-      /** Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there (default: that of its main network). */
+      /**
+       * Perpetuals exchange: the names in its signing types, its network, and the token that is dollars there
+       * (default: that of its main network).
+       */
       signingProfile: z.enum(["default", "hyperliquid"], "must be default or hyperliquid").default("default"),
       exchangeNetwork: z.enum(["Mainnet", "Testnet"], "must be Mainnet or Testnet").default("Mainnet"),
       usdcTokenId: z

@@ -30,7 +30,9 @@ function keyOf({ vmType }: Entry, address: string): string {
   return vmType === "ethereum-vm" ? (parseAddress(address) ?? address) : address;
 }
 
-/** A path that led through a token twice would pay twice, and a source is known to clients by its name alone. */
+/**
+ * A path that led through a token twice would pay twice, and a source is known to clients by its name alone.
+ */
 function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   if (liquidity === undefined) return [];
   const connectors = liquidity.connectors.map((connector) => parseAddress(connector) ?? connector);
@@ -41,7 +43,9 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   ];
 }
 
-/** One asset has one price and one class, whatever chain it is on: otherwise a bridge of it would be a trade. */
+/**
+ * One asset has one price and one class, whatever chain it is on: otherwise a bridge of it would be a trade.
+ */
 function assetProblems(entries: readonly Entry[]): readonly string[] {
   const first = new Map<string, { chain: string; priceId: string; class: string }>();
   return entries.flatMap((entry) =>

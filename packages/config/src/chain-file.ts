@@ -43,9 +43,10 @@ export interface ConfigLocation {
 const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl", "additionalData.explorerApiUrl"];
 
 /**
- * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of families that only oracles know are theirs to check.
- * @throws ConfigError with every problem and its path: unreadable file, unknown keys, wrong values, duplicates,
- * a `required` chain whose variables are unset.
+ * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of
+ * families that only oracles know are theirs to check.
+ * @throws ConfigError with every problem and its path: unreadable file, unknown keys, wrong values,
+ * duplicates, a `required` chain whose variables are unset.
  */
 export function loadChains(source: ConfigLocation & { readonly env: Env }): LoadedChains {
   const { problems, faulty: _, ...loaded } = readChains(source);
@@ -92,7 +93,8 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
       else warnings.push(`chain ${asWritten.id} is disabled; missing variables: ${variables}`);
       continue;
     }
-    // Placeholders are replaced once: a variable that holds another one's name would pass the schema unreplaced.
+    // Placeholders are replaced once: a variable that holds another one's name would pass the schema
+    // unreplaced.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       problems.push(
         `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,

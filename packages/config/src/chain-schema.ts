@@ -85,7 +85,10 @@ const liquidity = z.strictObject({
   sources: z.array(poolSource).default([]),
 });
 
-/** An EVM chain in `configs/chains.<ENVIRONMENT>.json`. Both services read the same file; each ignores what is only for the other. */
+/**
+ * An EVM chain in `configs/chains.<ENVIRONMENT>.json`. Both services read the same file; each ignores what is
+ * only for the other.
+ */
 export const chainEntry = z.strictObject({
   ...profileFields,
   vmType: z.literal("ethereum-vm"),

@@ -6,7 +6,9 @@ export interface SettingGroup {
   readonly settings: Settings;
 }
 
-/** Markdown tables of every setting: name, form, default, meaning. Pure, so that drift is a text comparison. */
+/**
+ * Markdown tables of every setting: name, form, default, meaning. Pure, so that drift is a text comparison.
+ */
 export function describeSettings(groups: readonly SettingGroup[]): string {
   return groups.map((group) => `### ${group.title}\n\n${table(Object.values(group.settings))}`).join("\n\n");
 }

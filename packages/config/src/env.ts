@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { ConfigError, gather } from "./config-error.ts";
 
-/** Names and values as a process gets them. An empty value counts as absent: compose files pass those for unset variables. */
+/**
+ * Names and values as a process gets them. An empty value counts as absent: compose files pass those for
+ * unset variables.
+ */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** What one text becomes, or why it cannot. The problem never quotes the text. */

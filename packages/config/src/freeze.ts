@@ -1,4 +1,7 @@
-/** Freezes plain objects and arrays, at every depth, and returns the same value. Instances of classes are left alone. */
+/**
+ * Freezes plain objects and arrays, at every depth, and returns the same value. Instances of classes are left
+ * alone.
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   const prototype: unknown = Object.getPrototypeOf(value);

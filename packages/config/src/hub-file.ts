@@ -9,7 +9,10 @@ import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
-/** What a hub may lack: contracts without which some questions are not attested, and the time from which deposits are attested in parts. */
+/**
+ * What a hub may lack: contracts without which some questions are not attested, and the time from which
+ * deposits are attested in parts.
+ */
 const OPTIONAL: readonly string[] = [
   "oracleMultisigAddress",
   "allocatorAddress",
@@ -24,8 +27,8 @@ export interface LoadedHub {
 }
 
 /**
- * Reads `configs/chains.hub.<ENVIRONMENT>.json`: the hub as one object, or as the only element of an array. Fields may stand at the top or in
- * `additionalData`; unknown ones are ignored.
+ * Reads `configs/chains.hub.<ENVIRONMENT>.json`: the hub as one object, or as the only element of an array.
+ * Fields may stand at the top or in `additionalData`; unknown ones are ignored.
  * @throws ConfigError with every problem: no file, several hubs, a variable that is unset, wrong values.
  */
 export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedHub {
@@ -70,7 +73,8 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   ].flatMap((text) => text?.toLowerCase() ?? []);
   if (new Set(contracts).size < contracts.length)
     problems.push(`${fileName}: two hub contracts have the same address`);
-  // With that key one fill settles every later deposit of its order: only the order of times is in the way of a second one.
+  // With that key one fill settles every later deposit of its order: only the order of times is in the way of
+  // a second one.
   if (entry.settlementKey === "deposits" && entry.fillLeadSeconds > CLOCK_SKEW_SECONDS)
     problems.push(
       `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,

@@ -38,7 +38,10 @@ function publicLimitOf(apiUrl: string): number | undefined {
   return PUBLIC_HOSTS.has(new URL(apiUrl).hostname) ? PUBLIC_WEIGHT_PER_MINUTE : undefined;
 }
 
-/** The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host serves both at one. */
+/**
+ * The exchange serves its API at `api.` and its explorer at `rpc.` of the same host; whoever has no such host
+ * serves both at one.
+ */
 function explorerBeside(apiUrl: string): string {
   const url = new URL(apiUrl);
   if (!url.hostname.startsWith("api.")) return apiUrl;

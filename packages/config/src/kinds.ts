@@ -8,7 +8,10 @@ interface Named {
   readonly describe: string;
 }
 
-/** With `default` the value is never absent, with `optional` it may be undefined, with neither the variable is required. */
+/**
+ * With `default` the value is never absent, with `optional` it may be undefined, with neither the variable is
+ * required.
+ */
 interface Coercer<T> {
   (setting: Named & { readonly default: T }): Setting<T>;
   (setting: Named & { readonly optional: true }): Setting<T | undefined>;
@@ -40,7 +43,10 @@ export function matching(form: string, pattern: RegExp): Coercer<string> {
   return coercer(form, (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)));
 }
 
-/** What is wrong with an address that `hasWrongChecksum`. It names no other spelling: that would vouch for the mistyped address. */
+/**
+ * What is wrong with an address that `hasWrongChecksum`. It names no other spelling: that would vouch for the
+ * mistyped address.
+ */
 export const WRONG_CHECKSUM =
   "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
 
@@ -111,7 +117,9 @@ type TrustedProxies = false | number | readonly string[];
 
 const PROXIES = "`false`, a number of proxies from 1 to 16, or addresses and ranges separated by commas";
 
-/** Reverse proxies whose `X-Forwarded-For` entry is trusted: none, how many, or their addresses and ranges. */
+/**
+ * Reverse proxies whose `X-Forwarded-For` entry is trusted: none, how many, or their addresses and ranges.
+ */
 export const trustedProxies: Coercer<TrustedProxies> = coercer(PROXIES, (raw): Parsed<TrustedProxies> => {
   if (raw === "false") return valid(false);
   if (/^([1-9]|1[0-6])$/.test(raw)) return valid(Number(raw));
@@ -132,7 +140,10 @@ export function secretUrl(...schemes: readonly string[]): Coercer<Secret> {
   );
 }
 
-/** 32-byte private key in hex, kept as a secret in lower case with `0x`. Also read from the file named by `<NAME>_FILE`. */
+/**
+ * 32-byte private key in hex, kept as a secret in lower case with `0x`. Also read from the file named by
+ * `<NAME>_FILE`.
+ */
 export const privateKey: Coercer<Secret> = coercer(
   "32-byte hex private key, secret",
   (raw) => {
@@ -145,8 +156,8 @@ export const privateKey: Coercer<Secret> = coercer(
 );
 
 /**
- * True when `text` is an absolute URL whose scheme (without `:`) is one of `schemes`. The two slashes must be written: without them
- * `redis:6379` is a URL too, of the path 6379 on no host.
+ * True when `text` is an absolute URL whose scheme (without `:`) is one of `schemes`. The two slashes must be
+ * written: without them `redis:6379` is a URL too, of the path 6379 on no host.
  */
 export function isUrlOf(text: string, schemes: readonly string[]): boolean {
   const parsed = URL.parse(text);

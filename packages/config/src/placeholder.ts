@@ -2,12 +2,17 @@ import type { Env } from "./env.ts";
 
 const PLACEHOLDER = /^\$([A-Z][A-Z0-9_]*)$/;
 
-/** The variable that a text stands for, e.g. `BASE_RPC_URL` for `$BASE_RPC_URL`; undefined for ordinary text. */
+/**
+ * The variable that a text stands for, e.g. `BASE_RPC_URL` for `$BASE_RPC_URL`; undefined for ordinary text.
+ */
 export function placeholderName(text: string): string | undefined {
   return PLACEHOLDER.exec(text)?.[1];
 }
 
-/** ` (NAME)` when the text at `path` of the document stands for the variable NAME, else nothing: for a problem that is to be mended there. */
+/**
+ * ` (NAME)` when the text at `path` of the document stands for the variable NAME, else nothing: for a problem
+ * that is to be mended there.
+ */
 export function variableAt(document: unknown, path: readonly PropertyKey[]): string {
   let value = document;
   for (const key of path)
@@ -25,7 +30,9 @@ export interface Resolved {
   readonly unset: readonly { readonly path: readonly (string | number)[]; readonly variable: string }[];
 }
 
-/** Whether nobody asked for a chain: its endpoint is a variable, and no variable that its entry names is set. */
+/**
+ * Whether nobody asked for a chain: its endpoint is a variable, and no variable that its entry names is set.
+ */
 export function isUnasked(document: unknown, env: Env): boolean {
   const { unset } = resolvePlaceholders(document, {});
   const hasEndpoint = !unset.some(({ path: [field] }) => field === "httpRpcUrl");

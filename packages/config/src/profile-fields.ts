@@ -4,10 +4,14 @@ import { parseExactDecimal } from "./exact-decimal.ts";
 import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
-// What entries of every family write alike. The same schema reads the text of the file, where a `$PLACEHOLDER` may stand for a
-// URL or an address, and the result after replacement, so that a chain that is switched off is checked too.
+// What entries of every family write alike. The same schema reads the text of the file, where a
+// `$PLACEHOLDER` may stand for a URL or an address, and the result after replacement, so that a chain that is
+// switched off is checked too.
 
-/** A value of the given form, or a placeholder for one. Messages never quote the value: a URL may hold credentials. */
+/**
+ * A value of the given form, or a placeholder for one. Messages never quote the value: a URL may hold
+ * credentials.
+ */
 export function orPlaceholder(form: string, isValid: (text: string) => boolean): z.ZodString {
   return z
     .string()

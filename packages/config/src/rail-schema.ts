@@ -18,8 +18,9 @@ const familyText = z.string().min(1).max(128);
 const token = z.strictObject({ address: familyText, ...currencyFields });
 
 /**
- * A chain of `configs/chains.<ENVIRONMENT>.json` that the API reaches by a rail: Solana, Bitcoin, the perpetuals exchange. Addresses stand in the family's own spelling.
- * What only its attestation needs is checked by whoever attests.
+ * A chain of `configs/chains.<ENVIRONMENT>.json` that the API reaches by a rail: Solana, Bitcoin, the
+ * perpetuals exchange. Addresses stand in the family's own spelling. What only its attestation needs is
+ * checked by whoever attests.
  */
 export const railEntry = z
   .strictObject({
@@ -29,7 +30,10 @@ export const railEntry = z
     /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
-    /** Bitcoin: confirmations that quotes reckon with. What is believed, and when, says `additionalData.finalizationBlocks`: the two must be one number. */
+    /**
+     * Bitcoin: confirmations that quotes reckon with. What is believed, and when, says
+     * `additionalData.finalizationBlocks`: the two must be one number.
+     */
     confirmations: z.int().min(1).max(1_000).default(DEFAULT_CONFIRMATIONS),
     /** Templates of the explorer's pages, e.g. `/tx/{TX_HASH}`; absent: the usual ones. */
     explorerPaths: z

@@ -2,7 +2,10 @@ import type { AttestationChain } from "@causeway/domain";
 
 /** Two entries of one chain would turn each of its deposits into two. */
 
-/** A fact that no two chains share, and how to tell the entries apart when they are different chains after all. */
+/**
+ * A fact that no two chains share, and how to tell the entries apart when they are different chains after
+ * all.
+ */
 interface Identity {
   readonly key: string;
   readonly fact: string;

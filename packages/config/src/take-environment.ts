@@ -8,8 +8,9 @@ const KEPT: readonly RegExp[] = [
 ];
 
 /**
- * Moves the environment of the process into a value: libraries, diagnostic reports and child processes find no secret in `process.env` any more.
- * By what is kept, not by names of secrets: chain files may name any variable, and an environment file holds what other processes need.
+ * Moves the environment of the process into a value: libraries, diagnostic reports and child processes find
+ * no secret in `process.env` any more. By what is kept, not by names of secrets: chain files may name any
+ * variable, and an environment file holds what other processes need.
  */
 export function takeEnvironment(processEnv: NodeJS.ProcessEnv): Env {
   const taken = { ...processEnv };

@@ -15,15 +15,20 @@ export interface UnknownVariables {
 const MIN_COMPARED_LENGTH = 8;
 /** From this length on, two typing errors are looked for instead of one. */
 const MIN_LENGTH_FOR_TWO = 16;
-/** What Kubernetes sets in every container for each service of the namespace, such as `REDIS_SERVICE_HOST` and `REDIS_PORT_6379_TCP`. */
+/**
+ * What Kubernetes sets in every container for each service of the namespace, such as `REDIS_SERVICE_HOST` and
+ * `REDIS_PORT_6379_TCP`.
+ */
 const OF_PLATFORM =
   /_SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 /** A prefix belongs to this service when so many settings begin with it. */
 const MIN_FAMILY = 4;
 
 /**
- * Finds misspelled variables. Those of other programs share the environment, so a name that is like none of ours is passed over.
- * @param configsDir folder whose chain files name further variables; all of them, since several processes may share one environment
+ * Finds misspelled variables. Those of other programs share the environment, so a name that is like none of
+ * ours is passed over.
+ * @param configsDir folder whose chain files name further variables; all of them, since several processes may
+ * share one environment
  */
 export function unknownVariables(
   env: Env,
@@ -77,7 +82,10 @@ function variablesOfFiles(configsDir: string): readonly string[] {
   }
 }
 
-/** The words with which many settings begin, with all that these have in common: `APP_BALANCE_`, since `APP_` is anybody's. */
+/**
+ * The words with which many settings begin, with all that these have in common: `APP_BALANCE_`, since `APP_`
+ * is anybody's.
+ */
 function familiesOf(names: readonly string[]): readonly string[] {
   const firstWords = new Set(names.map((name) => name.split("_", 1)[0]));
   return [...firstWords].flatMap((word) => {
@@ -96,7 +104,10 @@ function isLike(text: string, name: string): boolean {
   return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed;
 }
 
-/** Typing errors between two texts: a character too many, too few or another one, or two that have changed places. */
+/**
+ * Typing errors between two texts: a character too many, too few or another one, or two that have changed
+ * places.
+ */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i += 1) {

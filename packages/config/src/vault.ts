@@ -37,8 +37,8 @@ function unquote(text: string): string {
 }
 
 /**
- * The environment with every file of the secrets folder laid over it, files in alphabetical order, later ones winning.
- * A folder that does not exist holds no secrets.
+ * The environment with every file of the secrets folder laid over it, files in alphabetical order, later ones
+ * winning. A folder that does not exist holds no secrets.
  * @throws ConfigError with all that cannot be read or parsed.
  */
 export function withVaultSecrets(

@@ -52,7 +52,8 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Addresses that anyone can pay to: what is paid there goes to the depository or back to who may recover it, nowhere else.
+// Addresses that anyone can pay to: what is paid there goes to the depository or back to who may recover it,
+// nowhere else.
 
 const { user, solver: operator, stranger, owner, allocator, deployer } = people;
 /** Who may take out what it paid. */

@@ -21,8 +21,8 @@ const callFields = [
 ] as const;
 
 /**
- * What an allocator signs (primary type `CallRequest`). The depository files a request under its struct hash, which
- * has no domain: the id of a request is the same on every chain, its signature is not.
+ * What an allocator signs (primary type `CallRequest`). The depository files a request under its struct hash,
+ * which has no domain: the id of a request is the same on every chain, its signature is not.
  */
 export const callRequestTypes = {
   CallRequest: [
@@ -34,8 +34,8 @@ export const callRequestTypes = {
 } as const;
 
 /**
- * The domain under which oracles sign executions for one `Oracle` contract. Name and version are the contract's constructor arguments; these are what a
- * network of our own uses.
+ * The domain under which oracles sign executions for one `Oracle` contract. Name and version are the
+ * contract's constructor arguments; these are what a network of our own uses.
  */
 export function oracleDomain(
   chainId: number,
@@ -45,7 +45,10 @@ export function oracleDomain(
   return { name, version, chainId, verifyingContract: oracle };
 }
 
-/** What oracles sign for the hub (primary type `Execution`). An action is ABI-encoded flat: its kind, then its fields. */
+/**
+ * What oracles sign for the hub (primary type `Execution`). An action is ABI-encoded flat: its kind, then its
+ * fields.
+ */
 export const executionTypes = {
   Execution: [
     { name: "idempotencyKey", type: "bytes32" },
@@ -58,7 +61,10 @@ export function allocatorDomain(chainId: number, allocator: `0x${string}`): Cont
   return { name: "AllocatorSpender", version: "1", chainId, verifyingContract: allocator };
 }
 
-/** What oracles sign when a withdrawal was initiated (primary type `SubmitWithdrawRequest`); `spender` is the withdrawal address. */
+/**
+ * What oracles sign when a withdrawal was initiated (primary type `SubmitWithdrawRequest`); `spender` is the
+ * withdrawal address.
+ */
 export const submitWithdrawRequestTypes = {
   SubmitWithdrawRequest: [
     { name: "chainId", type: "uint256" },
@@ -107,7 +113,9 @@ const authorizationFields = [
   { name: "nonce", type: "bytes32" },
 ] as const;
 
-/** EIP-3009, which anyone may submit (primary type `TransferWithAuthorization`). Times are in Unix seconds. */
+/**
+ * EIP-3009, which anyone may submit (primary type `TransferWithAuthorization`). Times are in Unix seconds.
+ */
 export const transferWithAuthorizationTypes = { TransferWithAuthorization: authorizationFields } as const;
 
 /** EIP-3009, which only the payee may submit (primary type `ReceiveWithAuthorization`). */
@@ -122,8 +130,9 @@ export const cancelAuthorizationTypes = {
 } as const;
 
 /**
- * What is to become of money that is paid by signature (primary type `RouteWitness`). Its struct hash, which has no domain, is the witness of a Permit2
- * permit, and the first word of what is hashed to the nonce of an EIP-3009 authorisation (`authorizationNonce` of the `ApprovalProxy`).
+ * What is to become of money that is paid by signature (primary type `RouteWitness`). Its struct hash, which
+ * has no domain, is the witness of a Permit2 permit, and the first word of what is hashed to the nonce of an
+ * EIP-3009 authorisation (`authorizationNonce` of the `ApprovalProxy`).
  */
 export const routeWitnessTypes = {
   RouteWitness: [
@@ -136,8 +145,9 @@ export const routeWitnessTypes = {
 } as const;
 
 /**
- * What a user signs for `permit2Route` (primary type `PermitBatchWitnessTransferFrom`), in the domain of Permit2. The spender is the `ApprovalProxy`;
- * `deadline` is in Unix seconds; of `nonce` each value counts once, in any order.
+ * What a user signs for `permit2Route` (primary type `PermitBatchWitnessTransferFrom`), in the domain of
+ * Permit2. The spender is the `ApprovalProxy`; `deadline` is in Unix seconds; of `nonce` each value counts
+ * once, in any order.
  */
 export const permitBatchWitnessTransferFromTypes = {
   PermitBatchWitnessTransferFrom: [

@@ -48,8 +48,8 @@ import {
   testUsdBytecode,
 } from "./index.ts";
 
-// The snapshot is what quotes take as the gas of a deposit or a fill, so it may not drift from what the contracts cost.
-// UPDATE_GAS=1 writes it anew.
+// The snapshot is what quotes take as the gas of a deposit or a fill, so it may not drift from what the
+// contracts cost. UPDATE_GAS=1 writes it anew.
 
 const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
 const { user, solver, owner, allocator, deployer } = people;
@@ -210,7 +210,9 @@ async function measureTransfers() {
   return { native, erc20 };
 }
 
-/** What a solver pays to settle: executions that two of three oracles signed, submitted alone or ten at once. */
+/**
+ * What a solver pays to settle: executions that two of three oracles signed, submitted alone or ten at once.
+ */
 async function measureSettlements() {
   const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
   const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);

@@ -1,9 +1,11 @@
 import type { Address, Hex } from "viem";
 
 /**
- * Creation code of Permit2, Copyright (c) 2022 Uniswap Labs, MIT License. No package on npm has it compiled: this is what solc 0.8.17 makes of
- * `lib/permit2/src` and of its two solmate sources in `@uniswap/v4-periphery` 1.0.3, all given at once (via IR, 1,000,000 runs, London, no metadata
- * hash). The address that it gets from the deterministic deployer depends on every byte, and is the one it has on public chains.
+ * Creation code of Permit2, Copyright (c) 2022 Uniswap Labs, MIT License. No package on npm has it compiled:
+ * this is what solc 0.8.17 makes of `lib/permit2/src` and of its two solmate sources in
+ * `@uniswap/v4-periphery` 1.0.3, all given at once (via IR, 1,000,000 runs, London, no metadata hash). The
+ * address that it gets from the deterministic deployer depends on every byte, and is the one it has on public
+ * chains.
  */
 export const permit2CreationCode: Hex = `0x${[
   "60c0346100bb574660a052602081017f8cad95687ba82c2ce50e74f7b754645e5117c3a5bec8151c0726d5857980a8668152",

@@ -41,7 +41,8 @@ import {
   testTokenBytecode,
 } from "./index.ts";
 
-// A payment in a token that the calls after it cannot take back: it is noted before, and required to have been received at the end.
+// A payment in a token that the calls after it cannot take back: it is noted before, and required to have
+// been received at the end.
 
 const { solver, user, stranger } = people;
 /** Has approved what he has, and what he gets, to whoever takes it. */

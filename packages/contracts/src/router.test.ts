@@ -135,7 +135,10 @@ test("a recipient that refuses native makes the payment fail with its own reason
   );
 });
 
-/** Above what a payment to a modest recipient costs: the recipient's 60,000, the node's 2,300 for it, and what handing on a reason takes. */
+/**
+ * Above what a payment to a modest recipient costs: the recipient's 60,000, the node's 2,300 for it, and what
+ * handing on a reason takes.
+ */
 const MOST_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
 
 test.each([

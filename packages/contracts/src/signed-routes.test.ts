@@ -52,7 +52,8 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Money that is paid by signature: the signature says what becomes of it, and whoever submits it can only do that.
+// Money that is paid by signature: the signature says what becomes of it, and whoever submits it can only do
+// that.
 
 const { user, solver, stranger, owner, allocator, deployer } = people;
 const farFuture = 2n ** 40n;

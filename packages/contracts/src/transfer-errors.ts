@@ -1,4 +1,7 @@
-/** What a failed token or native movement, or approval, reverts with; raised in assembly, so no contract's own ABI lists them. */
+/**
+ * What a failed token or native movement, or approval, reverts with; raised in assembly, so no contract's own
+ * ABI lists them.
+ */
 export const transferErrorsAbi = [
   { type: "error", name: "TransferFromFailed", inputs: [] },
   { type: "error", name: "TransferFailed", inputs: [] },

@@ -1,7 +1,10 @@
 import type { Address, LocalAccount } from "viem";
 import type { TestChain, Tx } from "./chain.ts";
 
-/** What the measurements of gas share: contracts deployed in a fixed order, and accounts and tokens that are new to everyone. */
+/**
+ * What the measurements of gas share: contracts deployed in a fixed order, and accounts and tokens that are
+ * new to everyone.
+ */
 export interface GasBench {
   readonly chain: TestChain;
   readonly depository: Address;

@@ -1,6 +1,9 @@
 import type { Hex } from "./ids/hex.ts";
 
-/** Codes of the client contract (quote errors) and of the service's own endpoints. The error map of service-kit gives each a status and a body. */
+/**
+ * Codes of the client contract (quote errors) and of the service's own endpoints. The error map of
+ * service-kit gives each a status and a body.
+ */
 export const errorCodes = [
   "INVALID_REQUEST",
   "AMOUNT_TOO_LOW",

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { depositoryProgram } from "../src/solana/program/artifact.ts";
 
 /**
- * Writes the depository program for one owner, ready to be deployed: the committed one has none, and nobody can initialize it.
- * `node -C source packages/localnet/solana-program/for-owner.ts <owner, base58> <file>`
+ * Writes the depository program for one owner, ready to be deployed: the committed one has none, and nobody
+ * can initialize it. `node -C source packages/localnet/solana-program/for-owner.ts <owner, base58> <file>`
  */
 const [owner, file] = process.argv.slice(2);
 if (owner === undefined || file === undefined) {

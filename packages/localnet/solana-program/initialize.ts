@@ -5,8 +5,10 @@ import { initializeInstruction } from "../src/solana/depository.ts";
 import { sendInstructions, solanaKey } from "../src/solana/wallet.ts";
 
 /**
- * Initializes a deployed depository program, once: its owner says whose signature lets money out, and the name of the chain that enters what is signed.
- * `node -C source packages/localnet/solana-program/initialize.ts --rpc <URL> --owner <key file> --program <address> --allocator <address> --chain <id in the chain file>`
+ * Initializes a deployed depository program, once: its owner says whose signature lets money out, and the
+ * name of the chain that enters what is signed. `node -C source
+ * packages/localnet/solana-program/initialize.ts --rpc <URL> --owner <key file> --program <address>
+ * --allocator <address> --chain <id in the chain file>`
  */
 const text = { type: "string" } as const;
 const { values } = parseArgs({

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { linkObject } from "../src/solana/program/link-object.ts";
 
 /**
- * Builds every program here with clang 16 (Debian: apt-get install clang-16). Nothing else of the machine enters the result: the same compiler gives the same bytes.
- * `node -C source packages/localnet/solana-program/rebuild.ts [--check]`; with --check nothing is written, and a difference is an error.
+ * Builds every program here with clang 16 (Debian: apt-get install clang-16). Nothing else of the machine
+ * enters the result: the same compiler gives the same bytes. `node -C source
+ * packages/localnet/solana-program/rebuild.ts [--check]`; with --check nothing is written, and a difference
+ * is an error.
  */
 const compiler = process.env["CLANG"] ?? "clang-16";
 const flags =

@@ -12,8 +12,8 @@ import {
 } from "./local-client.ts";
 
 /**
- * ERC-4337 contracts of the local chains, at the very addresses that they have on public chains: the same creation code, through the same factory, with
- * the same salt.
+ * ERC-4337 contracts of the local chains, at the very addresses that they have on public chains: the same
+ * creation code, through the same factory, with the same salt.
  */
 export interface AccountAbstractionContracts {
   readonly entryPoint07: Address;
@@ -38,7 +38,8 @@ export const localAccountAbstraction: AccountAbstractionContracts = {
 /**
  * Deploys them to a local chain, after `deployLocal`.
  *
- * @throws LocalTransactionFailed when they are there already, or when their creation code is not that of the public chains.
+ * @throws LocalTransactionFailed when they are there already, or when their creation code is not that of the
+ * public chains.
  */
 export async function deployAccountAbstraction(node: NodeAddress): Promise<AccountAbstractionContracts> {
   const creations = readCreations();
@@ -68,7 +69,10 @@ interface Creation {
   readonly code: Hex;
 }
 
-/** In an order in which each finds what its constructor asks for. Creation code comes from the packages that the authors publish. */
+/**
+ * In an order in which each finds what its constructor asks for. Creation code comes from the packages that
+ * the authors publish.
+ */
 function readCreations(): Creation[] {
   const noSalt = pad("0x");
   const { entryPoint07, entryPoint08 } = localAccountAbstraction;

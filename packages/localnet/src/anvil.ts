@@ -18,7 +18,10 @@ export interface AnvilOptions {
   readonly mixedMining?: boolean;
   /** Funded accounts of the node's own test mnemonic. Default 10. */
   readonly accountCount?: number;
-  /** Default: Osaka on the second local chain, Prague elsewhere, so that every local system and test of two chains runs both. */
+  /**
+   * Default: Osaka on the second local chain, Prague elsewhere, so that every local system and test of two
+   * chains runs both.
+   */
   readonly hardfork?: "prague" | "osaka";
   readonly extraArgs?: readonly string[];
   readonly logFile?: string;
@@ -54,7 +57,8 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
         env: { PATH: systemPath, HOME: home },
         cwd: home,
         logFile: options.logFile ?? join(home, "log"),
-        // Written once the port is its own: a node of the same chain that somebody else has there would answer as well.
+        // Written once the port is its own: a node of the same chain that somebody else has there would
+        // answer as well.
         isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
         askEveryMs: 5,
         stopWithinMs: 3_000,
@@ -86,7 +90,10 @@ function anvilArgs(port: number, options: AnvilOptions): string[] {
   ];
 }
 
-/** The platform's program itself: the package's own command is a wrapper that would stand between us and signals. */
+/**
+ * The platform's program itself: the package's own command is a wrapper that would stand between us and
+ * signals.
+ */
 function anvilBinary(): string {
   const here = createRequire(import.meta.url);
   const wrapper = createRequire(here.resolve("@foundry-rs/anvil/package.json"));

@@ -45,8 +45,8 @@ export interface ApiClient {
   quote(body: QuoteBody): Promise<QuoteAnswer>;
   status(requestId: Hex): Promise<StatusAnswer>;
   /**
-   * Asks for the status until it is one that clients stop at: `success`, `refund` or `failure`. The money is there by
-   * then, though the blocks that say so may still be young (`final` is false).
+   * Asks for the status until it is one that clients stop at: `success`, `refund` or `failure`. The money is
+   * there by then, though the blocks that say so may still be young (`final` is false).
    *
    * @param onChange told each status that differs from the one before
    * @throws when the deadline passes first

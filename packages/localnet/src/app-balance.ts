@@ -40,7 +40,9 @@ export async function topUp(node: NodeAddress, deposit: TopUp): Promise<void> {
   await sendPipelined(createLocalClient(node), payer, calls, 150_000n);
 }
 
-/** What `GET /app-fees/{wallet}/balances` says of one asset; the rest of its answer is of no interest here. */
+/**
+ * What `GET /app-fees/{wallet}/balances` says of one asset; the rest of its answer is of no interest here.
+ */
 interface BalancesAnswer {
   readonly balances: readonly {
     readonly currency: { readonly address: string };

@@ -46,7 +46,10 @@ export interface AppProcessOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The command line of one of our programs, run from its sources, and the environment that makes it start fast. */
+/**
+ * The command line of one of our programs, run from its sources, and the environment that makes it start
+ * fast.
+ */
 export function programCommand(entry: string): {
   command: string;
   args: string[];

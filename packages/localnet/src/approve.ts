@@ -4,7 +4,8 @@ import type { LocalAccount } from "./accounts.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "./local-client.ts";
 
 /**
- * Lets a spender take as much of these tokens as it likes: what an operator does once for each token that fills with destination calls are paid in.
+ * Lets a spender take as much of these tokens as it likes: what an operator does once for each token that
+ * fills with destination calls are paid in.
  *
  * @throws LocalTransactionFailed
  */

@@ -18,7 +18,10 @@ export interface BridgeDemoOptions {
   readonly deadlineMs: number;
 }
 
-/** What the chains say about the bridge afterwards. `reason` is there when the money did not arrive as promised. */
+/**
+ * What the chains say about the bridge afterwards. `reason` is there when the money did not arrive as
+ * promised.
+ */
 export interface BridgeDemoResult {
   readonly arrived: boolean;
   readonly reason?: string;
@@ -28,8 +31,8 @@ export interface BridgeDemoResult {
 }
 
 /**
- * Bridges USDC from one chain to another as a user does, through the public HTTP API alone, and tells each step as it
- * happens. Success is judged by the recipient's balance on the chain, not by what the API says.
+ * Bridges USDC from one chain to another as a user does, through the public HTTP API alone, and tells each
+ * step as it happens. Success is judged by the recipient's balance on the chain, not by what the API says.
  */
 export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeDemoResult> {
   const startedAtMs = performance.now();

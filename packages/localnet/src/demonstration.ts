@@ -7,9 +7,11 @@ import { shortHex, type TerminalStyle } from "./terminal.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
 /**
- * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for its users.
+ * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for
+ * its users.
  *
- * @returns whether the money arrived, was settled when there are oracles, and the app balance was credited; why it did not is printed, and the system stays up to be looked at
+ * @returns whether the money arrived, was settled when there are oracles, and the app balance was credited;
+ * why it did not is printed, and the system stays up to be looked at
  */
 export async function demonstrate(
   system: System,

@@ -50,8 +50,8 @@ export interface Quorum {
 const role = 1n;
 
 /**
- * Deploys the hub's contracts to a fresh local chain and gives each its role: the ledger listens to the oracle contract, that to the quorum, and the
- * record of payloads to the allocator.
+ * Deploys the hub's contracts to a fresh local chain and gives each its role: the ledger listens to the
+ * oracle contract, that to the quorum, and the record of payloads to the allocator.
  *
  * @throws LocalTransactionFailed when the chain is not fresh or a transaction reverts.
  */

@@ -20,7 +20,10 @@ export interface Creation {
   readonly data: Hex;
 }
 
-/** The address that the deployer's n-th transaction creates on any chain: an order of creations is part of the configuration. */
+/**
+ * The address that the deployer's n-th transaction creates on any chain: an order of creations is part of the
+ * configuration.
+ */
 export function createdBy(nonce: number): Address {
   return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
 }

@@ -1,7 +1,8 @@
 import { get, type RequestOptions } from "node:http";
 
 /**
- * Whether a Docker engine answers. The `docker` command being installed proves nothing: it is often there without one.
+ * Whether a Docker engine answers. The `docker` command being installed proves nothing: it is often there
+ * without one.
  *
  * @param dockerHost value of DOCKER_HOST, if set
  */

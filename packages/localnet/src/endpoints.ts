@@ -106,8 +106,8 @@ export function describeEndpoints(facts: {
 }
 
 /**
- * Writes the file for tools, and beside the system's data a copy that stays when another system starts, with the
- * variables for `npm run operator`: a database's address may hold a password, so only we may read them.
+ * Writes the file for tools, and beside the system's data a copy that stays when another system starts, with
+ * the variables for `npm run operator`: a database's address may hold a password, so only we may read them.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
@@ -121,8 +121,8 @@ export async function writeEndpoints(
 }
 
 /**
- * Removes what `writeEndpoints` wrote. When the common file still speaks of this system it is given to the one started
- * last of those that still run, and removed only when there is none.
+ * Removes what `writeEndpoints` wrote. When the common file still speaks of this system it is given to the
+ * one started last of those that still run, and removed only when there is none.
  */
 export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
@@ -140,7 +140,10 @@ export async function readEndpoints(file: string = endpointsFile): Promise<Endpo
   return text === undefined ? undefined : (JSON.parse(text) as Endpoints);
 }
 
-/** Systems that run, the one started last first. A system that was killed leaves its file: only those that listen count. */
+/**
+ * Systems that run, the one started last first. A system that was killed leaves its file: only those that
+ * listen count.
+ */
 export async function livingSystems(folder: string = localnetDir): Promise<Endpoints[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(names.map((name) => livingSystem(Number(name), folder)));

@@ -17,7 +17,10 @@ export async function readEphemeralRange(
   return Number.isInteger(from) && Number.isInteger(to) ? { from: from ?? 0, to: to ?? 0 } : undefined;
 }
 
-/** One sentence when an outgoing connection may take a port of the system from `portBase` before the system does; else undefined. */
+/**
+ * One sentence when an outgoing connection may take a port of the system from `portBase` before the system
+ * does; else undefined.
+ */
 export async function ephemeralWarning(
   portBase: number,
   range: PortRange | undefined,

@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
 import type { Hex } from "viem";
 
-// Packages that the authors publish, with what their compilers made. They are under the GPL (the licence of v3-core became it on 1 April 2023): they
-// are read here, for local chains, and nothing of them is copied or shipped.
+// Packages that the authors publish, with what their compilers made. They are under the GPL (the licence of
+// v3-core became it on 1 April 2023): they are read here, for local chains, and nothing of them is copied or
+// shipped.
 const artifacts = {
   weth9: "canonical-weth/build/contracts/WETH9.json",
   uniswapV2Factory: "@uniswap/v2-core/build/UniswapV2Factory.json",

@@ -2,10 +2,16 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { ProcessStartFailed } from "./process.ts";
 
-/** Below the ports of whole systems (`portBase`) and those that the kernel picks for outgoing connections, above the usual fixed ones. */
+/**
+ * Below the ports of whole systems (`portBase`) and those that the kernel picks for outgoing connections,
+ * above the usual fixed ones.
+ */
 const range = { from: 10_000, to: 18_000 };
 
-/** Ports of one process: processes that run side by side seldom share a slice, and then begin at different places in it. */
+/**
+ * Ports of one process: processes that run side by side seldom share a slice, and then begin at different
+ * places in it.
+ */
 const sliceSize = 200;
 
 const slices = (range.to - range.from) / sliceSize;
@@ -30,8 +36,8 @@ export class PortInUse extends Error {
 }
 
 /**
- * A TCP port on 127.0.0.1 that nothing listens on right now; the next call gives another one, though nothing listens on
- * the first one yet.
+ * A TCP port on 127.0.0.1 that nothing listens on right now; the next call gives another one, though nothing
+ * listens on the first one yet.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < sliceSize; attempt++) {
@@ -52,7 +58,8 @@ export async function isPortFree(port: number): Promise<boolean> {
 
 /**
  * Runs what listens on `port`, which was free before.
- * @throws PortInUse when it failed because something else has taken the port meanwhile, e.g. an outgoing connection
+ * @throws PortInUse when it failed because something else has taken the port meanwhile, e.g. an outgoing
+ * connection
  */
 export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<T> {
   try {
@@ -68,8 +75,8 @@ export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<
 /**
  * Runs `start` on the wanted port, or on a free one.
  *
- * Between finding a port free and the child binding it another process may take it, so with a port of our own choice a
- * failed start is tried again on another one.
+ * Between finding a port free and the child binding it another process may take it, so with a port of our own
+ * choice a failed start is tried again on another one.
  *
  * @throws PortInUse when the wanted port is taken, also when that happens during the start.
  */

@@ -9,8 +9,9 @@ export class DatabaseNotOurs extends Error {
 const mark = "emptied at every start of the local system";
 
 /**
- * Prepares a database that the user named. Local chains begin anew at every start, so what an earlier start remembers
- * about them is wrong: the schema is emptied, but only when it is empty already or an earlier start marked it as its own.
+ * Prepares a database that the user named. Local chains begin anew at every start, so what an earlier start
+ * remembers about them is wrong: the schema is emptied, but only when it is empty already or an earlier start
+ * marked it as its own.
  *
  * @throws DatabaseNotOurs when the database holds tables of someone else.
  */

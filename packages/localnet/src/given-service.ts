@@ -10,7 +10,10 @@ const schemes = {
 
 export type GivenService = keyof typeof schemes;
 
-/** The server that a variable names cannot be used. The message begins with the variable and never quotes its value. */
+/**
+ * The server that a variable names cannot be used. The message begins with the variable and never quotes its
+ * value.
+ */
 export class GivenServiceUnusable extends Error {
   override readonly name = "GivenServiceUnusable";
   readonly code = "GIVEN_SERVICE_UNUSABLE";

@@ -37,7 +37,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-/** Carries out, in one transaction, what pairs of oracles (by index; the first and the last one unless told) sign. */
+/**
+ * Carries out, in one transaction, what pairs of oracles (by index; the first and the last one unless told)
+ * sign.
+ */
 async function settle(
   all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
 ): Promise<void> {

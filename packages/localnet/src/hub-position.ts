@@ -34,7 +34,8 @@ export interface Settlement {
 }
 
 /**
- * Reads the position on the hub's contract now, and tells later by how much it has grown: read from the chain, whatever the services say of it.
+ * Reads the position on the hub's contract now, and tells later by how much it has grown: read from the
+ * chain, whatever the services say of it.
  */
 export async function watchPosition(position: HubPosition): Promise<{
   /** Waits until at least `amount` has come on top. @throws Error when the deadline passes first. */

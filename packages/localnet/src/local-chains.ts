@@ -41,7 +41,9 @@ export function nodeEnvironment(nodes: { portA: number; portB: number }): Record
   };
 }
 
-/** The local chains as the services see them: ids, names, contracts and tokens of `configs/chains.local.json`. */
+/**
+ * The local chains as the services see them: ids, names, contracts and tokens of `configs/chains.local.json`.
+ */
 export function readLocalChains(env: Readonly<Record<string, string>>): readonly Chain[] {
   return loadChains({ environment: "local", configsDir: join(repositoryRoot, "configs"), env }).chains;
 }

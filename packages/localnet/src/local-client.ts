@@ -23,7 +23,10 @@ import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
 export interface NodeAddress {
   readonly url: string;
   readonly chainId: number;
-  /** Of an account with money on a node that is not ours to steer; absent: blocks and balances are made as needed. */
+  /**
+   * Of an account with money on a node that is not ours to steer; absent: blocks and balances are made as
+   * needed.
+   */
   readonly fundingKey?: Hex | undefined;
 }
 
@@ -82,9 +85,9 @@ export class LocalTransactionFailed extends Error {
 }
 
 /**
- * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the block
- * time. One after the other: of many that arrive together the node's pool forgets one now and then. On a given node it
- * waits until the node includes them.
+ * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the
+ * block time. One after the other: of many that arrive together the node's pool forgets one now and then. On
+ * a given node it waits until the node includes them.
  *
  * @throws LocalTransactionFailed when one of them reverts or is never included.
  */
@@ -162,8 +165,8 @@ async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise
 }
 
 /**
- * From this round on what is missing is taken out of the pool and handed over again: a transaction that came while the
- * one before it was mined may wait in the pool for a predecessor that the pool no longer knows.
+ * From this round on what is missing is taken out of the pool and handed over again: a transaction that came
+ * while the one before it was mined may wait in the pool for a predecessor that the pool no longer knows.
  */
 const ROUNDS_BEFORE_RESENDING = 3;
 

@@ -1,4 +1,5 @@
-// Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until Ctrl-C.
+// Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until
+// Ctrl-C.
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";

@@ -3,7 +3,10 @@ import { encodeFunctionData, erc20Abi, parseAbi, type Address } from "viem";
 import { localExchanges } from "./deploy-exchanges.ts";
 import type { PipelinedCall } from "./local-client.ts";
 
-/** Tokens of the local chains out of nothing. Wrapped native money is made of native money, which the sender must have. */
+/**
+ * Tokens of the local chains out of nothing. Wrapped native money is made of native money, which the sender
+ * must have.
+ */
 export function mintCalls(token: Address, to: Address, amount: bigint): PipelinedCall[] {
   const label = `mint of ${token} to ${to}`;
   if (!isWrappedNative(token)) {

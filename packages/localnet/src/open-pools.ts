@@ -121,7 +121,10 @@ function amountOf({ usd, decimals }: PoolToken, wholeUsd: number): bigint {
   return (BigInt(wholeUsd) * 10n ** 18n * 10n ** BigInt(decimals)) / usd;
 }
 
-/** The price of `a` in `b` as a v3 pool keeps it: the square root of smallest units for smallest unit, with 96 binary places. */
+/**
+ * The price of `a` in `b` as a v3 pool keeps it: the square root of smallest units for smallest unit, with 96
+ * binary places.
+ */
 function sqrtPriceX96(a: PoolToken, b: PoolToken): bigint {
   const ofB = b.usd * 10n ** BigInt(a.decimals);
   return squareRoot((a.usd * 10n ** BigInt(b.decimals) * 2n ** 192n) / ofB);

@@ -20,8 +20,9 @@ export interface OraclePlan {
 }
 
 /**
- * Oracles on these ports, each with a key of its own, peers of each other with a key per pair, any two of them enough (a single one alone). Keys and
- * credentials are public: they open nothing but this machine's system.
+ * Oracles on these ports, each with a key of its own, peers of each other with a key per pair, any two of
+ * them enough (a single one alone). Keys and credentials are public: they open nothing but this machine's
+ * system.
  */
 export function planOracles(ports: readonly number[]): OraclePlan {
   const accounts = localAccounts("oracle", ports.length);

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 
 /**
- * Reads one line from its parent. The word "gone" means the guarded process has ended by itself; end of input means the
- * parent died (even by SIGKILL), so the guarded process is asked to end and, two seconds later, killed.
+ * Reads one line from its parent. The word "gone" means the guarded process has ended by itself; end of input
+ * means the parent died (even by SIGKILL), so the guarded process is asked to end and, two seconds later,
+ * killed.
  */
 const guardScript = `
 trap '' INT TERM HUP
@@ -15,8 +16,8 @@ exit 0
 `;
 
 /**
- * Makes a child process die with this one. Node has no parent-death signal, so a tiny shell holds the other end of a
- * pipe that closes whenever this process ends, in whatever way.
+ * Makes a child process die with this one. Node has no parent-death signal, so a tiny shell holds the other
+ * end of a pipe that closes whenever this process ends, in whatever way.
  */
 export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void {
   const guard = spawn("/bin/sh", ["-c", guardScript, "causeway-guard", String(pid)], {

@@ -11,7 +11,10 @@ export const localnetDir: string = join(repositoryRoot, ".localnet");
 /** Where things that may be thrown away at any time are kept between runs. */
 export const cacheDir: string = join(localnetDir, "cache");
 
-/** Where Node.js keeps the code that it has compiled, so that the next process starts in half the time; `bootstrap.mjs` names it, too. */
+/**
+ * Where Node.js keeps the code that it has compiled, so that the next process starts in half the time;
+ * `bootstrap.mjs` names it, too.
+ */
 export const compiledCodeDir: string = join(repositoryRoot, ".cache", "code");
 
 /** The Node that runs every process of the workspace: the one that runs this. */
@@ -21,8 +24,8 @@ export const workspaceNode: string = process.execPath;
 export const systemPath = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * A new empty folder under the system's temporary folder, which other users may enter: Postgres must, and is never run
- * as root. The caller removes it.
+ * A new empty folder under the system's temporary folder, which other users may enter: Postgres must, and is
+ * never run as root. The caller removes it.
  */
 export function newTempDir(purpose: string): string {
   const folder = mkdtempSync(join(tmpdir(), `causeway-${purpose}-`));

@@ -1,6 +1,6 @@
 /**
- * Longest wait for one thing: a process that gets ready, money that arrives, a settlement. A quiet machine needs a tenth
- * of it; the rest is for one whose cores are busy with something else.
+ * Longest wait for one thing: a process that gets ready, money that arrives, a settlement. A quiet machine
+ * needs a tenth of it; the rest is for one whose cores are busy with something else.
  */
 export const PATIENCE_MS = 180_000;
 

@@ -38,7 +38,11 @@ export interface LocalV2Pair {
 /** No source of prices knows it: what it is worth is only to be learnt from its pool. */
 const oddUsd = 4n * 10n ** 18n;
 
-/** Pools of every local chain, priced by `configs/prices.local.json`. @throws ConfigError when that file is not right. */
+/**
+ * Pools of every local chain, priced by `configs/prices.local.json`.
+ *
+ * @throws ConfigError when that file is not right.
+ */
 export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2: readonly LocalV2Pair[] } {
   const prices = loadFixedPrices({ environment: "local", configsDir: join(repositoryRoot, "configs") });
   const token = (symbol: string, usd: bigint | undefined): PoolToken => {

@@ -22,7 +22,9 @@ export interface PostgresLaunch {
     | "as user nobody, from a temporary directory";
   /** Version of the packaged server, for cache names. */
   readonly version: string;
-  /** The folder that the server may write to: the wanted one, or one elsewhere when that is out of its reach. */
+  /**
+   * The folder that the server may write to: the wanted one, or one elsewhere when that is out of its reach.
+   */
   readonly home: string;
   readonly uid?: number;
   readonly gid?: number;
@@ -33,9 +35,9 @@ export interface PostgresLaunch {
 }
 
 /**
- * Finds the first way that works, asking the machine rather than guessing: directly when we are not root; as `nobody`
- * when that user can reach the files; in a user namespace when the repository lies where only root can look (/root);
- * and at last from copies of the programs in the temporary folder.
+ * Finds the first way that works, asking the machine rather than guessing: directly when we are not root; as
+ * `nobody` when that user can reach the files; in a user namespace when the repository lies where only root
+ * can look (/root); and at last from copies of the programs in the temporary folder.
  */
 export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLaunch> {
   const { native, version } = packagedPostgres();

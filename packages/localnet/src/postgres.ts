@@ -12,10 +12,16 @@ import { PATIENCE_MS } from "./patience.ts";
 const run = promisify(execFile);
 
 export interface PostgresOptions {
-  /** A folder for this server alone: its data and its log. Made, and given to the user that the server runs as. */
+  /**
+   * A folder for this server alone: its data and its log. Made, and given to the user that the server runs
+   * as.
+   */
   readonly dataDir: string;
   readonly port?: number;
-  /** False is faster, but what was committed last is lost when the server is killed; right for tests. Default true. */
+  /**
+   * False is faster, but what was committed last is lost when the server is killed; right for tests. Default
+   * true.
+   */
   readonly durable?: boolean;
   /** Go on with the data that an earlier start left. Default false: begin empty. */
   readonly keepData?: boolean;
@@ -75,7 +81,8 @@ async function startOn(
     "unix_socket_directories=",
     "max_connections=200",
     "shared_buffers=256MB",
-    // Statement errors are the business of the client that gets them; the log is for the server's own troubles.
+    // Statement errors are the business of the client that gets them; the log is for the server's own
+    // troubles.
     "log_min_messages=warning",
     "log_min_error_statement=panic",
     ...durability,
@@ -119,7 +126,9 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Copies the cluster that the first start of this server version initialised and nobody has written to since. */
+/**
+ * Copies the cluster that the first start of this server version initialised and nobody has written to since.
+ */
 async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<void> {
   const pristine = join(cacheDir, `pgdata-${launch.version}-${launch.uid ?? process.getuid?.() ?? 0}`);
   if ((await stat(pristine).catch(() => undefined)) !== undefined) {
@@ -154,8 +163,9 @@ async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<voi
 }
 
 /**
- * A server that was killed leaves its lock file; when its process number has been given to another program since,
- * Postgres would refuse to start. So the lock is removed unless a Postgres on this very folder still runs.
+ * A server that was killed leaves its lock file; when its process number has been given to another program
+ * since, Postgres would refuse to start. So the lock is removed unless a Postgres on this very folder still
+ * runs.
  */
 async function clearStaleLock(cluster: string): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");

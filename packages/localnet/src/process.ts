@@ -17,7 +17,9 @@ export interface ProcessSpec {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** Both output streams go here; the end of it is quoted when the child fails. Appended to, never truncated. */
+  /**
+   * Both output streams go here; the end of it is quoted when the child fails. Appended to, never truncated.
+   */
   readonly logFile: string;
   /** Asked again and again until it answers true. A throw counts as "not yet". */
   readonly isReady: (signal: AbortSignal) => Promise<boolean>;
@@ -83,8 +85,8 @@ export async function readLogTail(logFile: string, maxBytes = 4_000, from = 0): 
 /**
  * Starts a child process and returns once it serves.
  *
- * The child runs in a session of its own, so that Ctrl-C in a terminal reaches only us and we stop children in order;
- * a guard ends it when this process dies without doing so.
+ * The child runs in a session of its own, so that Ctrl-C in a terminal reaches only us and we stop children
+ * in order; a guard ends it when this process dies without doing so.
  *
  * @throws ProcessStartFailed with the end of the child's output; the child is gone by then.
  */

@@ -62,7 +62,8 @@ export async function checkRedis(url: string): Promise<void> {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Without a listener faults would be printed. What connect() and the calls throw says less than what arrives here.
+  // Without a listener faults would be printed. What connect() and the calls throw says less than what
+  // arrives here.
   let fault: Error | undefined;
   client.on("error", (error: Error) => (fault ??= error));
   try {

@@ -20,8 +20,8 @@ interface Chosen extends Stoppable {
 }
 
 /**
- * Finds what integration tests run against: `DATABASE_URL` and `REDIS_URL` when given, else containers when a Docker
- * engine answers, else servers started on this machine.
+ * Finds what integration tests run against: `DATABASE_URL` and `REDIS_URL` when given, else containers when a
+ * Docker engine answers, else servers started on this machine.
  */
 export async function chooseServices(
   env: Readonly<Record<string, string | undefined>>,

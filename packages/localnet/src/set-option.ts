@@ -3,13 +3,19 @@ import { join } from "node:path";
 import { closestName } from "@causeway/config";
 import { repositoryRoot } from "./paths.ts";
 
-/** What the local system sets itself: another value would lead it to another system, which must not see the published keys of this one. */
+/**
+ * What the local system sets itself: another value would lead it to another system, which must not see the
+ * published keys of this one.
+ */
 const OWN_SETTING =
   /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|SOLANA_KEY|BITCOIN_KEY|FORMER_KEYS|RPC_URL|WS_URL)(?:_FILE)?$/;
 /** The part of docs/CONFIG.md with the variables of the API and the workers. */
 const API_PART = /^## API and worker$(.*?)^## /ms;
 
-/** @throws Error unless the text is `NAME=VALUE` with a variable that the API or a worker reads and that the local system does not set itself */
+/**
+ * @throws Error unless the text is `NAME=VALUE` with a variable that the API or a worker reads and that the
+ * local system does not set itself
+ */
 export function readSetOption(text: string, known = apiVariables()): [name: string, value: string] {
   const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)

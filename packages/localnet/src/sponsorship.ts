@@ -14,7 +14,10 @@ export const localOperatorToken = "local-operator-token-known-to-everyone";
 /** An app that pays for its users: its key, and the balance it pays from. */
 export interface Sponsorship {
   readonly apiKey: ApiKeyEndpoint;
-  /** Resolves when the service has credited the app balance, to what it then is in smallest units; takes some seconds. */
+  /**
+   * Resolves when the service has credited the app balance, to what it then is in smallest units; takes some
+   * seconds.
+   */
   readonly funded: Promise<bigint>;
 }
 
@@ -33,7 +36,8 @@ export interface SponsorshipOptions {
 const scopes = ["quote", "execute", "fast-fill", "read"] as const;
 
 /**
- * Has the operator make a key for an app, proves that the sponsor's wallet is the app's, and pays into its app balance by a transfer on the chain.
+ * Has the operator make a key for an app, proves that the sponsor's wallet is the app's, and pays into its
+ * app balance by a transfer on the chain.
  *
  * @throws ApiRefused, LocalTransactionFailed
  */
@@ -43,7 +47,8 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const issued = await admin("/admin/keys", {
     label: "local sponsor",
     scopes,
-    // Demos and tests fast fill quotes before anybody has paid for them, and sponsor calls that carry native token.
+    // Demos and tests fast fill quotes before anybody has paid for them, and sponsor calls that carry native
+    // token.
     rules: { allowUnsubmitted: true, maxCallValueUsd: "100" },
   });
   const { key, apiKey } = issuedApiKeyAnswer.parse(issued);

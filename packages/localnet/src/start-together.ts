@@ -4,8 +4,8 @@ export interface Stoppable {
 }
 
 /**
- * Waits for parts that are being started at the same time. When one of them fails, those that did start are stopped
- * before its error is thrown.
+ * Waits for parts that are being started at the same time. When one of them fails, those that did start are
+ * stopped before its error is thrown.
  */
 export async function startTogether<Parts extends readonly Stoppable[]>(starts: {
   readonly [Index in keyof Parts]: Promise<Parts[Index]>;

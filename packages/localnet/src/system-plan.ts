@@ -129,7 +129,9 @@ function firstOnes(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing. */
+/**
+ * Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing.
+ */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
   const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
   const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];

@@ -25,7 +25,10 @@ export interface SystemProcesses extends Stoppable {
   readonly oracles: readonly SystemProcess[];
 }
 
-/** Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one fails, none is left running. */
+/**
+ * Makes the tables, then starts APIs and workers; beside that the oracles, which need no database. When one
+ * fails, none is left running.
+ */
 export async function startProcesses(
   plan: SystemPlan,
   ground: Dependencies,

@@ -54,10 +54,11 @@ export interface System extends Stoppable {
 }
 
 /**
- * Starts everything: Postgres, Redis, two chains and the hub with contracts and money at once, then tables and oracles, then API and worker, then the
- * sponsor's key.
+ * Starts everything: Postgres, Redis, two chains and the hub with contracts and money at once, then tables
+ * and oracles, then API and worker, then the sponsor's key.
  *
- * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; nothing runs any more by then.
+ * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; nothing
+ * runs any more by then.
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
   checkGivenUrls(options.env);

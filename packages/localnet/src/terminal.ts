@@ -2,7 +2,10 @@ import { styleText } from "node:util";
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
-/** How lines look: bold, dim, color and marks on a terminal; plain text in a file or a pipe. `NO_COLOR` is honored. */
+/**
+ * How lines look: bold, dim, color and marks on a terminal; plain text in a file or a pipe. `NO_COLOR` is
+ * honored.
+ */
 export interface TerminalStyle {
   bold(text: string): string;
   dim(text: string): string;

@@ -8,9 +8,9 @@ import {
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
 /**
- * A response that sends texts of ASCII alone as Latin-1: the same bytes, but Node encodes UTF-8 by way of a buffer of three times the length, which a
- * quote pays with a tenth of what sending it costs. Such a text has as many characters as its `content-length` says bytes; counting them again would cost
- * as much as is won.
+ * A response that sends texts of ASCII alone as Latin-1: the same bytes, but Node encodes UTF-8 by way of a
+ * buffer of three times the length, which a quote pays with a tenth of what sending it costs. Such a text has
+ * as many characters as its `content-length` says bytes; counting them again would cost as much as is won.
  */
 export class AsciiResponse<
   Request extends IncomingMessage = IncomingMessage,

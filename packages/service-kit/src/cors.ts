@@ -26,8 +26,8 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
- * Lets scripts of every origin call every route: the API takes no cookies, so an origin proves nothing and needs no list.
- * Written out because a fixed answer needs none of a CORS plugin's decisions per request.
+ * Lets scripts of every origin call every route: the API takes no cookies, so an origin proves nothing and
+ * needs no list. Written out because a fixed answer needs none of a CORS plugin's decisions per request.
  */
 export function allowEveryOrigin(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {

@@ -18,9 +18,9 @@ interface Series {
 }
 
 /**
- * A histogram of durations, in seconds to whoever reads it. Kept here instead of in a client-library histogram, which checks and hashes its labels on every
- * observation: a tenth of a fast route's time. Each set of labels is given
- * once, when there is something to note of it: from then on its series shows.
+ * A histogram of durations, in seconds to whoever reads it. Kept here instead of in a client-library
+ * histogram, which checks and hashes its labels on every observation: a tenth of a fast route's time. Each
+ * set of labels is given once, when there is something to note of it: from then on its series shows.
  */
 export function durations(
   registry: Registry,

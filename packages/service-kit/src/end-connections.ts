@@ -5,8 +5,9 @@ import type { Socket } from "node:net";
 const LOOK_EVERY_MS = 20;
 
 /**
- * Lets a closing server end while clients keep their connections open: each one is closed as soon as its last answer is out, and one on which nothing was ever
- * asked at once. Left to themselves they would hold the process for the whole keep-alive time.
+ * Lets a closing server end while clients keep their connections open: each one is closed as soon as its last
+ * answer is out, and one on which nothing was ever asked at once. Left to themselves they would hold the
+ * process for the whole keep-alive time.
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const open = new Set<Socket>();

@@ -65,7 +65,10 @@ const faces = {
   UNKNOWN_ERROR: { status: 500, message: "internal error" },
 } as const satisfies Record<ErrorCode, Face>;
 
-/** What to send for an error, and whether it was anything but expected (then it belongs in the log, with its causes). */
+/**
+ * What to send for an error, and whether it was anything but expected (then it belongs in the log, with its
+ * causes).
+ */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -124,7 +127,10 @@ function asServiceError(thrown: unknown): ServiceError {
   );
 }
 
-/** The node's or the network's fault, wherever in the chain of causes: never the caller's, and its text may name a private URL. */
+/**
+ * The node's or the network's fault, wherever in the chain of causes: never the caller's, and its text may
+ * name a private URL.
+ */
 function rpcFault(thrown: unknown): ServiceError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
     // By its code: subclasses have names of their own.

@@ -44,7 +44,10 @@ export interface HttpOptions {
   readonly checkResponses?: boolean;
   /** Serve the interactive page besides the JSON document. */
   readonly interactiveDocumentation?: boolean;
-  /** Errors in a form of the service's own: gets what was thrown (undefined: no such route) and the usual answer. */
+  /**
+   * Errors in a form of the service's own: gets what was thrown (undefined: no such route) and the usual
+   * answer.
+   */
   readonly errorAnswer?: (thrown: unknown, usual: ErrorAnswer) => OwnErrorAnswer;
 }
 
@@ -61,8 +64,9 @@ export interface HttpServices {
 const BODY_LIMIT_BYTES = 256 * 1024;
 
 /**
- * A server with everything but routes: validation by zod, errors in one form, CORS, metrics, documentation. Never listens.
- * Answers are written by `JSON.stringify`; their schemas describe them and are checked only when `checkResponses` is on.
+ * A server with everything but routes: validation by zod, errors in one form, CORS, metrics, documentation.
+ * Never listens. Answers are written by `JSON.stringify`; their schemas describe them and are checked only
+ * when `checkResponses` is on.
  */
 export async function createHttpServer(
   services: HttpServices,
@@ -72,8 +76,9 @@ export async function createHttpServer(
   const answerTo = (thrown: unknown, usual = answerFor(thrown)): OwnErrorAnswer =>
     options.errorAnswer?.(thrown, usual) ?? usual;
   const app: FastifyInstance = fastify({
-    // A logger of the framework's own would make it follow each answer with two listeners more. What it has to say of a single request (answered twice, failed
-    // after its answer) goes to the one logger of all: a child per request costs more than the lines it would mark.
+    // A logger of the framework's own would make it follow each answer with two listeners more. What it has
+    // to say of a single request (answered twice, failed after its answer) goes to the one logger of all: a
+    // child per request costs more than the lines it would mark.
     logger: false,
     childLoggerFactory: () => services.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -81,7 +86,8 @@ export async function createHttpServer(
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
     http: { ServerResponse: AsciiResponse },
-    // Every body is read through a schema that keeps only the fields it names, so no key can reach a prototype.
+    // Every body is read through a schema that keeps only the fields it names, so no key can reach a
+    // prototype.
     onProtoPoisoning: "ignore",
     onConstructorPoisoning: "ignore",
     trustProxy: trustedHops(options.trustProxy ?? false),
@@ -130,7 +136,9 @@ export async function createHttpServer(
 
 const PROXY_ID = /^[\w.:+/=-]{1,128}$/;
 
-/** Ids of requests in the log: the one of the proxy in front, or a number that is unique among all processes. */
+/**
+ * Ids of requests in the log: the one of the proxy in front, or a number that is unique among all processes.
+ */
 function createRequestIds(): (request: Pick<IncomingMessage, "headers">) => string {
   const process = randomBytes(4).toString("hex");
   let count = 0;

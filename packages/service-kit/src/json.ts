@@ -8,8 +8,9 @@ export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyRep
 }
 
 /**
- * The same text in one piece of memory: one that was put together of hundreds remains hundreds of objects until somebody reads it whole, and a garbage
- * collector has to carry each of them along while the text waits.
+ * The same text in one piece of memory: one that was put together of hundreds remains hundreds of objects
+ * until somebody reads it whole, and a garbage collector has to carry each of them along while the text
+ * waits.
  */
 export function inOnePiece(text: string): string {
   Buffer.byteLength(text);

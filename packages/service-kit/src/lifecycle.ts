@@ -5,7 +5,10 @@ import { StartProblem } from "./start-problem.ts";
 export interface Lifecycle {
   /** `close` is called once, after everything that was added later is closed. */
   add(name: string, close: () => unknown): void;
-  /** Closes everything; what fails or hangs is named in the log and does not keep the rest from closing. True when all closed in time. */
+  /**
+   * Closes everything; what fails or hangs is named in the log and does not keep the rest from closing. True
+   * when all closed in time.
+   */
   close(): Promise<boolean>;
 }
 
@@ -35,9 +38,9 @@ export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
 }
 
 /**
- * Runs a process: `start`, then wait for SIGTERM or SIGINT, then close. Ends by letting the event loop empty, never by `process.exit`,
- * so that no log line is cut; only when closing failed, or a second signal comes, is the process ended by force.
- * A `start` that throws closes what was begun, logs and sets the exit code 1.
+ * Runs a process: `start`, then wait for SIGTERM or SIGINT, then close. Ends by letting the event loop empty,
+ * never by `process.exit`, so that no log line is cut; only when closing failed, or a second signal comes, is
+ * the process ended by force. A `start` that throws closes what was begun, logs and sets the exit code 1.
  */
 export async function runUntilSignal(options: {
   readonly log: Logger;

@@ -28,7 +28,10 @@ export interface LogOptions {
   readonly format?: "json" | "pretty";
 }
 
-/** One JSON line per event on stdout (or `destination`), or one for people, with secrets and credentials of URLs taken out. */
+/**
+ * One JSON line per event on stdout (or `destination`), or one for people, with secrets and credentials of
+ * URLs taken out.
+ */
 export function createLogger(
   options: LogOptions,
   destination = options.format === "pretty" ? prettyLines(process.stdout, process.stdout.isTTY) : undefined,
@@ -45,7 +48,10 @@ export function createLogger(
   return destination === undefined ? pino(settings) : pino(settings, destination);
 }
 
-/** Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike. Places in the code stay. */
+/**
+ * Shortens every URL in `text` to scheme and host: keys of RPC providers stand in user, path and query alike.
+ * Places in the code stay.
+ */
 export function withoutUrlSecrets(text: string): string {
   return text.replace(URL_PATTERN, (url, scheme: string, rest: string) => {
     // The lines of a stack; without them a log says that something failed, but not where.
@@ -61,8 +67,9 @@ const PLACES_IN_CODE = new Set(["file", "node"]);
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'`<>()\\]+)/gi;
 
 /**
- * What a log line says of an error: type, code, message, stack, the facts of a service error and the chain of causes.
- * Other properties are left out on purpose: client libraries hang whole requests, with their URLs and headers, on their errors.
+ * What a log line says of an error: type, code, message, stack, the facts of a service error and the chain of
+ * causes. Other properties are left out on purpose: client libraries hang whole requests, with their URLs and
+ * headers, on their errors.
  */
 export function errorFacts(error: unknown): unknown {
   return describe(error, 0);

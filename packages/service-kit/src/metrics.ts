@@ -8,7 +8,10 @@ export interface Metrics {
   readonly registry: Registry;
 }
 
-/** A scrape waits this long for what a metric reads when it is collected. Scrapers give up after about ten seconds, and then have no figures at all. */
+/**
+ * A scrape waits this long for what a metric reads when it is collected. Scrapers give up after about ten
+ * seconds, and then have no figures at all.
+ */
 const COLLECTED_WITHIN_MS = 3_000;
 
 /** A registry whose metrics keep their last values while what they read does not answer. */
@@ -36,7 +39,10 @@ async function inTime(collected: Promise<void>): Promise<void> {
   }
 }
 
-/** Starts to collect the process's own figures (memory, event loop, GC). `service` becomes a label of every series. */
+/**
+ * Starts to collect the process's own figures (memory, event loop, GC). `service` becomes a label of every
+ * series.
+ */
 export function createMetrics(service: string): Metrics {
   const registry = new ImpatientRegistry();
   registry.setDefaultLabels({ service });

@@ -9,13 +9,15 @@ export interface OpenapiDocument {
 const REF = "#/components/schemas/";
 
 /**
- * The schema registry names every schema twice, `X` as we send it and `XInput` as we take it. Keeps one where both are the same or only one is
- * used (the input where both are), drops what no path uses, and gives every answer the words of its status.
+ * The schema registry names every schema twice, `X` as we send it and `XInput` as we take it. Keeps one where
+ * both are the same or only one is used (the input where both are), drops what no path uses, and gives every
+ * answer the words of its status.
  */
 export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const schemas = document.components?.schemas ?? {};
   const twins = equalTwins(schemas);
-  // Requests may have additional fields. Gateways that validate against this document must accept what the server accepts.
+  // Requests may have additional fields. Gateways that validate against this document must accept what the
+  // server accepts.
   const asked = reachable(document.paths ?? {}, schemas);
   const taken = Object.fromEntries(
     [...twins].filter((twin) => asked.has(twin)).map((twin) => [outputName(twin), schemas[twin]]),
@@ -48,7 +50,10 @@ const isInput = (name: string, schemas: Schemas): boolean =>
 const without = (schemas: Schemas, names: ReadonlySet<string>): Schemas =>
   Object.fromEntries(Object.entries(schemas).filter(([name]) => !names.has(name)));
 
-/** Names of `XInput` that equal `X` once all equal twins are taken for one: the largest such set, found by removing what differs. */
+/**
+ * Names of `XInput` that equal `X` once all equal twins are taken for one: the largest such set, found by
+ * removing what differs.
+ */
 function equalTwins(schemas: Schemas): Set<string> {
   const twins = new Set(Object.keys(schemas).filter((name) => isInput(name, schemas)));
   for (let changed = true; changed;) {
@@ -65,7 +70,10 @@ function equalTwins(schemas: Schemas): Set<string> {
   return twins;
 }
 
-/** Text to compare by: that an answer has no further fields, and that input may have them, is no difference in what is described. */
+/**
+ * Text to compare by: that an answer has no further fields, and that input may have them, is no difference in
+ * what is described.
+ */
 function looseness(schema: unknown): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     key === "additionalProperties" && value === false ? undefined : value,

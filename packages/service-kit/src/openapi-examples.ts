@@ -4,11 +4,16 @@ import type { OpenapiDocument } from "./openapi-components.ts";
 export interface OpenapiExamples {
   /** By the name of a schema in `components`. */
   readonly schemas: Readonly<Record<string, unknown>>;
-  /** By the name of a parameter, wherever it is required: the interactive page would send optional ones, too. */
+  /**
+   * By the name of a parameter, wherever it is required: the interactive page would send optional ones, too.
+   */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** Adds the examples. A service without a feature lacks its schemas, so examples of missing schemas are left out. */
+/**
+ * Adds the examples. A service without a feature lacks its schemas, so examples of missing schemas are left
+ * out.
+ */
 export function withExamples<D extends OpenapiDocument>(
   document: D,
   examples: OpenapiExamples | undefined,

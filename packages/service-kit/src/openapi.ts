@@ -31,8 +31,8 @@ export type SecurityScheme = { readonly description: string } & (
 );
 
 /**
- * Serves the OpenAPI 3.0.3 document of all routes added later: the page at `/documentation`, JSON at `/documentation/json`.
- * `interactivePage: false` leaves out the page (and the time it takes to load).
+ * Serves the OpenAPI 3.0.3 document of all routes added later: the page at `/documentation`, JSON at
+ * `/documentation/json`. `interactivePage: false` leaves out the page (and the time it takes to load).
  */
 export async function serveDocumentation(
   app: FastifyInstance,

@@ -12,7 +12,10 @@ const LEVELS: Readonly<
   60: { name: "FATAL", color: "red" },
 };
 
-/** Writes each JSON line as one for people: time, level, event, facts; the stacks of errors on lines of their own. */
+/**
+ * Writes each JSON line as one for people: time, level, event, facts; the stacks of errors on lines of their
+ * own.
+ */
 export function prettyLines(output: { write(text: string): unknown }, hasColors: boolean): DestinationStream {
   return {
     write: (line) => {

@@ -11,8 +11,8 @@ export class ResponseMismatch extends Error {
 }
 
 /**
- * Checks every JSON answer against the schema its route declares for the status, undeclared fields included, and turns a mismatch into a 500.
- * For tests and staging: it costs about as much as making the answer.
+ * Checks every JSON answer against the schema its route declares for the status, undeclared fields included,
+ * and turns a mismatch into a 500. For tests and staging: it costs about as much as making the answer.
  */
 export function checkResponses(app: FastifyInstance): void {
   app.addHook("onSend", async (request, reply, payload) => {

@@ -12,8 +12,9 @@ export interface FieldErrorCodes {
 }
 
 /**
- * Turns a failed schema into one error for the caller: `amount must be a string of decimal digits`. The first problem is the message,
- * all of them are in `errorData`. A field that is merely absent is always `INVALID_REQUEST`.
+ * Turns a failed schema into one error for the caller: `amount must be a string of decimal digits`. The first
+ * problem is the message, all of them are in `errorData`. A field that is merely absent is always
+ * `INVALID_REQUEST`.
  */
 export function schemaProblem(
   problems: readonly Problem[],

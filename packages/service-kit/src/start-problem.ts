@@ -1,6 +1,9 @@
 import type { FastifyInstance } from "fastify";
 
-/** Why a process cannot start, for a reason outside its code. The message is one sentence for the operator, with the remedy, and quotes no secret. */
+/**
+ * Why a process cannot start, for a reason outside its code. The message is one sentence for the operator,
+ * with the remedy, and quotes no secret.
+ */
 export class StartProblem extends Error {
   override readonly name: string = "StartProblem";
 }

@@ -1,6 +1,6 @@
 /**
- * Proxies whose `X-Forwarded-For` entry is trusted: none, that many in front of the server, or those at these addresses and
- * ranges. Never all of them: a caller could then choose its own address.
+ * Proxies whose `X-Forwarded-For` entry is trusted: none, that many in front of the server, or those at these
+ * addresses and ranges. Never all of them: a caller could then choose its own address.
  */
 export type TrustedProxies = false | number | readonly string[];
 

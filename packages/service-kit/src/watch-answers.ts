@@ -5,9 +5,11 @@ import type { NoteAnswer } from "./route-times.ts";
 const LOOKS_PER_DEADLINE = 20;
 
 /**
- * Follows each request of the routes added later from its head to the end of its answer: tells how long it took, and answers 503 `REQUEST_TIMED_OUT` for a
- * route that has not answered within its `answerWithinMs`, or within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one
- * timer for all routes with the same limit: the framework's own hooks, timers and AbortControllers would cost a fast route up to a fifth of its time.
+ * Follows each request of the routes added later from its head to the end of its answer: tells how long it
+ * took, and answers 503 `REQUEST_TIMED_OUT` for a route that has not answered within its `answerWithinMs`, or
+ * within `deadlineMs` (up to 5 % later). One hook and one listener per request for both, and one timer for
+ * all routes with the same limit: the framework's own hooks, timers and AbortControllers would cost a fast
+ * route up to a fifth of its time.
  */
 export function watchAnswers(
   app: FastifyInstance,
@@ -45,7 +47,10 @@ export function watchAnswers(
 }
 
 interface Watch {
-  /** When each request began that is not answered yet. In order of arrival, so a look ends at the first one that still has time. */
+  /**
+   * When each request began that is not answered yet. In order of arrival, so a look ends at the first one
+   * that still has time.
+   */
   readonly waiting: Map<FastifyReply, number>;
   readonly timer: NodeJS.Timeout;
 }

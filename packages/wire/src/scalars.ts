@@ -15,7 +15,10 @@ export const text = (max: number): z.ZodString =>
       "must be valid Unicode without the NUL character",
     );
 
-/** An account, contract or currency of any chain family: which forms are valid depends on the chain, so the use case judges. */
+/**
+ * An account, contract or currency of any chain family: which forms are valid depends on the chain, so the
+ * use case judges.
+ */
 export const address = z
   .string(because("must be a string"))
   .min(1, "must not be empty")
@@ -32,7 +35,10 @@ export const amount = z
 
 const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits";
 
-/** Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each of them. */
+/**
+ * Wei as clients write it: text of decimal digits, hex, or a number. It stays as it came; `BigInt` reads each
+ * of them.
+ */
 export const wei = z
   .union([z.string(), z.number()], because(WEI))
   .refine(
@@ -91,7 +97,10 @@ export const digits = z.string().regex(/^\d+$/);
 export const signedDigits = z.string().regex(/^-?\d+$/);
 export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
-/** As clients of its chain write it: hex on EVM chains and the exchange, base58 on Solana, bech32 or base58 on Bitcoin. */
+/**
+ * As clients of its chain write it: hex on EVM chains and the exchange, base58 on Solana, bech32 or base58 on
+ * Bitcoin.
+ */
 export const accountText = z
   .string()
   .regex(/^(0x([0-9a-fA-F]{2})+|(?:bc|tb|bcrt)1[02-9ac-hj-np-z]{6,87}|[1-9A-HJ-NP-Za-km-z]{25,44})$/);

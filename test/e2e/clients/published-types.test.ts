@@ -16,7 +16,9 @@ import { smartEoa } from "../../support/smart-accounts.ts";
 
 // Judges the answers of a local system by the types that the public SDK publishes.
 
-/** Where an answer deliberately is not of its published type. The test fails when one appears or disappears. */
+/**
+ * Where an answer deliberately is not of its published type. The test fails when one appears or disappears.
+ */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
     "every version says waiting and refund, as the newest does",

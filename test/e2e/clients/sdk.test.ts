@@ -374,7 +374,8 @@ test("executes a batch without gas, by an executor that the account delegates to
 });
 
 /**
- * Runs with the app's secret key, as an app's backend does. The SDK itself sends `apiKey` only to its publisher's own hosts.
+ * Runs with the app's secret key, as an app's backend does. The SDK itself sends `apiKey` only to its
+ * publisher's own hosts.
  */
 async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   const client = getClient();

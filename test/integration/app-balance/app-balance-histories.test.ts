@@ -35,7 +35,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** One thing that happens to a wallet: `at` names which of the requests, top-ups or claims of the history it is about. */
+/**
+ * One thing that happens to a wallet: `at` names which of the requests, top-ups or claims of the history it
+ * is about.
+ */
 interface Act {
   readonly kind:
     | "topUp"

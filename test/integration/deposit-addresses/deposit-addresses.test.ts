@@ -24,7 +24,8 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where everyone sees it.
+// Money is sent to addresses by people who only can send: all of it is filled, or goes back, or stays where
+// everyone sees it.
 
 let world: AddressWorld;
 
@@ -1245,7 +1246,8 @@ test("a strict address is bound to its order by the contract, unless what is not
       "strict",
     );
   }
-  // Where it is not bound, nobody but the operator can make its deposit: not even all of it, under its own order.
+  // Where it is not bound, nobody but the operator can make its deposit: not even all of it, under its own
+  // order.
   await world.sendTo(toSender.at, usd(100));
   await world.origin.mine();
   const { orderId, user } = toSender.terms;

@@ -364,7 +364,10 @@ test("what a hint recorded in a block that never became canonical is taken back 
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 });
 
-/** Services whose node of the origin chain goes on answering about the transaction and its block as it does now. */
+/**
+ * Services whose node of the origin chain goes on answering about the transaction and its block as it does
+ * now.
+ */
 async function staleNode(txHash: TxHash): Promise<typeof world.services> {
   const { connected } = world.origin;
   const { reader } = connected.connection;
@@ -487,7 +490,10 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
   };
 }
 
-/** The services of a process that dies before its transaction number `dies`, and does `between` before every other one. */
+/**
+ * The services of a process that dies before its transaction number `dies`, and does `between` before every
+ * other one.
+ */
 function mortal(
   dies: number,
   between: () => Promise<unknown> = async () => undefined,
@@ -508,7 +514,9 @@ function mortal(
 const jobsOf = async (text: string): Promise<number> =>
   (await world.pool.query("select from outbox where payload like '%' || $1 || '%'", [text])).rows.length;
 
-/** A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them. */
+/**
+ * A block of 600 deposits of one wei that name a request of a stranger, and an honest deposit behind them.
+ */
 interface PiledBlock {
   readonly since: bigint;
   readonly named: Agreed;
@@ -634,7 +642,8 @@ test("a report that moves a deposit back to a vanished block between two slices 
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
- * What a node says that is on another branch from the newest block on: its block has what `agreed` asks for, from `model`, and 300 deposits of a stranger.
+ * What a node says that is on another branch from the newest block on: its block has what `agreed` asks for,
+ * from `model`, and 300 deposits of a stranger.
  */
 async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   const { connected, announce } = world.origin;

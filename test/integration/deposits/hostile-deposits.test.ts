@@ -481,7 +481,8 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     expect(rows.map((row) => row.tx_hash)).toEqual(onChain.map((log) => log.transactionHash));
     const missed = world.events.of("deposit_missed").length - missedBefore;
     expect({ failed: failed > 0, missed: missed > 0 }).toEqual({
-      // A node that refuses is asked again at once; one that hides what it does not have is found out when the block is final.
+      // A node that refuses is asked again at once; one that hides what it does not have is found out when
+      // the block is final.
       failed: lag !== "logs without an error",
       missed: lag === "logs without an error",
     });
@@ -665,7 +666,10 @@ test.for(["a block", "a client's hint"])(
   },
 );
 
-/** The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or do not come in time. */
+/**
+ * The origin chain as a node tells it that cannot give the receipts of transactions: they are too large, or
+ * do not come in time.
+ */
 function withoutReceipts(kind: "tooLarge" | "deadline" = "tooLarge"): WorkerServices {
   const { origin } = world;
   const node = createRpcTransport({ url: origin.chain.rpcUrl });

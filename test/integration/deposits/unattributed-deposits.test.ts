@@ -441,7 +441,9 @@ test("lists that name its transaction show it, in each state, and no others", as
   await app.close();
 });
 
-/** Leaves of a request what a failover to a copy without it knows: nothing, until its deposit is read again. */
+/**
+ * Leaves of a request what a failover to a copy without it knows: nothing, until its deposit is read again.
+ */
 async function loseRequest({ requestId }: Agreed): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);

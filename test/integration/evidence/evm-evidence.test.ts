@@ -26,7 +26,8 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// What an oracle learns from a real node about real contracts. Numbers are those of the cases that an attestation must withstand.
+// What an oracle learns from a real node about real contracts. Numbers are those of the cases that an
+// attestation must withstand.
 
 const alice: Address = `0x${"a1".repeat(20)}`;
 const userAddress = user.address.toLowerCase() as Address;

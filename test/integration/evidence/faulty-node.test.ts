@@ -60,8 +60,9 @@ beforeAll(async () => {
   const expired = world.payloadOf(nativeCall(alice, 11n), expiration);
   await world.mine(DEPTH);
 
-  // The branch: the same past, then blocks of which none is ever final. There the executed withdrawals were not, and the time is later than their
-  // expiration; the expired one was executed; and somebody deposited what the true chain never saw.
+  // The branch: the same past, then blocks of which none is ever final. There the executed withdrawals were
+  // not, and the time is later than their expiration; the expired one was executed; and somebody deposited
+  // what the true chain never saw.
   const { number } = (await world.wallet.rpc("eth_getBlockByNumber", ["latest", false])) as { number: Hex };
   branch = await startAnvil({
     chainId,

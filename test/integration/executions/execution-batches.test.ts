@@ -23,7 +23,9 @@ afterEach(async () => {
 
 const random = { bytes32: () => `0x${randomBytes(32).toString("hex")}` as const };
 
-/** The services with calls of one moment accepted together; `commits` counts the transactions that were begun. */
+/**
+ * The services with calls of one moment accepted together; `commits` counts the transactions that were begun.
+ */
 function together(): { readonly services: WorkerServices; readonly commits: () => number } {
   let commits = 0;
   const { uow } = world.services;

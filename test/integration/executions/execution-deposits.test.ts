@@ -28,7 +28,10 @@ const MUCH = 10_000_000_000n;
 const agree = async (ask: Parameters<ExecutionWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
-/** What stands for an account whose owner signed: whoever calls it, it makes this deposit out of its own tokens. */
+/**
+ * What stands for an account whose owner signed: whoever calls it, it makes this deposit out of its own
+ * tokens.
+ */
 async function payer(agreed: Agreed, deviation: Deviation = {}): Promise<Address> {
   const account = world.anAddress();
   await world.origin.fund(account, { native: 0n, tokens: 1_000n });

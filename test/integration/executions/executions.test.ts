@@ -57,7 +57,8 @@ test("a call that an app pays for is sent by the executor, ends in success and c
 
 test("on a rollup what the bytes may cost is set aside as well, and refused to whoever cannot bear it", async () => {
   const { origin, anAddress } = world;
-  // The predeploy that tells what bytes cost: 0.001 coins, whatever they are. That is $2.50, and twice that is set aside.
+  // The predeploy that tells what bytes cost: 0.001 coins, whatever they are. That is $2.50, and twice that
+  // is set aside.
   const fee = (10n ** 15n).toString(16).padStart(16, "0");
   await origin.client.setCode({
     address: "0x420000000000000000000000000000000000000F",

@@ -5,7 +5,8 @@ import { bitcoinControls, type BitcoinControls } from "@causeway/localnet";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anAttestationChain, anOwner, CONFIRMATIONS, coinOf, spend } from "../../support/bitcoin-world.ts";
 
-// The same questions to Bitcoin Core itself, where there is one: regtest, with txindex, and its URL with user and password in BITCOIN_RPC_URL.
+// The same questions to Bitcoin Core itself, where there is one: regtest, with txindex, and its URL with user
+// and password in BITCOIN_RPC_URL.
 
 const url = process.env["BITCOIN_RPC_URL"];
 if (url === undefined)

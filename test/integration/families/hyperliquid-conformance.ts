@@ -61,7 +61,9 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
-  /** What is signed, with anything in it changed; the transaction that it became, whether it succeeded or not. */
+  /**
+   * What is signed, with anything in it changed; the transaction that it became, whether it succeeded or not.
+   */
   const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));

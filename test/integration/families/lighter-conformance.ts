@@ -276,7 +276,10 @@ interface Payout {
   instead(other: { toAccountIndex: bigint; amount: bigint }): Promise<string>;
 }
 
-/** A currency as transfers name it: dollars in the balance that secures perpetuals, all else in the spot balance. */
+/**
+ * A currency as transfers name it: dollars in the balance that secures perpetuals, all else in the spot
+ * balance.
+ */
 function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fromRouteType" | "toRouteType"> {
   return currency === DOLLARS
     ? { assetIndex: 3n, fromRouteType: 0n, toRouteType: 0n }

@@ -9,7 +9,8 @@ import {
 import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/localnet/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
-// The order-book exchange as an oracle sees it, on the simulator: what several endpoints say, and withdrawals through all that can happen to them.
+// The order-book exchange as an oracle sees it, on the simulator: what several endpoints say, and withdrawals
+// through all that can happen to them.
 
 const [OURS, FORMER, USER, SOMEBODY] = [460_491n, 460_492n, 123_456n, 281_474_976_710_640n] as const;
 const ID: Hex32 = `0x${"ab".repeat(32)}`;

@@ -48,7 +48,8 @@ export function bomb(heir: Address): Hex {
 }
 
 /**
- * A token whose holders all seem to have `amount` more after each `transferFrom`. What it emits at the first one is given; later ones emit nothing.
+ * A token whose holders all seem to have `amount` more after each `transferFrom`. What it emits at the first
+ * one is given; later ones emit nothing.
  */
 export function pretendingToken(amount: bigint, logs: readonly RawLog[]): Hex {
   const at = (offset: number): string => offset.toString(16).padStart(4, "0");

@@ -26,7 +26,8 @@ import { bomb, emitterCode, eventWord, pretendingToken, type RawLog } from "./ma
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// What is arranged on every chain that has the Ethereum machine. Only how a transaction is sent and named differs, see `Machine`.
+// What is arranged on every chain that has the Ethereum machine. Only how a transaction is sent and named
+// differs, see `Machine`.
 
 const AMOUNT = 1_000n;
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -57,7 +58,10 @@ const callRequestTypes = {
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
   /** An equal network of its own, and another one. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
-  /** A payment that names one order at the end of its input, and the other one in every further way that the family has. */
+  /**
+   * A payment that names one order at the end of its input, and the other one in every further way that the
+   * family has.
+   */
   payNamingTwo(ids: readonly [Hex32, Hex32], call: Call): Promise<string>;
 }
 
@@ -349,7 +353,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         deposits: [deposit("0", id, native())],
       }),
       idElsewhere: async (id) => {
-        // Behind the calldata of a call that is not the transaction's own, and behind the transaction's own that is no transfer.
+        // Behind the calldata of a call that is not the transaction's own, and behind the transaction's own
+        // that is no transfer.
         await machine.mint(token, multicall3, AMOUNT);
         const inner = { to: token, data: withOrderId(erc20("transfer", depository, AMOUNT), id) };
         return {

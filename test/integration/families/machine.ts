@@ -15,7 +15,8 @@ import type { Address, AttestationChain, EvmCallRequest, Hex, VmType } from "@ca
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 
-// A chain with the Ethereum machine, however its own interface looks: what is arranged on it is the same for every family that has one.
+// A chain with the Ethereum machine, however its own interface looks: what is arranged on it is the same for
+// every family that has one.
 
 const mnemonic = "test test test test test test test test test test test junk";
 /** Signs withdrawals; deploys. */
@@ -45,7 +46,10 @@ export interface MachineBase {
   readonly coin: bigint;
   readonly accounts: Readonly<Record<Who, Address>>;
   spell(address: Address): string;
-  /** Sends, and returns its id once it is in a block, whether it failed or not. Rejects when the node refuses it. */
+  /**
+   * Sends, and returns its id once it is in a block, whether it failed or not. Rejects when the node refuses
+   * it.
+   */
   send(who: Who, call: Call): Promise<string>;
   /** As a receipt beneath tells it. */
   receipt(id: string): Promise<{
@@ -107,7 +111,9 @@ export function rpcAt(url: string): Rpc {
 const TOKENS = 10n ** 18n;
 const MOST_GAS = "0x4c4b40";
 
-/** Puts the contracts there, and gives everybody coin and tokens, with leave for the depository to take them. */
+/**
+ * Puts the contracts there, and gives everybody coin and tokens, with leave for the depository to take them.
+ */
 export async function withContracts(base: MachineBase): Promise<Machine> {
   const { rpc, accounts } = base;
   const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;

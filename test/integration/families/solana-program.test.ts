@@ -312,7 +312,8 @@ test("nothing is paid without the allocator's own signature over exactly this re
 });
 
 test("a check that looks elsewhere than into its own instruction is none", async () => {
-  // The stranger's signature is checked, of a message in another instruction; the allocator's key and the hash lie where they are looked for.
+  // The stranger's signature is checked, of a message in another instruction; the allocator's key and the
+  // hash lie where they are looked for.
   const stranger = await solanaKey();
   const request = aRequest();
   const hash = Buffer.from(solanaTransferRequestId(request).slice(2), "hex");

@@ -5,7 +5,10 @@ import { depositoryAbi } from "@causeway/contracts";
 import { machineFamily } from "./machine-family.ts";
 import { startTronMachine } from "./tron-machine.ts";
 
-/** Tron on its node: a real virtual machine behind the network's own interface, with transactions that a wallet's library signed. */
+/**
+ * Tron on its node: a real virtual machine behind the network's own interface, with transactions that a
+ * wallet's library signed.
+ */
 export async function startTronFamily(): Promise<FamilyWorld> {
   const machine = await startTronMachine();
   const { accounts, token, depository } = machine;

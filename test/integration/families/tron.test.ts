@@ -20,7 +20,8 @@ import { readRawTransaction } from "../../../packages/chains/src/tron/raw-transa
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// What an oracle learns of a Tron node, with what only this chain has. Numbers are those of the adversarial cases; the list of them all is in `conformance.test.ts`.
+// What an oracle learns of a Tron node, with what only this chain has. Numbers are those of the adversarial
+// cases; the list of them all is in `conformance.test.ts`.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;

@@ -250,7 +250,8 @@ test("a clock put back keeps a hold and takes nothing twice", async () => {
     ...world.services,
     clock: { nowMs: () => world.clock.nowMs() - backMs },
   };
-  // The origin chain is past the deadline, the service's clock is not: the app waits, and its hold stays reserved.
+  // The origin chain is past the deadline, the service's clock is not: the app waits, and its hold stays
+  // reserved.
   world.clock.forward(overdueAfter(600) * 1_000);
   await deposit(world.origin, world.user, covered);
   await mineOrigin();

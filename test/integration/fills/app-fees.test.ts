@@ -328,7 +328,8 @@ test("a balance in a volatile currency pays no app fees and no fixed rate, neith
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const rate = { ...sponsored, fixedRate: "1:1.02" };
   const quotes = [await agree(ask, payer), await agree(rate, payer)];
-  // The quotes were given before: the wallet has native token only by now, which fell on the market before it fell here.
+  // The quotes were given before: the wallet has native token only by now, which fell on the market before it
+  // fell here.
   await payer.spend(100_000_000n);
   await topUpNative(payer, ETHER);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });

@@ -652,7 +652,10 @@ test("without a quote, or without a sponsor, there are no calls beside a fill", 
   );
 });
 
-/** A contract that takes so much of the victim's USDC and gives it to the thief, once it is told to by {@link flip}; the victim lets it. */
+/**
+ * A contract that takes so much of the victim's USDC and gives it to the thief, once it is told to by
+ * {@link flip}; the victim lets it.
+ */
 async function aTaker(victim: Address, thief: Address, amount: bigint): Promise<Address> {
   const { destination, usdc } = world;
   const taker = world.anAddress();

@@ -362,7 +362,8 @@ test("a user's own swap counts when it is mined and its recipient has what was p
   await world.watch(origin);
   expect((await world.status(agreed.requestId)).final).toBe(true);
 
-  // The same, but what comes out goes elsewhere: told before it is mined it is dropped then, told afterwards it is refused.
+  // The same, but what comes out goes elsewhere: told before it is mined it is dropped then, told afterwards
+  // it is refused.
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   const astray = await exchange(other, world.anAddress());
   await report(other, astray);

@@ -20,7 +20,8 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
-// Requests change in one process and are asked for in another, which keeps what it read. Its clock stands still: nothing is forgotten but what it hears of.
+// Requests change in one process and are asked for in another, which keeps what it read. Its clock stands
+// still: nothing is forgotten but what it hears of.
 
 interface Asked {
   ask(requestId: RequestId): MaybePromise<StatusView | undefined>;

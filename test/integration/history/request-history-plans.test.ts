@@ -8,7 +8,10 @@ import { storedFacts } from "../../../bench/history/stored-facts.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const STORED = 20_000;
-/** A page has 21 rows; what is rarer than one in a hundred is looked up, what is more common is met on the way. */
+/**
+ * A page has 21 rows; what is rarer than one in a hundred is looked up, what is more common is met on the
+ * way.
+ */
 const MOST_LOOKED_AT = 1_500;
 
 interface Plan {

@@ -1041,7 +1041,9 @@ test("whatever stands in filters, the answer is a page or a refusal", async () =
   expect(statuses, "some are pages, some refusals").toEqual(new Set([200, 400, 403]));
 });
 
-/** What a quote says of sponsorship, in the words of a list; `service` is its name for the fee of the service. */
+/**
+ * What a quote says of sponsorship, in the words of a list; `service` is its name for the fee of the service.
+ */
 function sponsorshipIn(service: "platform" | "relay", text: FeeSponsorshipText): object {
   const inWords = JSON.stringify(text)
     .replaceAll('"usd"', '"amountUsd"')

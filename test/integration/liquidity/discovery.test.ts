@@ -146,7 +146,10 @@ const find = async (payload: object) => {
 };
 const told = async (address: Address) => await find({ address, chainIds: [ALDER], useExternalSearch: true });
 
-/** Requests whose money came, hours ago; each paid 100 USD from the first currency into the second. Returns a way to read them back. */
+/**
+ * Requests whose money came, hours ago; each paid 100 USD from the first currency into the second. Returns a
+ * way to read them back.
+ */
 async function seeTraffic(): Promise<void> {
   const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   pools.push(pool);

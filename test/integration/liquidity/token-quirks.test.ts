@@ -91,7 +91,8 @@ test("a recipient that the token blocks is told from one that it does not", asyn
 });
 
 test("a token that whoever bought it cannot hand on is found out", async () => {
-  // Once the probe's own account is blocked too nothing arrives; a stranger that is blocked cannot be paid on.
+  // Once the probe's own account is blocked too nothing arrives; a stranger that is blocked cannot be paid
+  // on.
   const data = encodeFunctionData({
     abi: blocksRecipientAbi,
     functionName: "setBlocked",

@@ -37,7 +37,8 @@ import { createTestDatabase } from "../../support/database.ts";
 import { startSolanaWorld } from "../../support/solana-world.ts";
 import type { SolanaWorld } from "../../support/solana-world.ts";
 
-// What a quote tells a user's wallet to do, done by real wallets on the families' own chains: what the service then sees arrive is the deposit that it promised an output for.
+// What a quote tells a user's wallet to do, done by real wallets on the families' own chains: what the
+// service then sees arrive is the deposit that it promised an output for.
 
 const depository = anOwner();
 const bitcoinUser = anOwner();

@@ -5,7 +5,8 @@ import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappi
 import { someHash } from "../../support/terms.ts";
 import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 
-// What a wallet says of its nonces: verified against its quote, stored once, signed by the oracles, brought to the hub, and read from there.
+// What a wallet says of its nonces: verified against its quote, stored once, signed by the oracles, brought
+// to the hub, and read from there.
 
 const wallet = rawKeySigner(`0x${"51".repeat(32)}`);
 const stranger = rawKeySigner(`0x${"52".repeat(32)}`);

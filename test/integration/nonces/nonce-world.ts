@@ -41,7 +41,10 @@ const NAME = "exchange";
 /** What this service believes of the exchange; nothing here speaks to it. */
 const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", family: "hyperliquid-vm" } as RailChain;
 
-/** `POST /authorize`, the worker's rounds and what the engine reads of it, on a real database, a real hub, and three oracles over HTTP. Moved step by step. */
+/**
+ * `POST /authorize`, the worker's rounds and what the engine reads of it, on a real database, a real hub, and
+ * three oracles over HTTP. Moved step by step.
+ */
 export interface NonceWorld {
   readonly clock: AdjustableClock;
   readonly events: RecordedEvents;

@@ -15,7 +15,10 @@ afterEach(async () => await world.stop());
 
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
 
-/** WorkerServices to whose destination payments are known by a nonce, and a hub that says of nonces what `hub` says. */
+/**
+ * WorkerServices to whose destination payments are known by a nonce, and a hub that says of nonces what `hub`
+ * says.
+ */
 function speaking(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
   const rails = chains.rails.map((connected): ConnectedPayingRail => {

@@ -49,7 +49,10 @@ async function carryAndSubmit(): Promise<void> {
 
 class Died extends Error {}
 
-/** The services of a process that dies at its moment `dieAt`: before, or after, anything that it does to the world. */
+/**
+ * The services of a process that dies at its moment `dieAt`: before, or after, anything that it does to the
+ * world.
+ */
 function mortal(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {

@@ -10,7 +10,8 @@ import { migrate } from "../../../apps/api/src/migrate.ts";
 import { execFile } from "node:child_process";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-// What an operator sees when a process cannot start for a reason outside its code: one sentence, exit code 1, no stack.
+// What an operator sees when a process cannot start for a reason outside its code: one sentence, exit code 1,
+// no stack.
 
 const START_MS = 30_000;
 const root = resolve(import.meta.dirname, "../../..");

@@ -34,7 +34,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Invariant (f): every signature of every answer recovers, by another implementation, to its claimed signer over the returned payload.
+// Invariant (f): every signature of every answer recovers, by another implementation, to its claimed signer
+// over the returned payload.
 
 let world: World;
 beforeEach(async () => {

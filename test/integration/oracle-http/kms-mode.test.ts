@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { keepKeysInKms } from "../../support/oracle-keys.ts";
 
-// Everything that holds for an oracle with a raw key holds for one whose key is in AWS KMS: the same tests, through AWS's own client.
+// Everything that holds for an oracle with a raw key holds for one whose key is in AWS KMS: the same tests,
+// through AWS's own client.
 
 const keys = await keepKeysInKms();
 afterAll(async () => await keys.stop());

@@ -29,7 +29,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
-// What a peer says beside its signatures, and what it signs beside the point, is never answered: the signers here are listed, and this oracle is blind.
+// What a peer says beside its signatures, and what it signs beside the point, is never answered: the signers
+// here are listed, and this oracle is blind.
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -63,7 +64,10 @@ async function relay(target: string, edit: Edit): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** An honest oracle that sees everything, and the answer of a blind one whose only peer edits what the honest one says. */
+/**
+ * An honest oracle that sees everything, and the answer of a blind one whose only peer edits what the honest
+ * one says.
+ */
 async function edited(
   route: string,
   requestOf: (honest: World) => Promise<object>,
@@ -313,7 +317,8 @@ test("two requests that differ a little and are under way at once each get their
     ),
   ).toEqual([200, 400, 400, 200]);
 
-  // The second has the same signature and says another amount: it is refused before anything is shared. The third is another withdrawal of the same owner.
+  // The second has the same signature and says another amount: it is refused before anything is shared. The
+  // third is another withdrawal of the same owner.
   const initiation = await cases["withdrawal-initiation"]();
   world.balances.get = () => 50n;
   expect(

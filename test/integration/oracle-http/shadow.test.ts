@@ -3,7 +3,8 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// What an oracle in shadow mode is worth to others, and what its report is worth to its operator. Everybody is on a socket of their own.
+// What an oracle in shadow mode is worth to others, and what its report is worth to its operator. Everybody
+// is on a socket of their own.
 
 const worlds: World[] = [];
 afterEach(async () => {

@@ -10,7 +10,8 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { account, aHub } from "../../support/oracle-world.ts";
 import type { AnswerBody } from "../../support/oracle-world.ts";
 
-// The real process with each kind of key, over nodes that know one deposit: the same answers, and the same figures for its operator.
+// The real process with each kind of key, over nodes that know one deposit: the same answers, and the same
+// figures for its operator.
 
 const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;

@@ -66,7 +66,11 @@ export function sending(status: number, text: string, afterMs = 0): Behaviour {
 /** Takes the request and says nothing. */
 export const silent: Behaviour = () => undefined;
 
-/** Waits until everyone who asked this peer has hung up. @throws when nobody asked, or somebody still waits after a second. */
+/**
+ * Waits until everyone who asked this peer has hung up.
+ *
+ * @throws when nobody asked, or somebody still waits after a second.
+ */
 export async function abandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];
   if (hungUps.length === 0) throw new Error("nobody has asked");

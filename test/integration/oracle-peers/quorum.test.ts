@@ -18,7 +18,10 @@ import {
   Z,
 } from "./oracles.ts";
 
-/** What the local node says when it cannot say anything; 400 and 500 are told apart by the error, which must stay the same. */
+/**
+ * What the local node says when it cannot say anything; 400 and 500 are told apart by the error, which must
+ * stay the same.
+ */
 class LocalFault extends Error {
   readonly status: number;
 

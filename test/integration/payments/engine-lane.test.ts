@@ -320,7 +320,11 @@ test("a node that forgets receipts does not make a paid nonce dead: nothing is r
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-/** What a database knows that failed over to a copy without the commit that planned the fill. @returns restores what was lost */
+/**
+ * What a database knows that failed over to a copy without the commit that planned the fill.
+ *
+ * @returns restores what was lost
+ */
 async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
   const { requestId } = agreed;
   const { pool } = world;

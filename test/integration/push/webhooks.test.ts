@@ -295,7 +295,10 @@ test("a key whose receivers all hang, however many, does not keep those of other
     await hostile.call("DELETE", `/webhooks/${id}`);
 });
 
-/** Owners whose changes are a second apart, each with what happens to its requests; until the end of the test there is nothing else to deliver. */
+/**
+ * Owners whose changes are a second apart, each with what happens to its requests; until the end of the test
+ * there is nothing else to deliver.
+ */
 async function ownersInLine(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
 ): Promise<readonly string[]> {

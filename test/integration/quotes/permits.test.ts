@@ -160,7 +160,10 @@ function termsOf({ terms }: Agreed): SignedTerms {
   return terms;
 }
 
-/** The request ends with the recipient paid as promised, its user without a coin before and after, and the gas borne by its output. */
+/**
+ * The request ends with the recipient paid as promised, its user without a coin before and after, and the gas
+ * borne by its output.
+ */
 async function expectPaid(user: User, agreed: Agreed): Promise<void> {
   const { terms } = agreed;
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });

@@ -18,7 +18,8 @@ import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Quotes whose fill makes calls with the output: what is left of it goes to the recipient, and whoever attests fills takes it for the payment.
+// Quotes whose fill makes calls with the output: what is left of it goes to the recipient, and whoever
+// attests fills takes it for the payment.
 
 let world: SwapWorld;
 const failures: Address = "0xfa11fa11fa11fa11fa11fa11fa11fa11fa11fa11";
@@ -66,7 +67,10 @@ async function outcomeOf(agreed: Agreed) {
   };
 }
 
-/** What oracles count of a rest that the router pays: the minimum that the transaction names, which the router enforces. */
+/**
+ * What oracles count of a rest that the router pays: the minimum that the transaction names, which the router
+ * enforces.
+ */
 const promisedBy = ({ terms }: Agreed) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 

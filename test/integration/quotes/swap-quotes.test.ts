@@ -101,7 +101,10 @@ async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promis
   expect(await bought(input - 1n), name).toBeLessThan(wanted);
 }
 
-/** What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has moved. */
+/**
+ * What arrived is within the promise; an exact output is exact, and an expected one arrives when nothing has
+ * moved.
+ */
 async function expectDelivered(to: TestChain, name: string, { terms }: Agreed): Promise<void> {
   const received = await to.balance(terms.recipient, terms.destination.currency);
   const { expectedAmount, minimumAmount } = terms.destination;

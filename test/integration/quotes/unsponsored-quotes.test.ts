@@ -31,7 +31,10 @@ afterEach(async () => {
 });
 
 const GIVEN = 1_000_000_000n;
-/** Of the fake price of the coin and the six decimals of the token: smallest units of the token for wei, not rounded. */
+/**
+ * Of the fake price of the coin and the six decimals of the token: smallest units of the token for wei, not
+ * rounded.
+ */
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
 test("a key without a wallet, or whose balance is short, has no call sent, whoever is to pay for it", async () => {
@@ -211,7 +214,10 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
   expect(fees * 10n ** 12n).toBeGreaterThanOrEqual(usdOf(spentWei));
 }
 
-/** A quote whose output pays for its origin transaction, and that transaction, signed; the account makes `first` before the deposit. */
+/**
+ * A quote whose output pays for its origin transaction, and that transaction, signed; the account makes
+ * `first` before the deposit.
+ */
 async function asked(
   ask: object = {},
   first: Parameters<SmartAccount["sign"]>[0] = [],

@@ -489,7 +489,9 @@ async function limitedTo(usd: bigint): Promise<WorkerServices> {
   };
 }
 
-/** A confirmed deposit of native tokens under an order that asks for USDC: settlement repays no refund of it. */
+/**
+ * A confirmed deposit of native tokens under an order that asks for USDC: settlement repays no refund of it.
+ */
 async function depositedNative(ether: string) {
   const agreed = await agree();
   const found = await deposited(agreed, { currency: NATIVE_CURRENCY, amount: parseEther(ether) });

@@ -7,7 +7,10 @@ import { tally } from "../../sequences/run-sequence.ts";
 import type { SequenceNodes } from "../../sequences/sequence-chain.ts";
 import { START_MS } from "../../sequences/world.ts";
 
-/** A few of the sequences that `npm run sequences` runs by the thousand. Another seed finds other things: change it there, not here. */
+/**
+ * A few of the sequences that `npm run sequences` runs by the thousand. Another seed finds other things:
+ * change it there, not here.
+ */
 const SEED = 20_261_122;
 const RUNS = 60;
 const TIME_LIMIT_MS = 25_000;

@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** The services of a settler that dies at its moment `dieAt`: every statement, signature and call of the hub is two moments or one. */
+/**
+ * The services of a settler that dies at its moment `dieAt`: every statement, signature and call of the hub
+ * is two moments or one.
+ */
 function mortalSettler(dieAt: number): {
   readonly services: SettlementServices;
   readonly acts: readonly string[];
@@ -236,7 +239,10 @@ test("a threshold raised on the hub while oracles run makes what is attested wai
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
 
-/** Leaves a signed transaction of the solver's key that the hub has not received, with an execution and a nonce mapping. */
+/**
+ * Leaves a signed transaction of the solver's key that the hub has not received, with an execution and a
+ * nonce mapping.
+ */
 async function openTransaction() {
   const agreed = await world.filled();
   await world.attest();

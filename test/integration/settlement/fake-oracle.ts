@@ -41,7 +41,9 @@ export interface Body {
   readonly requireThreshold?: boolean;
 }
 
-/** An oracle on a real socket that says what the test chains say, signed by as many signers as it is given. */
+/**
+ * An oracle on a real socket that says what the test chains say, signed by as many signers as it is given.
+ */
 export interface FakeOracle {
   readonly url: string;
   /** Questions so far, oldest first. */

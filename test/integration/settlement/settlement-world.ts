@@ -25,7 +25,10 @@ export const settlementPolicy = {
   maxAttempts: 4,
 };
 
-/** The engine's world, a hub with the real contracts and oracles on real sockets: settlement moved step by step. */
+/**
+ * The engine's world, a hub with the real contracts and oracles on real sockets: settlement moved step by
+ * step.
+ */
 export interface SettlementWorld {
   readonly engine: EngineWorld;
   readonly services: SettlementServices;

@@ -29,7 +29,10 @@ import { startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
-/** The settlement world with an allocator, a depository that holds money, and chains on which blocks come by themselves. */
+/**
+ * The settlement world with an allocator, a depository that holds money, and chains on which blocks come by
+ * themselves.
+ */
 export interface WithdrawalWorld {
   /** Settles a fill, so that the solver owns something on the hub and the depository holds it. */
   earn(): Promise<void>;

@@ -2,7 +2,10 @@ import type { WebhookPolicy, WebhookQueue } from "../ports/webhooks.ts";
 import type { DeliveryServices } from "../usecases/push/deliver-webhook.ts";
 import { deliverWebhook } from "../usecases/push/deliver-webhook.ts";
 
-/** Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of the others. */
+/**
+ * Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of
+ * the others.
+ */
 const MOST_AT_ONCE = 64;
 const MOST_PER_KEY = 16;
 const MOST_PER_ENDPOINT = 8;

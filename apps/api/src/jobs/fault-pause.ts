@@ -14,9 +14,11 @@ export interface FaultPauses {
 }
 
 /**
- * Doubles the pause while an endpoint answers with an HTTP error, which is how it enforces its rate limit: retrying at a steady pace
- * would spend the limit as fast as it refills, and never finish. Other faults keep the first pause, so that work resumes at once.
- * @param random in [0, 1): shortens a doubled pause by up to a fifth, so that several loops do not retry together
+ * Doubles the pause while an endpoint answers with an HTTP error, which is how it enforces its rate limit:
+ * retrying at a steady pace would spend the limit as fast as it refills, and never finish. Other faults keep
+ * the first pause, so that work resumes at once.
+ * @param random in [0, 1): shortens a doubled pause by up to a fifth, so that several loops do not retry
+ * together
  */
 export function createFaultPauses(random: () => number): FaultPauses {
   let pauseMs = FIRST_PAUSE_MS;

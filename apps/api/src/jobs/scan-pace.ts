@@ -15,10 +15,12 @@ export interface ScanPace {
 }
 
 /**
- * Halves the steps and doubles the pauses while scans fail: a step that was not committed is read again as a whole, and would bring the same
- * refusal with the same load. Each committed step lets the next one grow by doubling, also before the newest block is reached: small steps
- * at a slow endpoint take longer than their blocks took to be made. Pauses double only while nothing is committed, for the same reason.
- * @param random in [0, 1): shortens a pause by up to a fifth, so that several chains of one endpoint do not return together
+ * Halves the steps and doubles the pauses while scans fail: a step that was not committed is read again as a
+ * whole, and would bring the same refusal with the same load. Each committed step lets the next one grow by
+ * doubling, also before the newest block is reached: small steps at a slow endpoint take longer than their
+ * blocks took to be made. Pauses double only while nothing is committed, for the same reason.
+ * @param random in [0, 1): shortens a pause by up to a fifth, so that several chains of one endpoint do not
+ * return together
  */
 export function createScanPace(maxBlocks: number, random: () => number): ScanPace {
   let blocks = maxBlocks;

@@ -6,11 +6,14 @@ import { submitExecutions } from "../usecases/settlement/submit-executions.ts";
 /** Pause after leadership was lost or could not be asked for. */
 const STAND_BY_MS = 500;
 
-/** Something done again and again, with the usual pause between two rounds. May throw: the next round goes on. */
+/**
+ * Something done again and again, with the usual pause between two rounds. May throw: the next round goes on.
+ */
 export type Task = (stop: AbortSignal) => Promise<void>;
 
 /**
- * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that neither waits for the other. Nothing else waits for either.
+ * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that
+ * neither waits for the other. Nothing else waits for either.
  * @param others what else is done beside them while this process leads
  */
 export function settlePayments(

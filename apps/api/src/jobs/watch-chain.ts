@@ -31,8 +31,9 @@ const SERVED_PAUSE_MS = 500;
 export type BesideScan = (atBlock: bigint) => Promise<void>;
 
 /**
- * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared with the lane; on a timer the lane is cared for.
- * One watcher per chain, however many requests there are and however many processes run.
+ * Watches one chain for as long as this process leads it: each new head is scanned for deposits and compared
+ * with the lane; on a timer the lane is cared for. One watcher per chain, however many requests there are and
+ * however many processes run.
  */
 export function watchChain(
   services: WorkerServices,
@@ -213,7 +214,10 @@ function oneAtATime(
   };
 }
 
-/** Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from being seen. */
+/**
+ * Cares for the lane beside the scan, one round at a time: many slow broadcasts must not keep deposits from
+ * being seen.
+ */
 function createCaretaker(
   services: WorkerServices,
   connected: ConnectedChain,
@@ -263,8 +267,8 @@ function pause(ms: number, until: AbortSignal): Promise<void> {
 }
 
 /**
- * The newest head that the endpoint serves: the announcement may come from another node, which is ahead. Never below what is scanned: one node that lags
- * is no reorg, and a real one is announced.
+ * The newest head that the endpoint serves: the announcement may come from another node, which is ahead.
+ * Never below what is scanned: one node that lags is no reorg, and a real one is announced.
  */
 async function servedHead(
   reader: ChainReader,

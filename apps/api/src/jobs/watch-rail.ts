@@ -15,8 +15,9 @@ const STAND_BY_MS = 500;
 const MAX_STAND_BY_MS = 5_000;
 
 /**
- * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits whose senders named
- * their orders late, and tracks open payments, at any news and at least once per interval. None of the three waits for the others.
+ * Watches one non-EVM chain for as long as this process leads it: reads final deposits, attributes deposits
+ * whose senders named their orders late, and tracks open payments, at any news and at least once per
+ * interval. None of the three waits for the others.
  */
 export function watchRail(services: WorkerServices, connected: ConnectedPayingRail, leadOf: Lead): Watcher {
   const closing = new AbortController();

@@ -40,6 +40,9 @@ export interface ApiKeyRegister {
   /** One question for each key and wallet: a later one replaces it. */
   openChallenge(id: string, address: Address, challenge: FundingChallenge): Promise<void>;
   challenge(id: string, address: Address): Promise<FundingChallenge | undefined>;
-  /** Uses the challenge up and links the wallet, both or nothing. Undefined also when the challenge is another one by now, or is over. */
+  /**
+   * Uses the challenge up and links the wallet, both or nothing. Undefined also when the challenge is another
+   * one by now, or is over.
+   */
   link(id: string, address: Address, nonce: string, atMs: number): Promise<ApiKeyRecord | undefined>;
 }

@@ -17,7 +17,10 @@ export interface ApiKeyIdentity {
   readonly scopes: readonly ApiScope[];
   /** Referrers that its executions may name; none listed: any. */
   readonly referrers: readonly string[];
-  /** Browser origins that may use it. Not empty: the key is publishable, and a request without one of them is refused. */
+  /**
+   * Browser origins that may use it. Not empty: the key is publishable, and a request without one of them is
+   * refused.
+   */
   readonly origins: readonly string[];
   /** Wallet whose app balance pays what the key orders; undefined until its owner has signed for it. */
   readonly fundingAddress: Address | undefined;
@@ -27,8 +30,9 @@ export interface ApiKeyIdentity {
 
 export interface ApiKeys {
   /**
-   * Whose key this text is; undefined when it is nobody's, is revoked, or was replaced too long ago. Takes the same time for a wrong secret as for an unknown id.
-   * What was changed elsewhere is seen within a second.
+   * Whose key this text is; undefined when it is nobody's, is revoked, or was replaced too long ago. Takes
+   * the same time for a wrong secret as for an unknown id. What was changed elsewhere is seen within a
+   * second.
    * @throws ServiceError SERVICE_UNAVAILABLE when that cannot be told now.
    */
   find(key: string): Promise<ApiKeyIdentity | undefined>;

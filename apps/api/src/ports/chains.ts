@@ -2,17 +2,25 @@ import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRa
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import type { RailUsers } from "./rail-steps.ts";
 
-/** The newest facts of one chain, refreshed once per block and kept in memory: what a quote needs without asking the chain. */
+/**
+ * The newest facts of one chain, refreshed once per block and kept in memory: what a quote needs without
+ * asking the chain.
+ */
 export interface ChainPulse {
   /** Newest head; undefined before the first one arrived. */
   head(): Head | undefined;
   /** @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
   gasPrices(): GasPrices;
-  /** What the solver holds of a configured currency, smallest units, at the newest block read. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
+  /**
+   * What the solver holds of a configured currency, smallest units, at the newest block read.
+   *
+   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known.
+   */
   solverBalance(currency: Address): { readonly amount: bigint; readonly blockNumber: bigint };
   /**
    * What an account of ours that only pays for gas has of the native token, wei, at the newest block read.
-   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known; RangeError for an account that is not watched
+   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known; RangeError for an account that is not
+   * watched
    */
   gasBalance(account: Address): { readonly amount: bigint; readonly blockNumber: bigint };
   /** True when no block came for much longer than the chain's block time. */
@@ -33,9 +41,17 @@ export interface ConnectedChain {
 
 /** The newest facts of a chain that is reached by a rail, refreshed in the background. */
 export interface RailPulse {
-  /** What the solver holds of a configured currency, smallest units. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
+  /**
+   * What the solver holds of a configured currency, smallest units.
+   *
+   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known.
+   */
   solverBalance(currency: Address): bigint;
-  /** What a payment in this currency costs the solver, smallest units of the native currency. @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known. */
+  /**
+   * What a payment in this currency costs the solver, smallest units of the native currency.
+   *
+   * @throws ServiceError RPC_HTTP_ERROR when nothing fresh is known.
+   */
   paymentCost(currency: Address): bigint;
   /** True when nothing was heard of it for much longer than its block time. */
   lagging(): boolean;

@@ -1,6 +1,9 @@
 import type { Address, Hex32, TxHash } from "@causeway/domain";
 
-/** `offered`: waits for the wallet's signature. `paying`: the money is set aside until the payout is beyond reorgs. `returned`: it could not be paid and is balance again. */
+/**
+ * `offered`: waits for the wallet's signature. `paying`: the money is set aside until the payout is beyond
+ * reorgs. `returned`: it could not be paid and is balance again.
+ */
 export const claimStates = ["offered", "paying", "paid", "returned"] as const;
 export type ClaimState = (typeof claimStates)[number];
 

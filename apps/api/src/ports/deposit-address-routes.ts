@@ -13,7 +13,10 @@ export interface ReindexWish {
 
 /** What routes can ask of deposit addresses. */
 export interface DepositAddressRoutes {
-  /** @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND, SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault */
+  /**
+   * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
+   * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
+   */
   reindex(wish: ReindexWish): Promise<ReindexAddressAnswer>;
   /** Undefined: no such address was given out. */
   lookUp(

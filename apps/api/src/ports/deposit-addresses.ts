@@ -24,7 +24,10 @@ export interface DepositAddress {
   /** Of the quote that it was given out for. */
   readonly requestId: RequestId;
   readonly key: DepositAddressKey;
-  /** Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the sender. */
+  /**
+   * Asked for as strict: it fills exactly what was quoted. Its key is strict as well unless refunds go to the
+   * sender.
+   */
   readonly strict: boolean;
   readonly refundTo: RefundWish;
   /** The currency it was quoted for; missing for rows whose stored currency cannot be parsed. */
@@ -98,7 +101,9 @@ export interface DepositAddressWrites {
   setActive(address: Address, atMs: number): Promise<void>;
   /** What is observed at a locked address on a chain. */
   funds(chainId: number, address: Address): Promise<readonly ObservedFunds[]>;
-  /** Writes down what is there now, as another observation that is to be decided about; nothing is forgotten. */
+  /**
+   * Writes down what is there now, as another observation that is to be decided about; nothing is forgotten.
+   */
   observe(
     place: CurrencyAt,
     layers: readonly FundsLayer[],
@@ -106,7 +111,10 @@ export interface DepositAddressWrites {
     /** Whether the status of a request tells of it. */
     speaks: boolean,
   ): Promise<void>;
-  /** As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the transaction, but for blocks that come. */
+  /**
+   * As {@link DepositAddressReads.underWay}; of an address that is locked it stays so until the end of the
+   * transaction, but for blocks that come.
+   */
   underWay(
     chainId: number,
     addresses: readonly Address[],
@@ -117,7 +125,9 @@ export interface DepositAddressWrites {
   hold(place: CurrencyAt, reason: HoldReason): Promise<void>;
   /** What is on hold at an address of a chain is to be decided about again. */
   release(chainId: number, address: Address): Promise<void>;
-  /** Writes to the requests whose money comes through the address what lies there for them, and announces it. */
+  /**
+   * Writes to the requests whose money comes through the address what lies there for them, and announces it.
+   */
   noteFunds(address: Address, atMs: number): Promise<void>;
   /** @throws when there is a sweep of this observation already */
   addSweep(sweep: PlannedSweep): Promise<string>;
@@ -129,8 +139,9 @@ export interface DepositAddressWrites {
   ): Promise<void>;
   setRefusedSince(id: string, sinceMs: number | undefined): Promise<void>;
   /**
-   * Ends a locked sweep that moved nothing. Its money counts as seen at the address again until the next look, and the requests that
-   * its request superseded wait again, unless that request has its money or was fast filled.
+   * Ends a locked sweep that moved nothing. Its money counts as seen at the address again until the next
+   * look, and the requests that its request superseded wait again, unless that request has its money or was
+   * fast filled.
    */
   voidSweep(sweep: SweepRecord, atMs: number): Promise<void>;
   /** Whether something was swept for this request, or is about to be. */
@@ -165,7 +176,10 @@ export interface DepositAddressReads {
   question(address: Address): Promise<RouteQuestion>;
   /** The address that a request's money comes through, of the first request or of a later one. */
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
-  /** Those with money on a chain that is not decided about; what the status of a request tells of first, then the oldest. */
+  /**
+   * Those with money on a chain that is not decided about; what the status of a request tells of first, then
+   * the oldest.
+   */
   undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
   /** Those given out or paid lately, newest first. */
   active(sinceMs: number, limit: number): Promise<readonly DepositAddress[]>;
@@ -177,7 +191,10 @@ export interface DepositAddressReads {
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
   /** Everything observed at an address. */
   fundsAt(address: Address): Promise<readonly ObservedFunds[]>;
-  /** What a balance read at that block still shows, or may show, of money that is on its way, by address and currency. */
+  /**
+   * What a balance read at that block still shows, or may show, of money that is on its way, by address and
+   * currency.
+   */
   underWay(
     chainId: number,
     addresses: readonly Address[],
@@ -192,7 +209,10 @@ export interface DepositAddressReads {
   voidSweeps(at: CurrencyAt): Promise<{ readonly count: number; readonly lastAtMs: number }>;
   /** Whether something was swept for this request, or another request took its place. */
   isUsed(requestId: RequestId): Promise<boolean>;
-  /** Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep, the oldest first. */
+  /**
+   * Requests of an address that were filled ahead of their deposit and have neither the deposit nor a sweep,
+   * the oldest first.
+   */
   frontedAt(address: Address): Promise<readonly RequestId[]>;
   /** Planned sweeps that stand without a job. */
   overdue(overdue: Overdue, limit: number): Promise<readonly string[]>;

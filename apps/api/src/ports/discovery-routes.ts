@@ -10,7 +10,12 @@ import type {
 export interface DiscoveryRoutes {
   /** @throws ServiceError INVALID_ADDRESS, RPC_HTTP_ERROR */
   currencies(input: CurrenciesInput): Promise<readonly ListedCurrency[]>;
-  /** USD of a whole unit, 18 decimals. @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY, PRICE_FETCH_FAILED, RPC_HTTP_ERROR */
+  /**
+   * USD of a whole unit, 18 decimals.
+   *
+   * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY, PRICE_FETCH_FAILED,
+   * RPC_HTTP_ERROR
+   */
   tokenPrice(chainId: number, address: string): Promise<bigint>;
   /** Likeliest first. @throws ServiceError UNSUPPORTED_CHAIN */
   trending(question: TrendingQuestion): readonly ListedCurrency[];

@@ -2,7 +2,10 @@ import type { ConnectedChain } from "./chains.ts";
 import type { Leg } from "./leg.ts";
 import type { SlotPlan } from "./records.ts";
 
-/** `moved`: somebody else has it in hand, or nobody needs it any more. `short`: the executor's coin does not bear it now; nothing was written. */
+/**
+ * `moved`: somebody else has it in hand, or nobody needs it any more. `short`: the executor's coin does not
+ * bear it now; nothing was written.
+ */
 export type ExecutionSent = "sent" | "moved" | "short";
 
 export interface ExecutionPlan extends SlotPlan {
@@ -11,6 +14,7 @@ export interface ExecutionPlan extends SlotPlan {
 
 /**
  * Gives an execution that was found to be possible its nonce, and sends it.
- * @throws RpcFault, or whatever kept it from being told; what was committed of it is found, and sent, when it is tried again
+ * @throws RpcFault, or whatever kept it from being told; what was committed of it is found, and sent, when it
+ * is tried again
  */
 export type SendExecution = (connected: ConnectedChain, plan: ExecutionPlan) => Promise<ExecutionSent>;

@@ -22,15 +22,24 @@ export interface DestinationExecution {
   readonly maxFeePerGas: bigint;
   /** USD per whole coin of the destination chain, 18 decimals. */
   readonly coinUsd: bigint;
-  /** What the app pays per whole native token that the calls carry, fees included. Absent: they carry none, or `coinUsd`. */
+  /**
+   * What the app pays per whole native token that the calls carry, fees included. Absent: they carry none, or
+   * `coinUsd`.
+   */
   readonly salePriceUsd?: bigint | undefined;
 }
 
-/** A call that the service sends for a user: what was asked, what it was priced with, and whose balance bears it. */
+/**
+ * A call that the service sends for a user: what was asked, what it was priced with, and whose balance bears
+ * it.
+ */
 export interface NewExecution {
   readonly requestId: RequestId;
   readonly keyId: string;
-  /** Whose balance pays; undefined: the output of the quote does, and the balance that something was set aside from when there is none. */
+  /**
+   * Whose balance pays; undefined: the output of the quote does, and the balance that something was set aside
+   * from when there is none.
+   */
   readonly wallet: Address | undefined;
   /** SHA-256 of what was asked. */
   readonly questionHash: Hex;
@@ -41,7 +50,10 @@ export interface NewExecution {
   readonly maxFeePerGas: bigint;
   /** USD per whole coin of the chain when it was accepted, 18 decimals. */
   readonly coinUsd: bigint;
-  /** What the app pays per whole native token that the call carries, fees included. Absent: it carries none, or `coinUsd`. */
+  /**
+   * What the app pays per whole native token that the call carries, fees included. Absent: it carries none,
+   * or `coinUsd`.
+   */
   readonly salePriceUsd?: bigint | undefined;
   /** USD with 18 decimals. */
   readonly flatUsd: bigint;
@@ -101,9 +113,15 @@ export interface ExecutionWrites {
   lock(requestId: RequestId): Promise<ExecutionRecord | undefined>;
   /** Locks those that there are, in a fixed order. */
   lockAll(requestIds: readonly RequestId[]): Promise<Map<RequestId, ExecutionRecord>>;
-  /** Until the end of the transaction nobody else spends on this key's budgets; what they have spent, everything committed before included, but for the execution of this request. */
+  /**
+   * Until the end of the transaction nobody else spends on this key's budgets; what they have spent,
+   * everything committed before included, but for the execution of this request.
+   */
   lockSpending(budget: Budget, except: RequestId | undefined): Promise<SponsorshipSpending>;
-  /** How many of a user since then are under way, or did cost something. Counts everything committed before while `lockSpending` holds. */
+  /**
+   * How many of a user since then are under way, or did cost something. Counts everything committed before
+   * while `lockSpending` holds.
+   */
   countUnpaid(keyId: string, user: Address, sinceMs: number): Promise<number>;
   /** Costs that have become certain; those that are absent stay. */
   setCosts(

@@ -20,12 +20,18 @@ export interface FastFillRecord {
   readonly amount: bigint;
   /** What that was priced on: smallest units of the origin's currency, at most what was quoted. */
   readonly inputAmount: bigint;
-  /** What the deposit is expected to bring beyond `inputAmount`, and the asset in which the balance is credited. */
+  /**
+   * What the deposit is expected to bring beyond `inputAmount`, and the asset in which the balance is
+   * credited.
+   */
   readonly surplus: { readonly asset: LedgerAsset; readonly amount: bigint };
   readonly prices: AcceptedPrices;
   /** How far prices may move against a deposit that comes while the quote is firm, bps. */
   readonly toleranceBps: number;
-  /** A deposit seen later goes back, because the network would not settle the fill against it; undefined: nothing binds. */
+  /**
+   * A deposit seen later goes back, because the network would not settle the fill against it; undefined:
+   * nothing binds.
+   */
   readonly depositUntilMs: number | undefined;
   readonly acceptedAtMs: number;
   /** Gas of the final fill, USD with 18 decimals. */

@@ -29,7 +29,9 @@ export interface FillBurnWrites {
 }
 
 export interface FillBurnReads {
-  /** What the sponsor of a request was charged for its reverted fills, wei of the destination's native token. */
+  /**
+   * What the sponsor of a request was charged for its reverted fills, wei of the destination's native token.
+   */
   sponsoredBurnWei(requestId: RequestId): Promise<bigint>;
   /** What the solver has paid itself since then, wei of each chain's native token. */
   unpaidBurnsSince(sinceMs: number): Promise<{ chainId: number; wei: bigint }[]>;

@@ -32,9 +32,15 @@ export interface HubChain {
   ): Promise<ExecutionGas[]>;
   /** The call that carries executions out, in their order. */
   carry(executions: readonly SignedExecution[]): Omit<HubCall, "gasLimit">;
-  /** Smallest units of a token of the hub that an address holds, in the newest block or in the newest final one. */
+  /**
+   * Smallest units of a token of the hub that an address holds, in the newest block or in the newest final
+   * one.
+   */
   balance(owner: Address, tokenId: bigint, at: "latest" | "final"): Promise<bigint>;
-  /** The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none, or no Allocator. */
+  /**
+   * The payload that the hub's Allocator has recorded for a withdrawal address; undefined when there is none,
+   * or no Allocator.
+   */
   recordedWithdrawal(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   close(): Promise<void>;
 }

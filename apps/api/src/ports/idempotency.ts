@@ -1,7 +1,10 @@
 /** For so long an answer is given again, and a key belongs to its first body. */
 export const IDEMPOTENCY_KEPT_MS = 24 * 3600 * 1000;
 
-/** The right to run one call: its caller, the endpoint and the `Idempotency-Key` name it, the token says whose run it is. */
+/**
+ * The right to run one call: its caller, the endpoint and the `Idempotency-Key` name it, the token says whose
+ * run it is.
+ */
 export interface IdempotencyLease {
   /** Id of the API key, or `ip:<address>` of a caller without one; both for a publishable key. */
   readonly scope: string;
@@ -46,7 +49,8 @@ export interface Idempotency {
 
 export interface IdempotencyWrites {
   /**
-   * Stores the answer with whatever the commit does, so that neither is ever without the other: a use case that is given a lease calls it last.
+   * Stores the answer with whatever the commit does, so that neither is ever without the other: a use case
+   * that is given a lease calls it last.
    * @throws LeaseLost: nothing of this commit may be.
    */
   finish(lease: IdempotencyLease, answer: StoredAnswer): Promise<void>;

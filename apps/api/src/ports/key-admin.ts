@@ -1,7 +1,10 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { ApiKeyRecord, ApiKeyWish, IssuedApiKey } from "./api-key-register.ts";
 
-/** What the keeper of keys can do; the use cases of `usecases/api-keys` with their services given. All throw ServiceError: NOT_FOUND, INVALID_REQUEST. */
+/**
+ * What the keeper of keys can do; the use cases of `usecases/api-keys` with their services given. All throw
+ * ServiceError: NOT_FOUND, INVALID_REQUEST.
+ */
 export interface KeyAdmin {
   create(wish: ApiKeyWish): Promise<IssuedApiKey>;
   list(): Promise<readonly ApiKeyRecord[]>;

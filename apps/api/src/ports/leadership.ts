@@ -7,12 +7,16 @@ export interface Leadership {
 }
 
 /**
- * Waits to become the one process that does `name`; undefined when `stop` aborted first. Leading saves work; it is never what keeps data right:
- * every write is guarded by row locks and unique keys, so two leaders for a moment do no harm.
+ * Waits to become the one process that does `name`; undefined when `stop` aborted first. Leading saves work;
+ * it is never what keeps data right: every write is guarded by row locks and unique keys, so two leaders for
+ * a moment do no harm.
  */
 export type Lead = (name: string, stop: AbortSignal) => Promise<Leadership | undefined>;
 
-/** How long ago this process last worked on something that it leads, ms: since it began to lead, if it has not worked yet. Undefined while it does not lead. */
+/**
+ * How long ago this process last worked on something that it leads, ms: since it began to lead, if it has not
+ * worked yet. Undefined while it does not lead.
+ */
 export type WorkedAgo = (name: string) => number | undefined;
 
 /** Name of the leadership of a chain. */

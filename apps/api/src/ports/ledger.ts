@@ -106,17 +106,23 @@ export interface HoldRecord {
 }
 
 export type NewHold = Omit<HoldRecord, "state" | "debits" | "resolvedAtMs"> & {
-  /** What the deposit is to be worth more: counts in the key's exposure, and is not held. USD with 18 decimals; absent: nothing. */
+  /**
+   * What the deposit is to be worth more: counts in the key's exposure, and is not held. USD with 18
+   * decimals; absent: nothing.
+   */
   readonly surplusUsd?: bigint;
 };
 
 /** The ledger inside one transaction. Lock the wallet first: what is read before that may be old. */
 export interface LedgerWrites {
-  /** Locks the wallet, making it known when it is new. Of several wallets the lesser address is locked first. */
+  /**
+   * Locks the wallet, making it known when it is new. Of several wallets the lesser address is locked first.
+   */
   lockWallet(wallet: Address, atMs: number): Promise<WalletBook>;
   /**
    * Writes a movement, or finds that it was written before.
-   * @throws when an account of the wallet would be overdrawn, and at commit when the movement does not balance.
+   * @throws when an account of the wallet would be overdrawn, and at commit when the movement does not
+   * balance.
    */
   post(movement: NewMovement, atMs: number): Promise<"posted" | "already">;
   /** The entries of a movement written before; empty when there is none. */
@@ -125,9 +131,17 @@ export interface LedgerWrites {
   /** The newest of its purpose, by default `execution`. */
   reservation(requestId: RequestId, purpose?: FeePurpose): Promise<ReservationRecord | undefined>;
   addReservation(reservation: NewReservation, atMs: number): Promise<Reservation>;
-  /** The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its reservation. @throws when one of them was written before */
+  /**
+   * The same for several fresh requests of a locked wallet: balance → pending by a movement each, and its
+   * reservation.
+   *
+   * @throws when one of them was written before
+   */
   reserveTogether(wallet: Address, fees: readonly FeesToReserve[], atMs: number): Promise<void>;
-  /** @param paidUsd what was paid of it, USD with 18 decimals, which budgets count; undefined: all of it, or nothing when released */
+  /**
+   * @param paidUsd what was paid of it, USD with 18 decimals, which budgets count; undefined: all of it, or
+   * nothing when released
+   */
   closeReservation(id: string, state: "paid" | "released", atMs: number, paidUsd?: bigint): Promise<void>;
 
   /** Remembers that apps are not credited yet for a fill that is final. */
@@ -140,6 +154,9 @@ export interface LedgerWrites {
   hold(requestId: RequestId): Promise<HoldRecord | undefined>;
   addHold(hold: NewHold): Promise<void>;
   setHold(requestId: RequestId, state: HoldState, debits: number, atMs: number): Promise<void>;
-  /** USD with 18 decimals: sum of the active holds that this key placed, and of the surplus that their deposits are to bring. */
+  /**
+   * USD with 18 decimals: sum of the active holds that this key placed, and of the surplus that their
+   * deposits are to bring.
+   */
   exposureUsd(keyId: string): Promise<bigint>;
 }

@@ -1,7 +1,10 @@
 import type { CallPlan } from "@causeway/chains";
 import type { Address, Currency } from "@causeway/domain";
 
-/** An exchange of one token for another on one chain. Native coin is its wrapped token here: wrapping is the caller's. */
+/**
+ * An exchange of one token for another on one chain. Native coin is its wrapped token here: wrapping is the
+ * caller's.
+ */
 export interface SwapQuestion {
   readonly chainId: number;
   readonly tokenIn: Address;
@@ -23,17 +26,24 @@ export interface SwapAnswer {
   readonly path: readonly Address[];
   readonly amountIn: bigint;
   readonly amountOut: bigint;
-  /** What the same input would buy at the price of the smallest trade, its pool fees paid: the difference to `amountOut` is the impact. */
+  /**
+   * What the same input would buy at the price of the smallest trade, its pool fees paid: the difference to
+   * `amountOut` is the impact.
+   */
   readonly spotOut: bigint;
   /** Gas units of the exchange itself. */
   readonly gas: bigint;
-  /** How far the output may be expected to move before the transaction is mined, bps: from the depth of the pools and how they moved lately. */
+  /**
+   * How far the output may be expected to move before the transaction is mined, bps: from the depth of the
+   * pools and how they moved lately.
+   */
   readonly slippageBps: number;
   /** Block whose state this is; undefined when a service of others answered. */
   readonly blockNumber: bigint | undefined;
   /**
-   * Calls for whoever holds the input, and makes them in his own name, in order: allowance and exchange, no allowance left over.
-   * `exactIn` spends all of the input for at least `limit` of the output; `exactOut` gets exactly the output for at most `limit` of the input.
+   * Calls for whoever holds the input, and makes them in his own name, in order: allowance and exchange, no
+   * allowance left over. `exactIn` spends all of the input for at least `limit` of the output; `exactOut`
+   * gets exactly the output for at most `limit` of the input.
    */
   calls(bound: SwapBound): readonly CallPlan[];
 }
@@ -49,8 +59,10 @@ export interface SwapBound {
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Where tokens can be exchanged. Pools kept in memory answer synchronously while no block has come since they were read; both functions never fall when the amount grows.
- * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE when a source did not answer and no other has an answer
+ * Where tokens can be exchanged. Pools kept in memory answer synchronously while no block has come since they
+ * were read; both functions never fall when the amount grows.
+ * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE when a source did not answer and no other has an
+ * answer
  */
 export interface LiquiditySource {
   /** Names that this chain's quotes may name. */
@@ -62,8 +74,10 @@ export interface LiquiditySource {
 }
 
 /**
- * What a token is worth by its pools, for tokens that no source of prices knows: USD per whole unit with 18 decimals, by the deepest way to a token with a price.
- * Read from memory, so that the first question of a token has no answer yet. Whoever moves a pool moves this: it is good for what is shown, never for what is paid.
+ * What a token is worth by its pools, for tokens that no source of prices knows: USD per whole unit with 18
+ * decimals, by the deepest way to a token with a price. Read from memory, so that the first question of a
+ * token has no answer yet. Whoever moves a pool moves this: it is good for what is shown, never for what is
+ * paid.
  */
 export type PoolUsd = (
   token: Pick<Currency, "chainId" | "address" | "decimals">,

@@ -2,11 +2,16 @@ import type { Address, Hex, Hex32, RequestId } from "@causeway/domain";
 import type { HubCall } from "./hub.ts";
 
 /**
- * What wallets have said about their nonces, on chains whose transfers cannot carry an id (the perpetuals exchange). A nonce of a wallet means one thing for ever.
- * Where there is a hub only its word counts, at a final block: what oracles attest is that, and nobody else's.
+ * What wallets have said about their nonces, on chains whose transfers cannot carry an id (the perpetuals
+ * exchange). A nonce of a wallet means one thing for ever. Where there is a hub only its word counts, at a
+ * final block: what oracles attest is that, and nobody else's.
  */
 export interface NonceMappingReads {
-  /** Undefined: the wallet has said nothing about that nonce, so far. @throws RpcFault when the hub's node cannot say */
+  /**
+   * Undefined: the wallet has said nothing about that nonce, so far.
+   *
+   * @throws RpcFault when the hub's node cannot say
+   */
   of(chainId: number, wallet: Address, nonce: bigint): Promise<MappedNonce | undefined>;
   /** The same, and as of when. @throws RpcFault */
   read(
@@ -53,7 +58,10 @@ export interface SaidNonce {
   readonly requestId: RequestId | undefined;
 }
 
-/** stored: the oracles are to sign it | signed: they have, it is to be brought to the hub | published: the hub has it, for good | contradicted: the hub has something else */
+/**
+ * stored: the oracles are to sign it | signed: they have, it is to be brought to the hub | published: the hub
+ * has it, for good | contradicted: the hub has something else
+ */
 export type NonceMappingState = "stored" | "signed" | "published" | "contradicted";
 
 export interface NonceMappingRecord extends SaidNonce {
@@ -105,7 +113,10 @@ export interface NonceMappingWrites {
   say(said: SaidNonce, atMs: number): Promise<"new" | "same" | "taken">;
   signed(key: string, hubSignature: Hex, atMs: number): Promise<void>;
   postpone(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /** False when another transaction carries one of them: nothing is carried then, and the whole transaction must be undone. */
+  /**
+   * False when another transaction carries one of them: nothing is carried then, and the whole transaction
+   * must be undone.
+   */
   carry(keys: readonly string[], transactionId: string): Promise<boolean>;
   /** The hub has it, or something else, for good. */
   settle(

@@ -13,7 +13,10 @@ export type OracleAnswer =
   /** No connection, no answer in time, or none that can be read. */
   | { readonly kind: "away"; readonly reason: string };
 
-/** One attestation oracle, which asks its peers for us. Nothing that it says is believed before its signatures were recovered. */
+/**
+ * One attestation oracle, which asks its peers for us. Nothing that it says is believed before its signatures
+ * were recovered.
+ */
 export interface AttestationOracle {
   /** Host and port: for logs, never the whole URL. */
   readonly name: string;

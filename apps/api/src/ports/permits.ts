@@ -13,7 +13,11 @@ export interface TokenPermits {
 export interface PermitTokens {
   /** Asked of the chain once, and remembered for a while. @throws RpcFault */
   permitsOf(currency: Currency): MaybePromise<TokenPermits>;
-  /** The nonce with which `owner` must sign the next EIP-2612 permit, as of the newest block. @throws RpcFault */
+  /**
+   * The nonce with which `owner` must sign the next EIP-2612 permit, as of the newest block.
+   *
+   * @throws RpcFault
+   */
   nonceOf(currency: Currency, owner: Address): Promise<bigint>;
 }
 
@@ -52,5 +56,8 @@ export interface PermitPolicy {
   readonly windowMs: number;
 }
 
-/** Under this, instead of an API key, stands what users themselves have submitted. No key has this id: those are hex. */
+/**
+ * Under this, instead of an API key, stands what users themselves have submitted. No key has this id: those
+ * are hex.
+ */
 export const PERMIT_KEY_ID = "permits";

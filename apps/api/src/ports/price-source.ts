@@ -22,12 +22,18 @@ export interface PriceSource {
 /** Prices kept in memory, refreshed in the background, single flight, bounded in age. */
 export interface PriceBook {
   /**
-   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory, or it is known that the sources have none: then this throws, otherwise it may reject.
+   * USD per whole unit, 18 decimals. Synchronous when a fresh price is in memory, or it is known that the
+   * sources have none: then this throws, otherwise it may reject.
    * @throws ServiceError PRICE_FETCH_FAILED when no price within the staleness bound can be had.
    */
   usd(currency: Currency): bigint | Promise<bigint>;
-  /** How far the price in memory can be trusted; undefined when it is exact (configured) or none is in memory. */
+  /**
+   * How far the price in memory can be trusted; undefined when it is exact (configured) or none is in memory.
+   */
   reading?(currency: Currency): PriceReading | undefined;
-  /** The greatest price in memory, however old or doubted: a bound of risk, never a price to trade at. Undefined: none was ever fetched. */
+  /**
+   * The greatest price in memory, however old or doubted: a bound of risk, never a price to trade at.
+   * Undefined: none was ever fetched.
+   */
   lastUsd?(currency: Currency): bigint | undefined;
 }

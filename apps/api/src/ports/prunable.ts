@@ -1,4 +1,7 @@
-/** Unpaid quotes that are deleted by age: all, or those with large destination calls and no deposit address, which go sooner. */
+/**
+ * Unpaid quotes that are deleted by age: all, or those with large destination calls and no deposit address,
+ * which go sooner.
+ */
 export type PrunableQuotes = "requests" | "large_requests";
 /** Tables, or parts of tables, whose rows are deleted by age. */
 export type PrunableTable = "outbox" | PrunableQuotes | "idempotency_keys" | "claims";

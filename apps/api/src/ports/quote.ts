@@ -8,7 +8,10 @@ export interface Random {
 
 /** Where fresh quotes are kept. */
 export interface QuotedRequests {
-  /** Settles when the terms are committed, with the address that they are paid to: a deposit that comes a moment later must find them. */
+  /**
+   * Settles when the terms are committed, with the address that they are paid to: a deposit that comes a
+   * moment later must find them.
+   */
   insertQuoted(terms: RequestTerms, address?: NewDepositAddress): Promise<void>;
 }
 
@@ -18,7 +21,10 @@ export interface Reservations {
   reserved(chainId: number, currency: Address): bigint;
 }
 
-/** Whether recipients are contracts, as of some minutes ago: decides how a native payment is made, and so what its gas costs. */
+/**
+ * Whether recipients are contracts, as of some minutes ago: decides how a native payment is made, and so what
+ * its gas costs.
+ */
 export interface RecipientCodes {
   hasCode(chainId: number, recipient: Address): boolean | Promise<boolean>;
 }

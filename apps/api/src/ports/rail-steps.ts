@@ -1,12 +1,19 @@
 import type { Hex, OrderId } from "@causeway/domain";
 
-/** The user's side of a chain that is reached by a rail: what he holds, and what his wallet is given to sign. Addresses and currencies in canonical bytes. */
+/**
+ * The user's side of a chain that is reached by a rail: what he holds, and what his wallet is given to sign.
+ * Addresses and currencies in canonical bytes.
+ */
 export interface RailUsers {
   /** Smallest units; 0 for an account that does not exist. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
   /** Absent where the chain's steps need nothing of it (the perpetuals exchange). @throws RpcFault */
   deposit?(payment: UserDeposit): Promise<UserDepositStep>;
-  /** Of the perpetuals exchange: a currency's token as its actions write it; undefined: it lists none. @throws RpcFault */
+  /**
+   * Of the perpetuals exchange: a currency's token as its actions write it; undefined: it lists none.
+   *
+   * @throws RpcFault
+   */
   token?(currency: Hex): Promise<{ readonly name: string; readonly tokenId: Hex } | undefined>;
 }
 
@@ -16,7 +23,9 @@ export interface UserDeposit {
   readonly currency: Hex;
   readonly amount: bigint;
   readonly orderId: OrderId;
-  /** The key behind the user's address, where the client gave it: some addresses of Bitcoin do not tell it. */
+  /**
+   * The key behind the user's address, where the client gave it: some addresses of Bitcoin do not tell it.
+   */
   readonly publicKey?: string | undefined;
 }
 
@@ -31,9 +40,15 @@ export type UserDepositStep =
     }
   | {
       readonly kind: "bvm";
-      /** Partially signed transaction, bare hex; undefined: the user holds too little for it now, or the client did not give what it takes. */
+      /**
+       * Partially signed transaction, bare hex; undefined: the user holds too little for it now, or the
+       * client did not give what it takes.
+       */
       readonly psbt: string | undefined;
-      /** Satoshis that it costs the user beside what he deposits; of a transaction that is not made, an estimate. */
+      /**
+       * Satoshis that it costs the user beside what he deposits; of a transaction that is not made, an
+       * estimate.
+       */
       readonly fee: bigint;
     };
 

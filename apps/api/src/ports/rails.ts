@@ -21,7 +21,10 @@ export interface RailReads {
 
 /** The same inside one transaction. */
 export interface RailWrites {
-  /** Until the end of the transaction nobody else records deposits of the chain; gives the cursor as it is then. */
+  /**
+   * Until the end of the transaction nobody else records deposits of the chain; gives the cursor as it is
+   * then.
+   */
   lockCursor(chainId: number): Promise<string | undefined>;
   setCursor(chainId: number, cursor: string, upTo: RailArrivals["upTo"]): Promise<void>;
   /** Whether a deposit that its sender signed with a nonce is stored, whatever it is for. */
@@ -32,11 +35,17 @@ export interface RailWrites {
     readonly nonce: bigint;
     readonly ordinal: number;
   }): Promise<boolean>;
-  /** Notes what a fresh deposit was signed with. @param untilMs its sender may still say what it is for; undefined: he has */
+  /**
+   * Notes what a fresh deposit was signed with.
+   *
+   * @param untilMs its sender may still say what it is for; undefined: he has
+   */
   noteNonce(id: DepositId, nonce: bigint, untilMs: number | undefined): Promise<void>;
   /** Locks a deposit if nothing is known of what it is for, and that is still waited for. */
   lockUnmapped(id: DepositId): Promise<DepositRecord | undefined>;
-  /** Its sender has said what it is for, or may not say it any more (no order then): nothing is waited for. */
+  /**
+   * Its sender has said what it is for, or may not say it any more (no order then): nothing is waited for.
+   */
   endWaiting(
     id: DepositId,
     named?: {

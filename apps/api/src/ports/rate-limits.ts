@@ -21,7 +21,10 @@ export interface Permit {
 
 export interface RateLimits {
   readonly policy: RateLimitPolicy;
-  /** Asks for one of the `most` permits that all processes together give to the bucket in a window. Never throws. */
+  /**
+   * Asks for one of the `most` permits that all processes together give to the bucket in a window. Never
+   * throws.
+   */
   take(bucket: string, most: number): Permit | Promise<Permit>;
   /** Asks for that many of the bytes of `callBytesPerDay`. Never throws. */
   takeCallBytes(caller: string, bytes: number): Permit | Promise<Permit>;

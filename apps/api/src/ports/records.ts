@@ -72,7 +72,9 @@ export interface DepositRecord {
   readonly refundFailReason: RefundFailReason | undefined;
   /** Why settlement never repays the refund that is under way or made; absent: it does, or there is none. */
   readonly unrepaidReason?: string;
-  /** Why its refund waits or cannot be made automatically; absent: it does not wait, or no detail is known. */
+  /**
+   * Why its refund waits or cannot be made automatically; absent: it does not wait, or no detail is known.
+   */
   readonly refundWaits?: string;
   /** When the operator released its refund from the daily limit, ms since epoch; absent: never. */
   readonly refundReleasedAtMs?: number;

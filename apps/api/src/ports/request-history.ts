@@ -25,8 +25,9 @@ export const requestTypes = [
 export type RequestType = (typeof requestTypes)[number];
 
 /**
- * What was special about a request. `fast-fill`: an app vouched for its deposit. `execution`: the service sent the user's transaction. `origin-swap`: a swap turned what
- * the user paid into what was deposited. `destination-swap`: the fill exchanged what the solver holds. `calls`: the order holds calls.
+ * What was special about a request. `fast-fill`: an app vouched for its deposit. `execution`: the service
+ * sent the user's transaction. `origin-swap`: a swap turned what the user paid into what was deposited.
+ * `destination-swap`: the fill exchanged what the solver holds. `calls`: the order holds calls.
  */
 export const requestFeatures = [
   "fast-fill",
@@ -66,7 +67,10 @@ export const historyFields = [
 ] as const;
 export type HistoryField = (typeof historyFields)[number];
 
-/** What requests are chosen by, when it lies in a range. `createdAt` in ms, USD in millionths, `fillTime` in ms, `block` of the deposit. */
+/**
+ * What requests are chosen by, when it lies in a range. `createdAt` in ms, USD in millionths, `fillTime` in
+ * ms, `block` of the deposit.
+ */
 export const historyRanges = ["createdAt", "block", "amountUsd", "appFeesAmountUsd", "fillTime"] as const;
 export type HistoryRange = (typeof historyRanges)[number];
 
@@ -75,7 +79,10 @@ export type HistoryCondition =
   | {
       readonly kind: "is";
       readonly field: HistoryField;
-      /** One of these: in lower case where case means nothing, chain ids as digits. Of `features`: all of these. At least one. */
+      /**
+       * One of these: in lower case where case means nothing, chain ids as digits. Of `features`: all of
+       * these. At least one.
+       */
       readonly values: readonly string[];
       readonly not?: boolean;
     }
@@ -268,7 +275,10 @@ export interface RequestStory {
       | undefined;
     /** What an app paid of the quote's fees; undefined: nothing yet. */
     readonly fees: PaidFees | undefined;
-    /** What apps were credited of the input, each wallet once; smallest units of the currency that the terms name. None: nothing yet. */
+    /**
+     * What apps were credited of the input, each wallet once; smallest units of the currency that the terms
+     * name. None: nothing yet.
+     */
     readonly appFees: ReadonlyArray<{ readonly wallet: string; readonly amount: bigint }>;
     readonly fastFill:
       | { readonly amount: bigint; readonly inputAmount: bigint; readonly acceptedAtMs: number }
@@ -306,7 +316,10 @@ export interface RequestHistory {
   count(question: Pick<HistoryQuestion, "conditions" | "groups">, cap: number): Promise<number>;
   /** Listed or not. */
   idOfOrder(orderId: OrderId): Promise<RequestId | undefined>;
-  /** What lists tell of these requests, listed or not: without holds, fast fills, movements and executions on the hub. */
+  /**
+   * What lists tell of these requests, listed or not: without holds, fast fills, movements and executions on
+   * the hub.
+   */
   stories(requestIds: readonly RequestId[]): Promise<ReadonlyMap<RequestId, RequestStory>>;
   /** All that is known of one. */
   story(requestId: RequestId): Promise<RequestStory | undefined>;

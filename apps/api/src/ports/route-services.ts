@@ -50,15 +50,22 @@ export interface RouteServices {
     input: ExecuteInput,
     lease: IdempotencyLease | undefined,
   ): Promise<ExecuteOutcome>;
-  /** @throws ServiceError PERMIT_FAILED, INVALID_REQUEST, RATE_LIMITED, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault, LeaseLost */
+  /**
+   * @throws ServiceError PERMIT_FAILED, INVALID_REQUEST, RATE_LIMITED, SERVICE_UNAVAILABLE,
+   * PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault, LeaseLost
+   */
   executePermit(
     posted: { readonly kind: string; readonly requestId: RequestId; readonly signature: Hex },
     keep?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer },
   ): Promise<void>;
-  /** @returns the request that the nonce is for. @throws ServiceError INVALID_REQUEST, UNSUPPORTED_CHAIN, NONCE_TAKEN */
+  /**
+   * @returns the request that the nonce is for.
+   * @throws ServiceError INVALID_REQUEST, UNSUPPORTED_CHAIN, NONCE_TAKEN
+   */
   authorizeNonce(said: NonceAuthorization): Promise<RequestId>;
   /**
-   * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+   * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE,
+   * FORBIDDEN, PRICE_FETCH_FAILED, RPC_HTTP_ERROR
    * @throws LeaseLost, RpcFault
    */
   requestFastFill(wish: FastFillWish): Promise<FastFillOutcome>;

@@ -1,4 +1,7 @@
-/** Another database server answers since less than a minute: what was planned before may rest on commits that it lacks. Nothing was committed; plan again. */
+/**
+ * Another database server answers since less than a minute: what was planned before may rest on commits that
+ * it lacks. Nothing was committed; plan again.
+ */
 export class ServerReplaced extends Error {
   constructor() {
     super(

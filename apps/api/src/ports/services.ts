@@ -30,13 +30,19 @@ export interface Services {
   readonly poolUsd?: PoolUsd;
   /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
   readonly signer: Signer;
-  /** Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none. */
+  /**
+   * Solver keys of the past. They sign for orders that name them, and pay nothing. Absent: there are none.
+   */
   readonly formerSigners?: readonly Account[];
-  /** Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the solver's own key: a call runs in its sender's name. */
+  /**
+   * Sends calls for users and holds nothing but coin for gas; undefined: this instance does not. Never the
+   * solver's own key: a call runs in its sender's name.
+   */
   readonly executor: Account | undefined;
   /**
-   * Moves money from deposit addresses into the depository: the operator of their factories. Its key signs nothing else, so that no call of a user ever runs in its name. Undefined:
-   * this instance has no deposit addresses.
+   * Moves money from deposit addresses into the depository: the operator of their factories. Its key signs
+   * nothing else, so that no call of a user ever runs in its name. Undefined: this instance has no deposit
+   * addresses.
    */
   readonly depositAddressOperator: Account | undefined;
   readonly uow: UnitOfWork;

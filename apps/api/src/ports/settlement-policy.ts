@@ -5,7 +5,10 @@ export interface SettlementPolicy {
   /** After a failure the next try waits so long, doubling up to the most. */
   readonly retryMs: number;
   readonly maxRetryMs: number;
-  /** A payment that an oracle rejected is asked about again after so long: somebody may have mended what was wrong. */
+  /**
+   * A payment that an oracle rejected is asked about again after so long: somebody may have mended what was
+   * wrong.
+   */
   readonly rejectedRetryMs: number;
   /** Payments that are asked about at once. */
   readonly concurrency: number;

@@ -87,9 +87,15 @@ export interface SettlementWrites {
   postpone(slotId: string, why: Postponement, atMs: number): Promise<void>;
   /** The payment is never repaid. */
   giveUp(slotId: string, reason: string, atMs: number): Promise<void>;
-  /** The quorum has signed: what settles the payment stands in the executions of these keys. False when it was not due any more. */
+  /**
+   * The quorum has signed: what settles the payment stands in the executions of these keys. False when it was
+   * not due any more.
+   */
   attested(slotId: string, keys: { deposit: Hex32; payment: Hex32 }, atMs: number): Promise<boolean>;
-  /** Remembers executions, in the order in which they are to be carried out. Known ones stay as they are, but for refused ones: their new signature counts. */
+  /**
+   * Remembers executions, in the order in which they are to be carried out. Known ones stay as they are, but
+   * for refused ones: their new signature counts.
+   */
   addExecutions(executions: readonly SignedExecution[], atMs: number): Promise<void>;
   /** Until the end of the transaction nobody else gives nonces of the hub away. */
   lockHub(): Promise<void>;
@@ -102,8 +108,8 @@ export interface SettlementWrites {
     atMs: number,
   ): Promise<HubTransaction>;
   /**
-   * The hub refuses the transaction for good: its nonce goes to `noop`, and what it carried is free again, one execution a transaction. Returns what it carried;
-   * undefined when it was taken apart before.
+   * The hub refuses the transaction for good: its nonce goes to `noop`, and what it carried is free again,
+   * one execution a transaction. Returns what it carried; undefined when it was taken apart before.
    */
   takeApart(
     transactionId: string,
@@ -111,8 +117,8 @@ export interface SettlementWrites {
     nextTryMs: number,
   ): Promise<readonly ExecutionRecord[] | undefined>;
   /**
-   * Frees all executions and nonce mappings of an open transaction, so that another transaction can carry them. The transaction
-   * stays open, because its nonce may still be used. Returns how many were freed.
+   * Frees all executions and nonce mappings of an open transaction, so that another transaction can carry
+   * them. The transaction stays open, because its nonce may still be used. Returns how many were freed.
    */
   abandon(transactionId: string, reason: string, atMs: number): Promise<number>;
   /** No transaction has room for it: it is looked at again from `nextTryMs` on. */
@@ -139,7 +145,10 @@ export interface SettledPayment {
 export interface SettlementReads {
   /** Payments whose time to be asked about has come, longest waiting first. */
   duePayments(nowMs: number, limit: number): Promise<DuePayment[]>;
-  /** Executions that no transaction carries, in order; of a payment only once nothing keeps its deposit's execution back. */
+  /**
+   * Executions that no transaction carries, in order; of a payment only once nothing keeps its deposit's
+   * execution back.
+   */
   executionsToCarry(nowMs: number, limit: number): Promise<ExecutionRecord[]>;
   execution(key: Hex32): Promise<ExecutionRecord | undefined>;
   executionsOf(transactionId: string): Promise<ExecutionRecord[]>;

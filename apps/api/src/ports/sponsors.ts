@@ -15,7 +15,10 @@ export interface SponsorKeys {
   key(keyId: string): Promise<SponsorKey | undefined>;
 }
 
-/** What a sponsor could pay now, told outside any transaction: it may be spent by others by the time it is needed. */
+/**
+ * What a sponsor could pay now, told outside any transaction: it may be spent by others by the time it is
+ * needed.
+ */
 export interface SponsorReads {
   book(wallet: Address): Promise<WalletBook>;
   spending(budget: Budget): Promise<SponsorshipSpending>;

@@ -14,7 +14,10 @@ export interface StatusChange {
 export interface StatusListener {
   /** In order, each once. */
   changed(change: StatusChange): void;
-  /** Changes may be missed from now on, and no more will be told: whoever promised to pass on all of them must say so. */
+  /**
+   * Changes may be missed from now on, and no more will be told: whoever promised to pass on all of them must
+   * say so.
+   */
   lost(): void;
 }
 
@@ -24,17 +27,20 @@ export type StopListening = () => void;
 /** Changes of requests, heard within milliseconds of their commits, whoever made them. */
 export interface StatusFeed {
   /**
-   * Tells how the request stands, then every change, without a gap. With `after`: the changes since that sequence instead of how it stands, as far as there are any and they are kept.
-   * Settles when the first has been told; undefined when no request has this id.
+   * Tells how the request stands, then every change, without a gap. With `after`: the changes since that
+   * sequence instead of how it stands, as far as there are any and they are kept. Settles when the first has
+   * been told; undefined when no request has this id.
    */
   follow(requestId: RequestId, listener: StatusListener, after?: number): Promise<StopListening | undefined>;
   /** Changes from now on of all requests of an API key. */
   followKey(keyId: string, listener: StatusListener): StopListening;
   /**
-   * Calls with the id of each request of which an answer tells anything new, for whoever keeps answers; undefined: any may have changed unheard.
-   * Called before the change is told to those who follow it.
+   * Calls with the id of each request of which an answer tells anything new, for whoever keeps answers;
+   * undefined: any may have changed unheard. Called before the change is told to those who follow it.
    */
   onChange(forget: (requestId: RequestId | undefined) => void): StopListening;
-  /** All that was committed before this time has been heard; undefined while nothing proves that anything is. */
+  /**
+   * All that was committed before this time has been heard; undefined while nothing proves that anything is.
+   */
   heardUpToMs(): number | undefined;
 }

@@ -23,6 +23,8 @@ export interface StatusView {
   readonly pollAfterMs: number;
   /** Only on `failure`, and then beginning with `Transaction failed`. */
   readonly details?: string | undefined;
-  /** Everything else tells of that request: it stands in for this one, whose deposit address got another sum. */
+  /**
+   * Everything else tells of that request: it stands in for this one, whose deposit address got another sum.
+   */
   readonly supersededByRequestId?: RequestId;
 }

@@ -2,7 +2,10 @@ import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { MaybePromise } from "./liquidity.ts";
 
-/** What tokens do that nobody has vouched for. Synchronous once it is known; what a chain did not tell is undefined in the answer, never an error. */
+/**
+ * What tokens do that nobody has vouched for. Synchronous once it is known; what a chain did not tell is
+ * undefined in the answer, never an error.
+ */
 export interface TokenQuirks {
   behaviour(chainId: number, token: Address): MaybePromise<TokenBehaviour>;
   /** Whether this recipient takes the token as others do. */

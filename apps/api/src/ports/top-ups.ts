@@ -1,6 +1,9 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 
-/** `seen`: credited when it is confirmed. `unattributed`: its marker names nobody for certain, and somebody should look; or it is too little to be credited. */
+/**
+ * `seen`: credited when it is confirmed. `unattributed`: its marker names nobody for certain, and somebody
+ * should look; or it is too little to be credited.
+ */
 export type TopUpState = "seen" | "credited" | "unattributed";
 
 /** A transfer to the solver that credits an app balance, or was meant to. */
@@ -29,9 +32,15 @@ export type NewTopUp = Omit<TopUpRecord, "id" | "canonical" | "state" | "credits
 };
 
 export interface TopUpWrites {
-  /** Inserts, or moves a known one to the block it is in now, with the state that it has; undefined when it stands there already, canonical. */
+  /**
+   * Inserts, or moves a known one to the block it is in now, with the state that it has; undefined when it
+   * stands there already, canonical.
+   */
   upsert(topUp: NewTopUp): Promise<TopUpRecord | undefined>;
-  /** Marks those of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns them. */
+  /**
+   * Marks those of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone; returns
+   * them.
+   */
   removeOrphaned(
     chainId: number,
     aboveBlock: bigint,

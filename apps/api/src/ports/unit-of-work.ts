@@ -39,7 +39,10 @@ import type { SponsorKeys } from "./sponsors.ts";
 import type { TopUpWrites } from "./top-ups.ts";
 import type { SettlementWrites } from "./settlement.ts";
 
-/** Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent afterwards. */
+/**
+ * Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent
+ * afterwards.
+ */
 export interface UnitOfWork {
   /** @throws LockTimeout with `lockTimeoutMs`: a row stayed locked by others for longer */
   run<T>(work: (tx: Tx) => Promise<T>, options?: { readonly lockTimeoutMs?: number }): Promise<T>;
@@ -103,13 +106,19 @@ export interface RequestWrites {
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
-  /** Deletes quotes that ended before that time and that nothing was ever paid for. Those of `seen` that stay are never looked at again. */
+  /**
+   * Deletes quotes that ended before that time and that nothing was ever paid for. Those of `seen` that stay
+   * are never looked at again.
+   */
   prune(
     quotes: PrunableQuotes,
     beforeMs: number,
     limit: number,
   ): Promise<{ readonly deleted: number; readonly seen: number }>;
-  /** Locks requests that wait for a deposit past their deadline; of those with reported origin transactions only the ones in `looked`. */
+  /**
+   * Locks requests that wait for a deposit past their deadline; of those with reported origin transactions
+   * only the ones in `looked`.
+   */
   lockOverdue(due: DueOnChain, limit: number, looked: readonly RequestId[]): Promise<OverdueRequest[]>;
   /** Locks a request if it still waits for a deposit. */
   lockWaiting(requestId: RequestId): Promise<RequestRecord | undefined>;
@@ -155,10 +164,14 @@ export interface DepositWrites {
     chainId: number,
     sightings: readonly Sighting[],
   ): Promise<Sighting[]>;
-  /** Inserts deposits, and moves known ones to the block they are in now. No two may be the same deposit. Returns those that changed, in any order. */
+  /**
+   * Inserts deposits, and moves known ones to the block they are in now. No two may be the same deposit.
+   * Returns those that changed, in any order.
+   */
   record(chainId: number, deposits: readonly NewDeposit[]): Promise<DepositRecord[]>;
   /**
-   * Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or released stays as it is.
+   * Keeps deposits that cannot pay for their own refund, for these reasons. One whose refund was begun or
+   * released stays as it is.
    * @param onlyUnattributed so does one that has been placed with a request
    */
   keepTooSmall(
@@ -174,7 +187,10 @@ export interface DepositWrites {
     reason: FailReason | undefined,
     requestId: RequestId | undefined,
   ): Promise<void>;
-  /** The deposit belongs to this request. Its confirmations stay those of a deposit of unknown worth, the most there are. */
+  /**
+   * The deposit belongs to this request. Its confirmations stay those of a deposit of unknown worth, the most
+   * there are.
+   */
   place(id: DepositId, requestId: RequestId, valueUsd: bigint): Promise<void>;
   /** A refund that is not under way any more takes nothing out of the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
@@ -191,22 +207,29 @@ export interface DepositWrites {
     atMs: number,
   ): Promise<void>;
   /**
-   * A deposit of the same request (without one: of the same order id), depositor and currency that no canonical block holds any more, and whose refund was sent: this one may be the same money under
-   * another hash. Call with the request locked, if there is one.
+   * A deposit of the same request (without one: of the same order id), depositor and currency that no
+   * canonical block holds any more, and whose refund was sent: this one may be the same money under another
+   * hash. Call with the request locked, if there is one.
    */
   refundedAndVanished(deposit: DepositRecord): Promise<DepositId | undefined>;
   /** The refund goes on, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits: for room in the limit, or for the operator. False when it did so already. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
-  /** Deposits of requests that {@link removeOrphaned} would mark as gone, without those whose refund was given up. */
+  /**
+   * Deposits of requests that {@link removeOrphaned} would mark as gone, without those whose refund was given
+   * up.
+   */
   orphaned(
     chainId: number,
     aboveBlock: bigint,
     upToBlock: bigint,
     canonicalHashes: readonly Hex[],
   ): Promise<DepositRecord[]>;
-  /** Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone, and takes back that a refund was given up; returns them. */
+  /**
+   * Marks deposits of the chain above `aboveBlock` whose block is not among `canonicalHashes` as gone, and
+   * takes back that a refund was given up; returns them.
+   */
   removeOrphaned(
     chainId: number,
     aboveBlock: bigint,
@@ -215,21 +238,32 @@ export interface DepositWrites {
   ): Promise<DepositRecord[]>;
   /** Locks canonical deposits of a request on one chain that are to be refunded and are not yet. */
   refundsDue(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
-  /** Locks deposits of a request that are as agreed, but that oracles cannot attest, and that were set aside because an app had the request filled. */
+  /**
+   * Locks deposits of a request that are as agreed, but that oracles cannot attest, and that were set aside
+   * because an app had the request filled.
+   */
   setAside(requestId: RequestId, chainId: number): Promise<DepositRecord[]>;
-  /** Canonical accepted deposits that have reached their confirmations and whose request still waits for that. */
+  /**
+   * Canonical accepted deposits that have reached their confirmations and whose request still waits for that.
+   */
   dueConfirmed(chainId: number, headNumber: bigint): Promise<DepositRecord[]>;
 }
 
 export interface SendWrites {
-  /** Whether the transaction counts for a request already, or the request has its payment: `same` when it is this very pair. */
+  /**
+   * Whether the transaction counts for a request already, or the request has its payment: `same` when it is
+   * this very pair.
+   */
   taken(send: Pick<SendRecord, "chainId" | "txHash" | "requestId">): Promise<"free" | "same" | "taken">;
   /** How many other unmined transactions of this sender are followed on the chain. */
   followedOf(send: Pick<SendRecord, "chainId" | "sender" | "txHash">): Promise<number>;
   /** Follows a reported transaction; again changes nothing. */
   report(send: SendRecord): Promise<void>;
   forget(send: SendRecord): Promise<void>;
-  /** Takes a report for the payment of its request; false when the transaction or the request has been taken meanwhile. */
+  /**
+   * Takes a report for the payment of its request; false when the transaction or the request has been taken
+   * meanwhile.
+   */
   mine(send: SendRecord, block: { number: bigint; hash: Hex }): Promise<boolean>;
   /** Its block has vanished: it is a report again. False when it was not mined, or is settled. */
   unmine(send: SendRecord, atMs: number): Promise<boolean>;
@@ -239,15 +273,31 @@ export interface SendWrites {
 export interface LaneWrites {
   /** Creates the lane at `chainNonce`, or moves its next nonce up to it: the key was used elsewhere. */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
-  /** Notes from which block on the lane's unknown nonces are searched; the first note stays until the lane is opened again. */
+  /**
+   * Notes from which block on the lane's unknown nonces are searched; the first note stays until the lane is
+   * opened again.
+   */
   noteSearchFrom(chainId: number, sender: Address, block: bigint): Promise<void>;
-  /** Notes what used a nonce that was given to no payment; a second finding replaces the first: the first one's block may have vanished. */
+  /**
+   * Notes what used a nonce that was given to no payment; a second finding replaces the first: the first
+   * one's block may have vanished.
+   */
   noteNonceUser(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
-  /** Locks the lane and gives its next nonce to the plan. @throws LegTaken when a nonce not known to be dead pays this leg already. */
+  /**
+   * Locks the lane and gives its next nonce to the plan.
+   *
+   * @throws LegTaken when a nonce not known to be dead pays this leg already.
+   */
   reserve(plan: SlotPlan, atMs: number): Promise<Slot>;
-  /** The same for several plans of one locked lane and one kind of leg, in their order; those whose leg is paid for already get none. */
+  /**
+   * The same for several plans of one locked lane and one kind of leg, in their order; those whose leg is
+   * paid for already get none.
+   */
   reserveTogether(plans: readonly SlotPlan[], atMs: number): Promise<readonly Slot[]>;
-  /** Outflows in `currency`, and the most that gas may cost, of all that balances read at `balanceBlock` do not show yet. Holds only while the lane is locked by `lockLane`. */
+  /**
+   * Outflows in `currency`, and the most that gas may cost, of all that balances read at `balanceBlock` do
+   * not show yet. Holds only while the lane is locked by `lockLane`.
+   */
   reserved(
     chainId: number,
     sender: Address,
@@ -287,7 +337,10 @@ export interface LaneWrites {
   setOpen(slotId: string): Promise<void>;
   setFinal(slotId: string): Promise<void>;
   setDead(slotId: string, reason: string): Promise<void>;
-  /** The chain has used the open nonce and shows no receipt of ours at this head. A second head without one confirms it. */
+  /**
+   * The chain has used the open nonce and shows no receipt of ours at this head. A second head without one
+   * confirms it.
+   */
   noteUnexplained(slotId: string, headNumber: bigint): Promise<void>;
   clearUnexplained(slotId: string): Promise<void>;
   cancel(slotId: string, reason: FailReason): Promise<void>;
@@ -337,7 +390,8 @@ export interface Outbox {
   /** An entry whose id is there and not on the queue yet changes nothing. */
   add(entries: readonly OutboxEntry[], atMs: number): Promise<void>;
   /**
-   * Queues jobs again, one per leg. A leg that does not move is queued again after `pauseMs`, then after pauses that grow.
+   * Queues jobs again, one per leg. A leg that does not move is queued again after `pauseMs`, then after
+   * pauses that grow.
    * @returns how many were queued by this call
    */
   rescue(lost: readonly LostJob[], atMs: number, pauseMs: number): Promise<number>;
@@ -347,8 +401,8 @@ export interface Outbox {
 
 export interface PriceExposureWrites {
   /**
-   * Adds a fill to what was begun for an asset in this minute; false: it would exceed the bound, and nothing was added. The first fill of a
-   * minute is always added, or a fill above the bound would wait forever.
+   * Adds a fill to what was begun for an asset in this minute; false: it would exceed the bound, and nothing
+   * was added. The first fill of a minute is always added, or a fill above the bound would wait forever.
    * @param usd 18 decimals
    * @param maxUsd 18 decimals
    */

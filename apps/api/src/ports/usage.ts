@@ -27,7 +27,10 @@ export interface UsageQuestion {
   readonly limit: number;
 }
 
-/** How often keys called what. Counts appear some seconds after the calls; those of a process that is killed may be lost. */
+/**
+ * How often keys called what. Counts appear some seconds after the calls; those of a process that is killed
+ * may be lost.
+ */
 export interface Usage {
   note(call: UsageNote): void;
   /** Oldest first. @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */

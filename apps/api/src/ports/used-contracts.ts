@@ -20,7 +20,9 @@ export interface UsedContracts {
   all(): Promise<readonly UsedContract[]>;
   /** Notes what is used now; what was noted before keeps its time. */
   note(used: readonly UsedContract[]): Promise<void>;
-  /** Quotes of a chain that were given before a moment and can still be paid, and when the last of them ends. */
+  /**
+   * Quotes of a chain that were given before a moment and can still be paid, and when the last of them ends.
+   */
   openQuotes(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;
   /** Requests from or to a chain that were quoted before a moment and can still be filled. */
   openOrders(chainId: number, givenBeforeMs: number, nowMs: number): Promise<OpenRequests>;

@@ -68,7 +68,10 @@ export interface DeliveryQuery {
 
 /** Endpoints and deliveries of keys. Whatever belongs to another key does not exist. */
 export interface WebhookRegister {
-  /** When the key may create its next endpoint, if it creates at most so many in 24 hours; not after `nowMs`: now. */
+  /**
+   * When the key may create its next endpoint, if it creates at most so many in 24 hours; not after `nowMs`:
+   * now.
+   */
   mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
   /** Undefined: the key has `most` already. */
   create(endpoint: NewWebhook, most: number): Promise<WebhookEndpoint | undefined>;
@@ -144,8 +147,9 @@ export type DeliveryEnd = "delivered" | "failed" | { readonly againAtMs: number 
 
 export interface WebhookQueue {
   /**
-   * Takes deliveries whose turn it is: of each request and endpoint the first that waits, and of each endpoint and each key only a few at once. Endpoints that fail come last.
-   * Nobody else gets them before the lease ends.
+   * Takes deliveries whose turn it is: of each request and endpoint the first that waits, and of each
+   * endpoint and each key only a few at once. Endpoints that fail come last. Nobody else gets them before the
+   * lease ends.
    */
   claim(wish: {
     readonly nowMs: number;
@@ -154,9 +158,15 @@ export interface WebhookQueue {
     readonly perKey: number;
     readonly limit: number;
   }): Promise<readonly DueDelivery[]>;
-  /** Writes the attempt down. False: the lease was lost, and somebody else has written or will write what became of it. */
+  /**
+   * Writes the attempt down. False: the lease was lost, and somebody else has written or will write what
+   * became of it.
+   */
   finish(due: DueDelivery, outcome: AttemptOutcome, end: DeliveryEnd, atMs: number): Promise<boolean>;
-  /** Deletes deliveries that ended, events that were told, and endpoints that were removed or whose key was revoked before `beforeMs`; at most `limit` of each. Returns the most of one kind. */
+  /**
+   * Deletes deliveries that ended, events that were told, and endpoints that were removed or whose key was
+   * revoked before `beforeMs`; at most `limit` of each. Returns the most of one kind.
+   */
   prune(beforeMs: number, limit: number): Promise<number>;
 }
 

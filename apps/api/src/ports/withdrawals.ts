@@ -3,7 +3,9 @@ import type { SubmitWithdrawRequest } from "@causeway/attest";
 
 export type WithdrawalOutcome = "executed" | "expired";
 
-/** What is withdrawn to whom. With its nonce it has an address on the hub, which holds the money meanwhile. */
+/**
+ * What is withdrawn to whom. With its nonce it has an address on the hub, which holds the money meanwhile.
+ */
 export interface WithdrawalOrder {
   readonly chainName: string;
   readonly depository: Address;
@@ -26,7 +28,9 @@ export interface WithdrawalRecord extends WithdrawalOrder {
 export interface WithdrawalStore {
   /** What is remembered of this nonce. */
   find(nonce: Hex32): Promise<WithdrawalRecord | undefined>;
-  /** Remembers the order, or gives what is remembered of its nonce: perhaps another order, of another address. */
+  /**
+   * Remembers the order, or gives what is remembered of its nonce: perhaps another order, of another address.
+   */
   open(address: Address, order: WithdrawalOrder, atMs: number): Promise<WithdrawalRecord>;
   /** Sets the payload when there is none; gives the one that counts. */
   choosePayload(address: Address, payload: Hex, atMs: number): Promise<Hex>;
@@ -43,11 +47,17 @@ export interface AllocatorStanding {
   readonly depositoryAllocator: Address;
 }
 
-/** What the allocator's account does on the hub and on the chain that pays. @throws NodeUnavailable, RpcFault */
+/**
+ * What the allocator's account does on the hub and on the chain that pays.
+ *
+ * @throws NodeUnavailable, RpcFault
+ */
 export interface Payouts {
   /** In the newest blocks. */
   standing(): Promise<AllocatorStanding>;
-  /** The payload that the hub's Allocator has recorded for the address, beyond reorgs or in the newest block. */
+  /**
+   * The payload that the hub's Allocator has recorded for the address, beyond reorgs or in the newest block.
+   */
   recorded(address: Address, at: "latest" | "final"): Promise<Hex32 | undefined>;
   /** Records the payload on the hub and waits until that is mined. @throws PayoutReverted */
   record(
@@ -74,7 +84,10 @@ export class PayoutReverted extends Error {
   }
 }
 
-/** A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library and no URL. */
+/**
+ * A node gave no usable answer: nothing is known, and running it again may help. Holds no text of a library
+ * and no URL.
+ */
 export class NodeUnavailable extends Error {
   constructor(node: string, reason: string) {
     super(`the node of ${node} did not respond usably: ${reason}`);

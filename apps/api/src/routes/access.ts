@@ -12,7 +12,10 @@ import type { WrongKeys } from "./rate-limit.ts";
 export type Access =
   /** Everybody; a key that is given must carry the scope, if one is named. */
   | { readonly kind: "anybody"; readonly scope?: ApiScope }
-  /** Only with a key that carries the scope. `strict`: every refusal is 401, as the contract of the endpoint has it. */
+  /**
+   * Only with a key that carries the scope. `strict`: every refusal is 401, as the contract of the endpoint
+   * has it.
+   */
   | { readonly kind: "key"; readonly scope: ApiScope; readonly strict?: boolean }
   /** Not a matter of keys: health, or a token of another kind. */
   | { readonly kind: "unkeyed" };
@@ -33,8 +36,9 @@ export type AccessServices = Pick<RouteServices, "apiKeys" | "limits" | "usage">
 const ANYBODY: Access = { kind: "anybody" };
 
 /**
- * Looks at the key of each request to the routes added later, before anything else of it is read. Without a key it costs two look-ups of a header.
- * Both headers are taken everywhere: some clients send the one, some the other.
+ * Looks at the key of each request to the routes added later, before anything else of it is read. Without a
+ * key it costs two look-ups of a header. Both headers are taken everywhere: some clients send the one, some
+ * the other.
  */
 export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
@@ -44,7 +48,8 @@ export function checkKeys(app: FastifyInstance, services: AccessServices): void 
     if (access.kind === "unkeyed") return;
     document(route, access);
     const endpoint = `${[route.method].flat().join(",")} ${route.url}`;
-    // Without a key it goes on at once; a promise, which the framework waits for, costs a fast route more than the look at the headers.
+    // Without a key it goes on at once; a promise, which the framework waits for, costs a fast route more
+    // than the look at the headers.
     const check = (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -132,7 +137,9 @@ export async function validKey(
   return key;
 }
 
-/** Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well. */
+/**
+ * Tells `identified` whose the key is as soon as that is known: calls that are refused then are its as well.
+ */
 async function admit(
   { apiKeys, wrong }: Pick<AccessServices, "apiKeys"> & { readonly wrong: WrongKeys },
   request: FastifyRequest,
@@ -190,7 +197,12 @@ function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
     throw new ServiceError("FORBIDDEN", `API key lacks scope ${scope}`);
 }
 
-/** A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for the page. @throws ServiceError FORBIDDEN */
+/**
+ * A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for
+ * the page.
+ *
+ * @throws ServiceError FORBIDDEN
+ */
 export function checkOrigin({ origins }: ApiKeyIdentity, origin: string | undefined): void {
   if (isPublishable({ origins }) && (origin === undefined || !origins.includes(origin)))
     throw new ServiceError(

@@ -16,7 +16,10 @@ import { apiKeyJson, keyWish, newKeyWish } from "./api-key-json.ts";
 import { onlyOperator } from "./operator-token.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
-/** `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no such routes. */
+/**
+ * `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no
+ * such routes.
+ */
 export function adminKeysRoutes(
   app: TypedServer,
   { keyAdmin, operatorToken }: Pick<RouteServices, "keyAdmin" | "operatorToken">,

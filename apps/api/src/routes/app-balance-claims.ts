@@ -6,7 +6,10 @@ import { chainId } from "./wire-values.ts";
 import { evmAddress, walletOf } from "./wallet-access.ts";
 import { withIdempotency } from "./with-idempotency.ts";
 
-/** `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for it. */
+/**
+ * `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for
+ * it.
+ */
 export function appBalanceClaimRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "appBalance" | "idempotency" | "clock">,

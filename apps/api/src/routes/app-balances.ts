@@ -14,7 +14,9 @@ import { continuationOf, pageInTime, pageOfNumbers, placeText } from "./continua
 import { errors, type TypedServer } from "./typed.ts";
 import { ownWallet, walletOf } from "./wallet-access.ts";
 
-/** What is there to read of app balances: anybody sees what a wallet has, its app sees how that came about. */
+/**
+ * What is there to read of app balances: anybody sees what a wallet has, its app sees how that came about.
+ */
 export function appBalanceRoutes(
   app: TypedServer,
   { appBalance, clock }: Pick<RouteServices, "appBalance" | "clock">,

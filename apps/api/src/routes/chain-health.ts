@@ -3,7 +3,10 @@ import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId } from "./wire-values.ts";
 
-/** `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance: `healthy` tells. */
+/**
+ * `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance: `healthy`
+ * tells.
+ */
 export function chainHealthRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {
   app.get(
     "/chains/health",

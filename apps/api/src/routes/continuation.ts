@@ -9,7 +9,11 @@ export interface PageQuestion {
   readonly continuation?: string | undefined;
 }
 
-/** A page of rows that have numbers; `cursor` is the number of the row before it. @throws ServiceError INVALID_REQUEST */
+/**
+ * A page of rows that have numbers; `cursor` is the number of the row before it.
+ *
+ * @throws ServiceError INVALID_REQUEST
+ */
 export function pageOfNumbers(
   query: PageQuestion & { readonly cursor?: number | string | undefined },
 ): Page<string> {

@@ -13,7 +13,10 @@ export interface DeprecatedRoute {
   readonly deprecation: Deprecation;
 }
 
-/** Headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` towards `successor`, the path to use instead. */
+/**
+ * Headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` towards `successor`, the path to use
+ * instead.
+ */
 export function deprecated(successor: string): DeprecatedRoute {
   const headers = {
     deprecation: `@${SINCE.getTime() / 1000}`,

@@ -78,7 +78,10 @@ function stored({ status, body }: { readonly status: number; readonly body: obje
 /** The statuses that this endpoint knows besides 400 and 500. 503: the same call may succeed later. */
 const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
 
-/** Errors of this endpoint hold one field and no other. A field of `data` or of the options is named without its object: `to is required`. */
+/**
+ * Errors of this endpoint hold one field and no other. A field of `data` or of the options is named without
+ * its object: `to is required`.
+ */
 function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {
   const status = KNOWN.has(usual.status)
     ? usual.status

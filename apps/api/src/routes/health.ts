@@ -2,7 +2,10 @@ import { livenessAnswer, readinessAnswer } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 
-/** `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET /health/ready`: it can do its work, else 503. */
+/**
+ * `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET
+ * /health/ready`: it can do its work, else 503.
+ */
 export function healthRoutes(app: TypedServer, services: Pick<RouteServices, "readiness">): void {
   for (const [url, operationId] of [
     ["/health/live", "getLiveness"],

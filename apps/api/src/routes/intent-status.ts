@@ -39,7 +39,8 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
       (request, reply) => {
         const requestId = hash(request.query.requestId);
         const view = services.requestStatus(requestId);
-        // What is kept is answered in the same turn: waiting for it would cost more than the answer. And it is what is asked for again.
+        // What is kept is answered in the same turn: waiting for it would cost more than the answer. And it
+        // is what is asked for again.
         if (view instanceof Promise) return view.then((read) => tell(reply, requestId, read, statusJson));
         tell(reply, requestId, view, keptJson);
         return undefined;

@@ -4,7 +4,9 @@ export interface NearMiss {
   readonly meant: string;
 }
 
-/** A caller's odd fields are looked at up to here, so that a hostile body costs no more than an honest one. */
+/**
+ * A caller's odd fields are looked at up to here, so that a hostile body costs no more than an honest one.
+ */
 const MAX_FIELDS = 20;
 const MAX_NAME_LENGTH = 40;
 const MAX_NEAR_MISSES = 10;

@@ -3,8 +3,8 @@ import { bearerTokenCheck } from "@causeway/service-kit";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /**
- * Admits only requests with the operator's token as `Authorization: Bearer`. Runs before the body is read, but after the rate limit,
- * so that tokens cannot be guessed at will.
+ * Admits only requests with the operator's token as `Authorization: Bearer`. Runs before the body is read,
+ * but after the rate limit, so that tokens cannot be guessed at will.
  */
 export function onlyOperator(token: string) {
   const isOperator = bearerTokenCheck(token);

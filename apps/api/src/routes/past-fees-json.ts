@@ -12,7 +12,10 @@ type NamedFee = NonNullable<NonNullable<Fees["quoted"]>["app"]>;
 type AppFee = DataV2["appFees"][number];
 type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["components"]["execution"];
 
-/** Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and pays. */
+/**
+ * Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and
+ * pays.
+ */
 interface FeeSight {
   /** The asker is that app. */
   readonly key: boolean;

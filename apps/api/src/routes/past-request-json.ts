@@ -141,7 +141,8 @@ function known(amount: PastAmount | undefined): Partial<PastAmount> {
 
 function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
-  // With the order id anyone can name the unused address to its factory; its first transaction shows the id to everybody.
+  // With the order id anyone can name the unused address to its factory; its first transaction shows the id
+  // to everybody.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
   const showsAddressKey = sight.addressKey || !isUnswept;
   const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
@@ -287,7 +288,9 @@ function transactionFields(
   };
 }
 
-/** The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes. */
+/**
+ * The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes.
+ */
 const MAX_LISTED_DATA_BYTES = 1_024;
 
 function callJson(

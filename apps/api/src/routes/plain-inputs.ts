@@ -15,7 +15,10 @@ export function plainStatusQuery(query: unknown): { requestId: string } | undefi
   return typeof requestId === "string" && HASH.test(requestId) ? { requestId } : undefined;
 }
 
-/** The body of a quote, as `quoteRequest` reads it, when it is well formed and has only the fields that nearly all have; otherwise undefined. */
+/**
+ * The body of a quote, as `quoteRequest` reads it, when it is well formed and has only the fields that nearly
+ * all have; otherwise undefined.
+ */
 export function plainQuoteBody(body: unknown): QuoteInput | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   for (const key in body) if (!isPlainField(key)) return undefined;

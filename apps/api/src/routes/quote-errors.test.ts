@@ -26,7 +26,8 @@ import type { AskingKey } from "../ports/sponsors.ts";
 import { createQuote } from "../usecases/create-quote.ts";
 import type { QuoteServices } from "../usecases/create-quote.ts";
 
-// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md documents them for integrators and is checked against this file.
+// Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md documents them
+// for integrators and is checked against this file.
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
 const callee: Address = "0x3333333333333333333333333333333333333333";

@@ -61,8 +61,9 @@ true satisfies NothingLeft<
 true satisfies NothingLeft<OrderData, keyof OrderIn<string>>;
 
 /**
- * A quote as JSON text: character by character what `JSON.stringify` writes, in half the time. Its texts are hex, digits and words of ours, which hold
- * nothing to escape; what comes from the configuration or from outside goes through `jsonText`.
+ * A quote as JSON text: character by character what `JSON.stringify` writes, in half the time. Its texts are
+ * hex, digits and words of ours, which hold nothing to escape; what comes from the configuration or from
+ * outside goes through `jsonText`.
  */
 export function quoteJson(answer: QuoteAnswer): string {
   const { requestId, steps, fees, feeSponsorship, details, expiresAt, fillDeadline, protocol, warnings } =
@@ -156,7 +157,10 @@ interface CurrencyWords {
   readonly nothing: string;
 }
 
-/** Currencies are part of the configuration: the same few objects come back in every quote, and each is put into words once. */
+/**
+ * Currencies are part of the configuration: the same few objects come back in every quote, and each is put
+ * into words once.
+ */
 const currencies = new WeakMap<QuoteCurrency, CurrencyWords>();
 
 function inWords(currency: QuoteCurrency): CurrencyWords {

@@ -50,7 +50,10 @@ const findNearMisses = nearMissesOf(
 
 const found = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
 
-/** Looks for fields that may be meant to be others, before validation drops them. Use as `preValidation` of a route. */
+/**
+ * Looks for fields that may be meant to be others, before validation drops them. Use as `preValidation` of a
+ * route.
+ */
 export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, done: () => void): void {
   const misses = findNearMisses(body);
   if (misses.length > 0)

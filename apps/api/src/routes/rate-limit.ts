@@ -12,7 +12,10 @@ declare module "fastify" {
   }
 }
 
-/** Bounds how often each key, and each address without one, calls the routes added later; tells them where they stand by `RateLimit-*`. */
+/**
+ * Bounds how often each key, and each address without one, calls the routes added later; tells them where
+ * they stand by `RateLimit-*`.
+ */
 export async function limitRates(app: FastifyInstance, limits: RateLimits | undefined): Promise<void> {
   if (limits === undefined) return;
   const { policy } = limits;
@@ -38,7 +41,11 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
 const MOST_GUESSERS = 10_000;
 
 export interface WrongKeys {
-  /** To be asked before a key is looked up that is not familiar. @throws ServiceError RATE_LIMITED for an address that gave too many wrong ones */
+  /**
+   * To be asked before a key is looked up that is not familiar.
+   *
+   * @throws ServiceError RATE_LIMITED for an address that gave too many wrong ones
+   */
   check(request: Pick<FastifyRequest, "ip">): void;
   /** Counts a call with a key that is not valid. @throws ServiceError RATE_LIMITED */
   count(request: Pick<FastifyRequest, "ip">): Promise<void>;
@@ -73,7 +80,11 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
 /** Searches a minute of a caller without a secret key that may ask chains for tokens. */
 const MAX_EXTERNAL_SEARCHES = 5;
 
-/** Counts a search that asks chains for tokens. @throws ServiceError RATE_LIMITED for a caller without a secret key that had its share of them */
+/**
+ * Counts a search that asks chains for tokens.
+ *
+ * @throws ServiceError RATE_LIMITED for a caller without a secret key that had its share of them
+ */
 export async function limitExternalSearches(
   limits: RateLimits | undefined,
   { apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">,
@@ -86,14 +97,20 @@ export async function limitExternalSearches(
   if (used > MAX_EXTERNAL_SEARCHES) throw tooMany(endsInMs);
 }
 
-/** Rate-limit bucket. Visitors of pages share one per address and limit, so that several publishable keys do not add up. */
+/**
+ * Rate-limit bucket. Visitors of pages share one per address and limit, so that several publishable keys do
+ * not add up.
+ */
 function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
   const { apiKey } = request;
   const isVisitor = apiKey !== undefined && isPublishable(apiKey);
   return isVisitor ? `${callerOf(request)}:page:${mostOf(policy, limited, request)}` : callerOf(request);
 }
 
-/** Identifies a caller for quotas. Publishable keys are public, so their visitors are counted by address, like callers without a key. */
+/**
+ * Identifies a caller for quotas. Publishable keys are public, so their visitors are counted by address, like
+ * callers without a key.
+ */
 export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">): string {
   return apiKey === undefined || isPublishable(apiKey) ? `ip:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }

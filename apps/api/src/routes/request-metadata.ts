@@ -1,7 +1,10 @@
 import { messageAnswer, requestMetadata } from "@causeway/wire";
 import { errors, type TypedServer } from "./typed.ts";
 
-/** `POST /requests/metadata`: clients attach the id of a card payment to a request; nothing here reads it, so nothing is stored. */
+/**
+ * `POST /requests/metadata`: clients attach the id of a card payment to a request; nothing here reads it, so
+ * nothing is stored.
+ */
 export function requestMetadataRoute(app: TypedServer): void {
   app.post(
     "/requests/metadata",

@@ -18,7 +18,10 @@ const described = {
 };
 const refusals = { 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) };
 
-/** `GET /requests/{requestId}/signature` and `…/signature/v2`: the solver's word for what was agreed, for contracts to verify. */
+/**
+ * `GET /requests/{requestId}/signature` and `…/signature/v2`: the solver's word for what was agreed, for
+ * contracts to verify.
+ */
 export function requestSignatureRoutes(
   app: TypedServer,
   services: Pick<RouteServices, "requestSignature">,

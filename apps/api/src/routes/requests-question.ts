@@ -100,7 +100,8 @@ const namingFields: readonly HistoryField[] = [
 ];
 
 /**
- * What a query asks for, if the caller may ask it: only a secret key lists requests without naming any, and only its own by `apiKey`.
+ * What a query asks for, if the caller may ask it: only a secret key lists requests without naming any, and
+ * only its own by `apiKey`.
  * @throws ServiceError INVALID_REQUEST naming the parameter, UNAUTHORIZED, FORBIDDEN
  */
 export function questionOf(query: RequestsQuery, asker: ApiKeyIdentity | undefined): ListQuestion {
@@ -315,7 +316,10 @@ function transaction(value: string): string | undefined {
   return parseAnyTransaction(value);
 }
 
-/** An account of any chain family, by its bytes; those of EVM chains are the same in any case. What is none finds nothing. */
+/**
+ * An account of any chain family, by its bytes; those of EVM chains are the same in any case. What is none
+ * finds nothing.
+ */
 function account(value: string): string | undefined {
   if (!/^[\w:.-]{1,128}$/.test(value)) return undefined;
   return parseAnyAccount(value) ?? value;

@@ -8,7 +8,10 @@ import { errors, type TypedServer } from "./typed.ts";
 
 const SUCCESSOR = "/requests/v3";
 
-/** `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be named. */
+/**
+ * `GET /requests/v2` and `/requests`: the list in its older form. Without a secret key the requests must be
+ * named.
+ */
 export function requestsV2Routes(app: TypedServer, { history }: Pick<RouteServices, "history">): void {
   const { onRequest, deprecation } = deprecated(SUCCESSOR);
   for (const [url, operationId] of [

@@ -47,7 +47,8 @@ export interface Conversation {
 type Services = Pick<PushRoutes, "follow" | "followKey" | "policy" | "sockets"> & { readonly clock: Clock };
 
 /**
- * Answers the frames of one socket. A client that has subscribed does not ask by any other way, so it is told of everything, or its socket is closed.
+ * Answers the frames of one socket. A client that has subscribed does not ask by any other way, so it is told
+ * of everything, or its socket is closed.
  */
 export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | undefined): Conversation {
   const { policy, sockets, clock } = services;

@@ -2,7 +2,8 @@ import { jsonList } from "@causeway/service-kit";
 import { STATUS_EVENT } from "@causeway/wire";
 import type { StatusUpdate } from "../ports/push-routes.ts";
 
-// Frames are written out by hand where there may be thousands at a moment; what is put in holds nothing to escape.
+// Frames are written out by hand where there may be thousands at a moment; what is put in holds nothing to
+// escape.
 
 export function readyFrame(id: string): string {
   return `{"type":"connection","status":"ready","data":{"id":"${id}"}}`;

@@ -2,11 +2,13 @@ import { inOnePiece, jsonList, jsonText } from "@causeway/service-kit";
 import type { StatusView } from "../ports/status-view.ts";
 
 /**
- * The wire's words for where a request stands, as JSON text in the form of `statusAnswer`. Written out by hand: this is the most asked of all
- * answers, and `JSON.stringify` of an object of the same fields takes several times as long. Hashes, states and places hold nothing to escape.
+ * The wire's words for where a request stands, as JSON text in the form of `statusAnswer`. Written out by
+ * hand: this is the most asked of all answers, and `JSON.stringify` of an object of the same fields takes
+ * several times as long. Hashes, states and places hold nothing to escape.
  */
 export function statusJson(view: StatusView): string {
-  // Left out when absent: clients retry until their timeout on any details that do not begin with "Transaction failed".
+  // Left out when absent: clients retry until their timeout on any details that do not begin with
+  // "Transaction failed".
   const details = view.details === undefined ? "" : `"details":${jsonText(view.details)},`;
   const superseded =
     view.supersededByRequestId === undefined
@@ -24,7 +26,10 @@ export function statusJson(view: StatusView): string {
   );
 }
 
-/** Writes the text of a view once, however often it is asked for; forgotten with the view. For views that are kept: one of which nobody asks again would only be carried along. */
+/**
+ * Writes the text of a view once, however often it is asked for; forgotten with the view. For views that are
+ * kept: one of which nobody asks again would only be carried along.
+ */
 export function statusJsonOnce(): (view: StatusView) => string {
   const written = new WeakMap<StatusView, string>();
   return (view) => {

@@ -38,8 +38,8 @@ interface Open {
 }
 
 /**
- * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would wrap the handler of every other route.
- * Without a key: requests by their ids.
+ * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would
+ * wrap the handler of every other route. Without a key: requests by their ids.
  */
 export function statusSockets(app: FastifyInstance, services: Services): void {
   const { push, apiKeys } = services;
@@ -56,10 +56,12 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
 
-  // With a listener for upgrades Node hands over every request that offers any, which some HTTP clients do with each plain one.
+  // With a listener for upgrades Node hands over every request that offers any, which some HTTP clients do
+  // with each plain one.
   Object.assign(app.server, { shouldUpgradeCallback: isForSockets });
   app.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => {
-    // Until the socket is the library's nobody else listens, and an error without a listener ends the process.
+    // Until the socket is the library's nobody else listens, and an error without a listener ends the
+    // process.
     const onError = (): void => void raw.destroy();
     raw.on("error", onError);
     admit(request).then(
@@ -191,7 +193,10 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   });
 }
 
-/** Whether a socket opened with this identity may go on: its secret is still valid, and the key reads as it did. */
+/**
+ * Whether a socket opened with this identity may go on: its secret is still valid, and the key reads as it
+ * did.
+ */
 function mayStay(opened: ApiKeyIdentity, now: ApiKeyIdentity | undefined): boolean {
   if (now === undefined) return false;
   return (

@@ -15,7 +15,10 @@ const MOST_UNSENT_BYTES = 262_144;
 /** After so long a client that lost the stream asks again. */
 const RETRY_MS = 1_000;
 
-/** `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until nothing changes any more. */
+/**
+ * `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until
+ * nothing changes any more.
+ */
 export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices, "push">): void {
   const open = new Set<ServerResponse>();
   app.get(

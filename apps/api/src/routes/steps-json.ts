@@ -13,7 +13,9 @@ true satisfies NothingLeft<
   "from" | "to" | "data" | "value" | "chainId" | "gas" | "maxFeePerGas" | "maxPriorityFeePerGas"
 >;
 
-/** The steps of a quote as `JSON.stringify` writes them. Hex, digits and words of ours hold nothing to escape. */
+/**
+ * The steps of a quote as `JSON.stringify` writes them. Hex, digits and words of ours hold nothing to escape.
+ */
 export function stepsJson(steps: readonly QuoteStep[]): string {
   return jsonList(steps, stepJson);
 }

@@ -9,7 +9,10 @@ export interface UnsentBounds {
 
 /** Adds up the bytes that wait on sockets, and says which socket must be ended for it. */
 export interface UnsentBytes<Socket> {
-  /** To be told after each frame, and when one has left; `bytes` wait on the socket now. Returns the sockets to end. */
+  /**
+   * To be told after each frame, and when one has left; `bytes` wait on the socket now. Returns the sockets
+   * to end.
+   */
   note(socket: Socket, bytes: number): readonly Socket[];
   forget(socket: Socket): void;
   /** Sockets that took nothing for too long. */

@@ -16,7 +16,11 @@ export function evmAddress(text: string, field: string): Address {
   return parsed;
 }
 
-/** The wallet of the path, when the request came with a key that it funds. @throws ServiceError INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN */
+/**
+ * The wallet of the path, when the request came with a key that it funds.
+ *
+ * @throws ServiceError INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN
+ */
 export function ownWallet(request: Pick<FastifyRequest, "apiKey">, text: string): Address {
   const { fundingAddress } = requireKey(request, "read");
   const wallet = walletOf(text);

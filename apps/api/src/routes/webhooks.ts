@@ -20,7 +20,9 @@ import { errors, type TypedServer } from "./typed.ts";
 
 const PAGE = 100;
 
-/** `/webhooks`: where the owner of a key wants to be told of its requests, and what became of the deliveries. */
+/**
+ * `/webhooks`: where the owner of a key wants to be told of its requests, and what became of the deliveries.
+ */
 export function webhookRoutes(app: TypedServer, { webhooks }: Pick<RouteServices, "webhooks">): void {
   const config = { access: { kind: "key", scope: "read" } } as const;
   const tags = ["webhooks"];

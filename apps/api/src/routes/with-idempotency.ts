@@ -8,7 +8,10 @@ import { hasSecretKey } from "./access.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
-/** Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next time. */
+/**
+ * Answers below 500 that say nothing of the call itself: who asks may be let in, or find it free, the next
+ * time.
+ */
 const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
 
 /** For the API's document. */
@@ -24,14 +27,20 @@ export interface IdempotencyServices {
 export interface IdempotencyOptions {
   /** How the route answers what was thrown; the usual answer when absent. */
   readonly errorAnswer?: (thrown: unknown) => StoredAnswer;
-  /** Ignores the header of callers without a secret key: for calls that move no money, whose answers need not be stored for everybody. */
+  /**
+   * Ignores the header of callers without a secret key: for calls that move no money, whose answers need not
+   * be stored for everybody.
+   */
   readonly needsSecretKey?: boolean;
 }
 
 /**
- * Runs a call once for its `Idempotency-Key`: whoever repeats it within 24 hours gets the first answer again, with `Idempotency-Replayed: true`. Without the header it
- * only runs. What a use case commits, it commits together with the answer (`tx.idempotency.finish(lease, answer)`); the answer of one that committed nothing is stored here.
- * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while somebody runs it, IDEMPOTENCY_KEY_REUSED for another body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
+ * Runs a call once for its `Idempotency-Key`: whoever repeats it within 24 hours gets the first answer again,
+ * with `Idempotency-Replayed: true`. Without the header it only runs. What a use case commits, it commits
+ * together with the answer (`tx.idempotency.finish(lease, answer)`); the answer of one that committed nothing
+ * is stored here.
+ * @throws ServiceError IDEMPOTENCY_IN_PROGRESS while somebody runs it, IDEMPOTENCY_KEY_REUSED for another
+ * body, INVALID_REQUEST for a malformed header; and whatever `run` throws.
  */
 export async function withIdempotency(
   { idempotency, clock }: IdempotencyServices,
@@ -108,7 +117,10 @@ function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
 const inProgress = (): ServiceError =>
   new ServiceError("IDEMPOTENCY_IN_PROGRESS", "A call with this Idempotency-Key is in progress; retry later");
 
-/** Of the values as the schema read them, in its order: neither spelling nor order of the fields makes another body. */
+/**
+ * Of the values as the schema read them, in its order: neither spelling nor order of the fields makes another
+ * body.
+ */
 function hashOf(asked: object): string {
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -6,7 +6,10 @@ import { MOST_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
 /** What terms say about fees, and about what is paid beside the output. */
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
-/** The prices of a route with what its terms say of fees: what apps take is taken, and what a sponsor promised is added, or whatever his rate asks for by now. */
+/**
+ * The prices of a route with what its terms say of fees: what apps take is taken, and what a sponsor promised
+ * is added, or whatever his rate asks for by now.
+ */
 export function agreedPricing(
   pricing: RoutePricing,
   { appFees, sponsorship, gasTopup }: FeeTerms,
@@ -31,8 +34,9 @@ export function agreedPricing(
 }
 
 /**
- * What the sponsor pays of a fill now, USD with 18 decimals: what he promised, or what his rate asks for. Undefined: keeping the rate costs more than he would bear, or prices have moved
- * too far beside it. Nothing without a sponsor.
+ * What the sponsor pays of a fill now, USD with 18 decimals: what he promised, or what his rate asks for.
+ * Undefined: keeping the rate costs more than he would bear, or prices have moved too far beside it. Nothing
+ * without a sponsor.
  */
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,
@@ -45,7 +49,10 @@ export function sponsoredUsd(
   return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
 }
 
-/** What the sponsor is not charged of that, because the origin transaction, which he was to pay a part of, cost nothing. USD with 18 decimals. */
+/**
+ * What the sponsor is not charged of that, because the origin transaction, which he was to pay a part of,
+ * cost nothing. USD with 18 decimals.
+ */
 export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
   const paid =

@@ -50,7 +50,10 @@ export async function applyHold(
   }
 }
 
-/** Nothing was paid to the recipient: gas that was burnt is charged first, and the hold stands until it can be. Again, it changes nothing. */
+/**
+ * Nothing was paid to the recipient: gas that was burnt is charged first, and the hold stands until it can
+ * be. Again, it changes nothing.
+ */
 export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
   if ((await chargeBurntFill(services, tx, requestId)) === "due") return;
   await releaseHold(services, tx, requestId);

@@ -15,8 +15,9 @@ type Needs = RecordingServices &
 const PAGE_SIZE = 50;
 
 /**
- * Places deposits on an EVM chain that were recorded before their order was known, for example because a failover lost the request and the operator
- * restored its row. Each then acts on its request like a deposit seen now. May run at any time, in any number of processes.
+ * Places deposits on an EVM chain that were recorded before their order was known, for example because a
+ * failover lost the request and the operator restored its row. Each then acts on its request like a deposit
+ * seen now. May run at any time, in any number of processes.
  */
 export async function attributeKnown(services: Needs, connected: ConnectedChain): Promise<void> {
   for (let after: DepositRecord | undefined; ;) {
@@ -29,7 +30,8 @@ export async function attributeKnown(services: Needs, connected: ConnectedChain)
 }
 
 /**
- * A failover may have lost the deposit's return or the request's fill together with the rows that now look unpaid.
+ * A failover may have lost the deposit's return or the request's fill together with the rows that now look
+ * unpaid.
  * @throws RpcFault
  */
 async function mayPlace(

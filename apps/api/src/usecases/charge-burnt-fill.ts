@@ -7,7 +7,8 @@ import { forcedCharge } from "./app-balance/book-charge.ts";
 type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
- * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it stays `due`.
+ * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it
+ * stays `due`.
  * @throws whatever the database throws
  */
 export async function chargeBurntFill(

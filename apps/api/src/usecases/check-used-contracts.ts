@@ -6,8 +6,10 @@ import type { UsedContract, UsedContracts } from "../ports/used-contracts.ts";
 type Configured = Pick<Chain, "id" | "name" | "contracts">;
 
 /**
- * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have roles in it, so the configuration must name it among `formerContracts`.
- * Raises an alarm while open quotes use a former depository whose deposits are not read, or open orders name a former router, through which no fill is made.
+ * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have
+ * roles in it, so the configuration must name it among `formerContracts`. Raises an alarm while open quotes
+ * use a former depository whose deposits are not read, or open orders name a former router, through which no
+ * fill is made.
  * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
  */
 export async function checkUsedContracts(

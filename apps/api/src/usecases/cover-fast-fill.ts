@@ -32,15 +32,19 @@ export type CoverServices = Pick<
 interface Cover {
   /** What the deposit brings beyond what the fill was priced on. */
   readonly surplus: readonly LedgerEntry[];
-  /** Smallest units of the origin's currency that the deposit brings beyond any amount that is credited automatically. */
+  /**
+   * Smallest units of the origin's currency that the deposit brings beyond any amount that is credited
+   * automatically.
+   */
   readonly beyond: bigint;
   /** What the deposit is worth less than when the app vouched. */
   readonly shortfall: (book: WalletBook) => readonly LedgerEntry[];
 }
 
 /**
- * Deposit and fill of a fast fill are final: the hold goes, or what was debited comes back; the app is credited what the deposit brings more, and pays what it is worth less by now.
- * Without a fresh price nothing is booked and the hold stays: `bookDueCovers` tries again. Again, it changes nothing.
+ * Deposit and fill of a fast fill are final: the hold goes, or what was debited comes back; the app is
+ * credited what the deposit brings more, and pays what it is worth less by now. Without a fresh price nothing
+ * is booked and the hold stays: `bookDueCovers` tries again. Again, it changes nothing.
  */
 export async function coverFastFill(
   services: CoverServices,
@@ -113,8 +117,8 @@ export async function coverFastFill(
 }
 
 /**
- * The deposit does not cover the final fast fill any more, because a reorg took it. What it changed is undone; what was spent meanwhile is owed.
- * `waited`: nothing had been booked, and the hold still stands.
+ * The deposit does not cover the final fast fill any more, because a reorg took it. What it changed is
+ * undone; what was spent meanwhile is owed. `waited`: nothing had been booked, and the hold still stands.
  */
 export async function uncoverFastFill(
   services: CoverServices,
@@ -184,7 +188,10 @@ async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Pro
   };
 }
 
-/** What a deposit is worth less of the fill, USD with 18 decimals: of one that came while the quote was firm the solver bears what quotes bear. */
+/**
+ * What a deposit is worth less of the fill, USD with 18 decimals: of one that came while the quote was firm
+ * the solver bears what quotes bear.
+ */
 function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Covering): bigint {
   const { amount, prices, toleranceBps } = fastFill;
   if (prices.originUsd === 0n || isOneAsset(services, terms)) return 0n;
@@ -196,7 +203,10 @@ function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Cover
   return shortfallUsd(amount, then, now, deposit.seenAtMs <= terms.firmUntilMs ? toleranceBps : 0);
 }
 
-/** What stays of a debit: the deposit came after the app had paid, and gives back no more than it is worth by now, in no more units than were taken. */
+/**
+ * What stays of a debit: the deposit came after the app had paid, and gives back no more than it is worth by
+ * now, in no more units than were taken.
+ */
 async function keptOfDebit(
   services: CoverServices,
   tx: Pick<Tx, "ledger">,
@@ -207,7 +217,8 @@ async function keptOfDebit(
   );
   if (fastFill.debitedUsd === 0n) return [];
   const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
-  // The debit may have taken other currencies than the deposit's: returning them for the deposit is a trade at today's prices.
+  // The debit may have taken other currencies than the deposit's: returning them for the deposit is a trade
+  // at today's prices.
   const spreadBps = Math.max(
     0,
     ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
@@ -232,7 +243,10 @@ export function worthOf(
   );
 }
 
-/** The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing more. */
+/**
+ * The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing
+ * more.
+ */
 function surplusOf(services: CoverServices, covering: Covering, units: bigint): LedgerEntry[] {
   const { terms, fastFill } = covering;
   const { asset } = fastFill.surplus;
@@ -255,7 +269,10 @@ type Asset = Pick<RequestTerms["origin"], "chainId" | "currency">;
 const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boolean =>
   chainId === origin.chainId && currency === origin.currency;
 
-/** Less what a quote from one to the other would charge now: otherwise a low input would be a way around fee and spread. */
+/**
+ * Less what a quote from one to the other would charge now: otherwise a low input would be a way around fee
+ * and spread.
+ */
 function convertedSurplus(
   services: CoverServices,
   { terms: { origin }, fastFill: { prices, surplus } }: Covering,
@@ -271,7 +288,8 @@ function convertedSurplus(
 const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);
 
 /**
- * Counts a credit in another asset against the bound of the asset that it was deposited in, as the fill of a quote between the two would be.
+ * Counts a credit in another asset against the bound of the asset that it was deposited in, as the fill of a
+ * quote between the two would be.
  * @throws ServiceError PRICE_FETCH_FAILED when the bound of this minute is used up
  */
 async function countExposure(

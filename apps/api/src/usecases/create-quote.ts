@@ -84,9 +84,11 @@ export interface QuoteServices extends OrderSigners {
 }
 
 /**
- * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the funds. With fresh prices, pools and heads
- * only the user's balance and allowance are read from a chain (all users of one moment in one call), and only the promise is written.
- * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the quoted input
+ * Prices an intent, promises an output, stores the promise and tells the steps. The user need not hold the
+ * funds. With fresh prices, pools and heads only the user's balance and allowance are read from a chain (all
+ * users of one moment in one call), and only the promise is written.
+ * @param keyId of the API key that asks, if one does: it alone may have a fast fill made for less than the
+ * quoted input
  * @param key the same with what it may pay for; absent: it pays for nobody
  * @throws ServiceError with the codes of the client contract.
  */
@@ -100,7 +102,8 @@ export async function createQuote(
 }
 
 /**
- * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored (after it, where somebody signs first, and on rails): what waits for the commit is a text then, and not the hundreds of
+ * {@link createQuote}, whose answer `tell` puts into its words before the promise is stored (after it, where
+ * somebody signs first, and on rails): what waits for the commit is a text then, and not the hundreds of
  * objects that it was made of, which the garbage collector would have to carry along.
  */
 export async function quoteAs<Told>(

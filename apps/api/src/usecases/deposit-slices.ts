@@ -2,8 +2,8 @@ import type { DepositFact } from "@causeway/chains";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 /**
- * What one commit writes down. The chain's cursor is locked meanwhile, for some tens of milliseconds: a deposit that is too small to be refunded costs a
- * row, any other one some statements.
+ * What one commit writes down. The chain's cursor is locked meanwhile, for some tens of milliseconds: a
+ * deposit that is too small to be refunded costs a row, any other one some statements.
  */
 const MAX_DEPOSITS = 250;
 const MAX_LOOKED_AT = 50;

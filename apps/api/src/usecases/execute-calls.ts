@@ -48,8 +48,9 @@ export interface ExecuteServices extends Pick<
 /** The newest state must have answered by then, ms. */
 const SIMULATION_DEADLINE_MS = 5_000;
 /**
- * A third of a block of 30 million: no call that an app pays for wants more, and the time that a node spends on a trace grows faster than the gas.
- * Whoever needs more is told that the gas ran out. With its headroom it stays below what any transaction may have.
+ * A third of a block of 30 million: no call that an app pays for wants more, and the time that a node spends
+ * on a trace grows faster than the gas. Whoever needs more is told that the gas ran out. With its headroom it
+ * stays below what any transaction may have.
  */
 const MOST_GAS = 10_000_000n;
 /** No transaction has less. */
@@ -57,9 +58,12 @@ const LEAST_GAS = 21_000n;
 const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
- * Takes on a call for a user: finds out by simulation that it succeeds and what it costs, judges it by the rules of the caller's key, and sets the most that it may cost aside in the very
- * commit that accepts it; a job sends it later. With a quote's id the call stands for the quote's deposit transaction, and the same question again gets the same answer.
- * @throws ServiceError INVALID_REQUEST and others of the caller's making; PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE of ours; RpcFault; LeaseLost
+ * Takes on a call for a user: finds out by simulation that it succeeds and what it costs, judges it by the
+ * rules of the caller's key, and sets the most that it may cost aside in the very commit that accepts it; a
+ * job sends it later. With a quote's id the call stands for the quote's deposit transaction, and the same
+ * question again gets the same answer.
+ * @throws ServiceError INVALID_REQUEST and others of the caller's making; PRICE_FETCH_FAILED, RPC_HTTP_ERROR,
+ * SERVICE_UNAVAILABLE of ours; RpcFault; LeaseLost
  */
 export async function executeCalls(
   services: ExecuteServices,
@@ -175,7 +179,12 @@ export async function executeCalls(
   return { kind: "accepted", answer };
 }
 
-/** Whose balance bears it: what a sponsored call costs, and what one costs that the output of a quote was to pay for and then did not. @throws ServiceError */
+/**
+ * Whose balance bears it: what a sponsored call costs, and what one costs that the output of a quote was to
+ * pay for and then did not.
+ *
+ * @throws ServiceError
+ */
 function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
   if (fundingAddress === undefined)
     throw refusal("Executions require an API key with a funding address: its app balance pays");
@@ -253,7 +262,8 @@ function reachedBy(
 }
 
 /**
- * With a quote's id only the quote's deposit is sent: anything else would close the quote for its user, whoever asks.
+ * With a quote's id only the quote's deposit is sent: anything else would close the quote for its user,
+ * whoever asks.
  * @throws ServiceError
  */
 function refuseIdle({ origin }: ExecutionQuestion, terms: RequestTerms, { effects }: Seen): void {

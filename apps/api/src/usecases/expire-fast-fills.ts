@@ -8,8 +8,8 @@ import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 
 /**
- * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks beyond it are read. Each in a commit of its own: one that cannot be priced
- * now keeps no other waiting.
+ * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks
+ * beyond it are read. Each in a commit of its own: one that cannot be priced now keeps no other waiting.
  */
 export async function expireFastFills(
   services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,

@@ -26,7 +26,8 @@ interface Due extends DueOnChain {
 }
 
 /**
- * Ends requests whose deadline passed without a deposit. Each chain is read by a query of its own, so one that stands still, or fails, holds up no other.
+ * Ends requests whose deadline passed without a deposit. Each chain is read by a query of its own, so one
+ * that stands still, or fails, holds up no other.
  * @returns how many ended
  */
 export async function expireRequests(services: Needs): Promise<number> {
@@ -45,10 +46,12 @@ export async function expireRequests(services: Needs): Promise<number> {
     events,
     index: async (report: Report) => await indexTransaction(services, report),
   };
-  // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all connections.
+  // Nodes are asked at the same time; the database by one chain at a time, or expiry would take all
+  // connections.
   const looks = origins.map(async ({ chainId, newestBlockMs, isConfigured }): Promise<Due | undefined> => {
     if (!isConfigured && !isClockTrusted) return undefined;
-    // What was reported may be in a block that the watcher missed, or has yet to read: it is looked at as soon as the clock says so.
+    // A reported transaction may be in a block that the watcher missed or has not read yet, so check it
+    // first.
     const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
     const looked = await guarded(services, reported, async () => await lookAgainAtReports(looking, reported));
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
@@ -104,7 +107,8 @@ async function expireBatch(services: Needs, due: Due): Promise<number> {
 }
 
 /**
- * Does what `transition` does, for many requests in three statements. They are all in the one state that their kind begins with, so the state machine decides once for each kind.
+ * Does what `transition` does, for many requests in three statements. They are all in the one state that
+ * their kind begins with, so the state machine decides once for each kind.
  * @returns those that ended
  */
 async function expireTogether(

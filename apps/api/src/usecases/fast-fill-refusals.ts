@@ -119,7 +119,8 @@ export function standingOf(
           requestId,
           "A request whose fill swaps cannot be fast filled: its cost is only known in the block of the fill",
         );
-      // An app's fee is taken of a deposit, a sponsor's promise was made for one, and coin for gas is paid out of one.
+      // An app's fee is taken of a deposit, a sponsor's promise was made for one, and coin for gas is paid
+      // out of one.
       if (shared.appFees !== undefined || shared.sponsorship !== undefined || shared.gasTopup !== undefined)
         throw refusal(
           "othersShare",

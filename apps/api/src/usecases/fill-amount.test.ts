@@ -57,7 +57,8 @@ test("a deposit of more than a swap was to bring is paid out in proportion, up t
   expect(origin.minimumAmount).toBeLessThan(origin.amount);
   const quoted = await dueOf(world, origin.amount);
   expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
-  // One request gets at most a thousand of the rare token, of $5 each: nobody can tell a deposit of his own from what a swap brought.
+  // One request gets at most a thousand of the rare token, of $5 each: nobody can tell a deposit of his own
+  // from what a swap brought.
   expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
   expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
     kind: "refund",

@@ -51,7 +51,8 @@ export type AmountDue =
   | { readonly kind: "wait"; readonly why: string };
 
 /**
- * What a request's recipient is to get now: what its deposit is worth by the promise of the quote, or what was promised when an app vouched.
+ * What a request's recipient is to get now: what its deposit is worth by the promise of the quote, or what
+ * was promised when an app vouched.
  * @param toContract the recipient is a contract that is paid in native coin
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
  */
@@ -112,8 +113,8 @@ function paidAsItIs(due: Payout, unspent: bigint): AmountDue {
 }
 
 /**
- * After a swap more may have come than was quoted, and nobody can see to it that it came out of one: whoever deposits by himself deposits what he likes. So what bounds quotes bounds
- * the fill of more than was quoted.
+ * After a swap more may have come than was quoted, and nobody can see to it that it came out of one: whoever
+ * deposits by himself deposits what he likes. So what bounds quotes bounds the fill of more than was quoted.
  */
 function isBeyondLimits(
   { chains }: Pick<Needs, "chains">,
@@ -150,7 +151,8 @@ type PricedTerms = Pick<
 };
 
 /**
- * The live facts of a request's route, as its quote was priced: from the deposit to what the solver pays with, the gas of the exchange that such a deposit needs included.
+ * The live facts of a request's route, as its quote was priced: from the deposit to what the solver pays
+ * with, the gas of the exchange that such a deposit needs included.
  * @param toContract the recipient is a contract that is paid in native coin
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE
  */
@@ -197,8 +199,9 @@ export interface Ends {
 }
 
 /**
- * The same where the solver pays from another currency: what its part of the deposit buys in the pools of the moment is what the deposit buys. What is promised beyond that is paid as
- * far as the solver bears it; where the pools ask even more for it than that, what the deposit buys is paid, or the deposit goes back.
+ * The same where the solver pays from another currency: what its part of the deposit buys in the pools of the
+ * moment is what the deposit buys. What is promised beyond that is paid as far as the solver bears it; where
+ * the pools ask even more for it than that, what the deposit buys is paid, or the deposit goes back.
  */
 async function exchangedPayout(
   services: Needs,
@@ -228,7 +231,8 @@ async function exchangedPayout(
   const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
   if (withUnspent === undefined) return { kind: "wait", why: "no swap covers the fill" };
   const honourBps = honourOf(services, terms, pricing);
-  // Also in the block itself: whoever moves the pools between the simulation and the block takes what is spent beyond what the deposit is worth.
+  // Also in the block itself: whoever moves the pools between the simulation and the block takes what is
+  // spent beyond what the deposit is worth.
   const most = raised(worth, honourBps) + unspent;
   for (const [bearableBps, planned] of [
     [honourBps, raised(worth, honourBps)],
@@ -255,9 +259,11 @@ function raised(worth: bigint, bearableBps: number): bigint {
 }
 
 /**
- * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is worth no more than what was charged for it. Where the user pays and gets one
- * asset and another lies between, nothing was charged, and it is worth no more than what that pair would be.
- * A gas top-up is such an option too: when its native token has risen by more than its own pair's service fee, all of the deposit is repriced.
+ * How far a firm quote is kept, bps. Between two assets a firm price is an option against the solver: it is
+ * worth no more than what was charged for it. Where the user pays and gets one asset and another lies
+ * between, nothing was charged, and it is worth no more than what that pair would be. A gas top-up is such an
+ * option too: when its native token has risen by more than its own pair's service fee, all of the deposit is
+ * repriced.
  */
 export function honourOf(
   { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
@@ -292,8 +298,9 @@ function knownCurrency(
 }
 
 /**
- * What the output was to pay for the origin transaction and did not have to, because an app paid for it or the user sent it himself: his, or his sponsor's. USD with 18 decimals. An exact
- * output stays exact, and so does what is bought at a fixed rate.
+ * What the output was to pay for the origin transaction and did not have to, because an app paid for it or
+ * the user sent it himself: his, or his sponsor's. USD with 18 decimals. An exact output stays exact, and so
+ * does what is bought at a fixed rate.
  */
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
@@ -313,7 +320,10 @@ async function notSpentOnOrigin(
   return isSpent ? 0n : originGasUsd;
 }
 
-/** What an input that came at that time buys, by the promise of the quote and at these prices, when the solver pays in the output's own currency. */
+/**
+ * What an input that came at that time buys, by the promise of the quote and at these prices, when the solver
+ * pays in the output's own currency.
+ */
 export function payoutOf(
   services: Pick<Services, "chains" | "quotePolicy">,
   terms: RequestTerms,

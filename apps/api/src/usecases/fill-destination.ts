@@ -69,10 +69,12 @@ type Needs = Pick<
 >;
 
 /**
- * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed, simulates the payment, gives it a nonce together with the state change, then sends.
- * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let one payment happen.
- * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again. What fails for the same reason for as long as a fill waits for
- * inventory is given up.
+ * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed,
+ * simulates the payment, gives it a nonce together with the state change, then sends. May run any number of
+ * times, in any number of processes: the request's lock and the one live nonce per request let one payment
+ * happen.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again. What fails for the same
+ * reason for as long as a fill waits for inventory is given up.
  */
 export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
   const request = await services.reads.request(requestId);
@@ -213,7 +215,8 @@ async function decideFill(
       "EXECUTION_REVERTED",
       "destinationChainExecutionData is not supported for a quote with txs",
     );
-  // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any more, is not tried again.
+  // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any
+  // more, is not tried again.
   if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
     return giveUp(
       services,
@@ -261,7 +264,8 @@ async function decideFill(
   if (planned.kind === "insufficientFunds")
     return wait(services, request, "the solver lacks the funds for the fill");
   if (planned.kind === "reverts") {
-    // A token reverts alike for a short balance and for a refused recipient: only the first passes by waiting.
+    // A token reverts alike for a short balance and for a refused recipient: only the first passes by
+    // waiting.
     if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
       return wait(services, request, "the solver's inventory does not cover the fill");
     return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
@@ -317,11 +321,16 @@ interface PlannedFill {
   readonly sponsoredUsd: bigint;
   /** Native token paid as a gas top-up, USD with 18 decimals. */
   readonly topupUsd: bigint;
-  /** Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals. */
+  /**
+   * Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals.
+   */
   readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
 }
 
-/** Whether fills under way, with this one, keep to the daily limit if all of them revert. The first one may exceed it, or none could be made. */
+/**
+ * Whether fills under way, with this one, keep to the daily limit if all of them revert. The first one may
+ * exceed it, or none could be made.
+ */
 async function mayBurnToo(
   { enginePolicy }: Needs,
   tx: Pick<Tx, "fillBurns">,
@@ -372,7 +381,8 @@ async function commitAndSend(
       if (error instanceof LegTaken) return "moved" as const;
       if (error instanceof ExposureReached) return "exposed" as const;
       if (error instanceof BurnsReached) return "burns" as const;
-      // A sponsor's balance whose worth is not known. For good, when the operator took a currency off the list that it owes.
+      // A sponsor's balance whose worth is not known. For good, when the operator took a currency off the
+      // list that it owes.
       if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
         return { unpriced: error.message };
       throw error;
@@ -414,8 +424,9 @@ class BurnsReached extends Error {}
 class ExposureReached extends Error {}
 
 /**
- * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as wrong a price as any. So does the part of
- * a deposit that is converted into app fees, and so does a gas top-up.
+ * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as
+ * wrong a price as any. So does the part of a deposit that is converted into app fees, and so does a gas
+ * top-up.
  * @throws ExposureReached
  */
 async function countExposure(
@@ -452,7 +463,10 @@ function untilExplained(services: Needs, requestId: RequestId, why: string): Pro
   return { waitMs: 1_000, why };
 }
 
-/** Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had vouched for it. */
+/**
+ * Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had
+ * vouched for it.
+ */
 async function wait(
   services: Needs,
   request: RequestRecord,

@@ -23,17 +23,24 @@ export interface FillPurchase {
   readonly gas: bigint;
 }
 
-/** Where what the solver spends becomes what the recipient gets. Undefined: no way is known now, or the pools do not bear it. */
+/**
+ * Where what the solver spends becomes what the recipient gets. Undefined: no way is known now, or the pools
+ * do not bear it.
+ */
 export interface FillExchange {
   buys(amountIn: bigint): Promise<FillPurchase | undefined>;
   costs(amountOut: bigint): Promise<FillExchangeAnswer | undefined>;
 }
 
-/** Pools that a path may lead through at most: what was quoted by fewer may be filled by more when that is cheaper by then. */
+/**
+ * Pools that a path may lead through at most: what was quoted by fewer may be filled by more when that is
+ * cheaper by then.
+ */
 const MAX_HOPS = 3;
 
 /**
- * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError RPC_HTTP_ERROR or SERVICE_UNAVAILABLE when no source answered.
+ * The exchange of a fill, by whatever source is the best then. Its functions throw ServiceError
+ * RPC_HTTP_ERROR or SERVICE_UNAVAILABLE when no source answered.
  * @param liquidity undefined: this instance exchanges nothing, and only wraps
  */
 export function exchangeInFill(

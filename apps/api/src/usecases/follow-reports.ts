@@ -17,8 +17,8 @@ const FRESH_LIMITS = { ofRequest: 4, ofChain: 64 };
 const TURN = 32;
 
 /**
- * Reads the receipts of reported payments that are not mined: a bounded number of fresh ones, and the next few of all. A report whose receipt cannot be read waits for
- * its next turn and is in no other's way.
+ * Reads the receipts of reported payments that are not mined: a bounded number of fresh ones, and the next
+ * few of all. A report whose receipt cannot be read waits for its next turn and is in no other's way.
  * @param trail canonical blocks as the watcher knows them
  * @param after where the last round's turn ended; undefined: begins with the oldest
  * @returns where this round's turn ended; undefined when it reached the newest
@@ -62,7 +62,8 @@ export async function lookAtReport(
   if (canonical !== receipt.blockHash) return;
   const paid = await services.uow.run(async (tx) => {
     const record = await tx.requests.lock(send.requestId);
-    // One that reverted, or brought the recipient less than was promised, is no payment: the request is open for another one.
+    // One that reverted, or brought the recipient less than was promised, is no payment: the request is open
+    // for another one.
     const isPayment =
       record !== undefined &&
       receipt.status === "success" &&

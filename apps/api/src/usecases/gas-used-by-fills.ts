@@ -6,9 +6,10 @@ import type { Services } from "../ports/services.ts";
 const DAY_MS = 24 * 3600 * 1000;
 
 /**
- * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's code, an exchange or calls can be made to do that,
- * so it is kept of the deposit, as far as the order's promise of a refund allows. A plain token transfer runs none of these.
- * Gas of fast fills and of `/execute` calls made with the fill is charged to their app, and gas charged to the quote's sponsor is not kept again.
+ * Gas that fills burnt which reverted in a block although they succeeded when they were tried. A recipient's
+ * code, an exchange or calls can be made to do that, so it is kept of the deposit, as far as the order's
+ * promise of a refund allows. A plain token transfer runs none of these. Gas of fast fills and of `/execute`
+ * calls made with the fill is charged to their app, and gas charged to the quote's sponsor is not kept again.
  * @param unit the deposit's currency
  * @returns smallest units of that currency
  * @throws ServiceError PRICE_FETCH_FAILED
@@ -38,8 +39,9 @@ export async function gasUsedByFills(
 }
 
 /**
- * The most gas that a fill can burn at the solver's expense by reverting in its block: the cost beyond its sponsor's reservation and beyond the part
- * of the deposit that the order does not promise to refund. USD with 18 decimals.
+ * The most gas that a fill can burn at the solver's expense by reverting in its block: the cost beyond its
+ * sponsor's reservation and beyond the part of the deposit that the order does not promise to refund. USD
+ * with 18 decimals.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function uncoveredBurnUsd(
@@ -69,7 +71,8 @@ export function isPlainTransfer({ call, outflow }: Pick<Slot, "call" | "outflow"
 }
 
 /**
- * What burnt gas the solver has paid itself within 24 hours, because no deposit bore it, USD with 18 decimals.
+ * What burnt gas the solver has paid itself within 24 hours, because no deposit bore it, USD with 18
+ * decimals.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 export async function unpaidBurntUsd({

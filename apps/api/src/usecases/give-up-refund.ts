@@ -12,7 +12,10 @@ export async function giveUpRefund(
   deposit: DepositRecord,
   reason: RefundFailReason,
   detail?: string,
-  /** Gas of its request's reverted fills, smallest units of its currency: a deposit too low to be sent back pays for it. */
+  /**
+   * Gas of its request's reverted fills, smallest units of its currency: a deposit too low to be sent back
+   * pays for it.
+   */
   burnt = 0n,
 ): Promise<Progress> {
   const { requestId } = deposit;

@@ -27,8 +27,11 @@ const MOST_DEPOSITS = 20;
 const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
 
 /**
- * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to its block. Nothing is believed but the chain.
- * @throws ServiceError UNSUPPORTED_CHAIN; SERVICE_UNAVAILABLE when it is not this report's turn; TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws RpcFault
+ * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to
+ * its block. Nothing is believed but the chain.
+ * @throws ServiceError UNSUPPORTED_CHAIN; SERVICE_UNAVAILABLE when it is not this report's turn;
+ * TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws
+ * RpcFault
  */
 export async function indexTransaction(services: Needs, report: Report): Promise<{ message: string }> {
   const onRail = services.chains.rail(report.chainId);
@@ -48,8 +51,8 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const isHome = chain.id === services.appBalance.chainId;
   const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
   if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
-  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher, which
-  // also finds out whether oracles can attest a transaction with that many logs.
+  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher,
+  // which also finds out whether oracles can attest a transaction with that many logs.
   if (facts.length + topUps.length > MOST_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
     return WITH_ITS_BLOCK;
 
@@ -63,12 +66,14 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);
   const recorded = services.uow.run(async (tx) => {
-    // Where the watcher has been, its word counts: a block that it has dropped must not come back by a lagging node.
+    // Where the watcher has been, its word counts: a block that it has dropped must not come back by a
+    // lagging node.
     const cursor = await tx.trail.lockCursor(chain.id);
     const watched = await tx.trail.hashAt(chain.id, blockNumber);
     const passed = cursor !== undefined && cursor.number >= blockNumber;
     if (passed && watched !== undefined && watched !== blockHash) throw unseenTransaction(report.txHash);
-    // Blocks that were announced but not read confirm nothing: they may be of another branch, without the deposit.
+    // Blocks that were announced but not read confirm nothing: they may be of another branch, without the
+    // deposit.
     const headNumber = passed ? cursor.number : blockNumber;
     await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
     if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
@@ -84,7 +89,10 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   return await describeIndexed(services, chain.id, report.txHash);
 }
 
-/** Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a report brings their deposits in. */
+/**
+ * Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a
+ * report brings their deposits in.
+ */
 async function isStillToScan(
   { reads }: Pick<Needs, "reads">,
   chainId: number,
@@ -95,8 +103,8 @@ async function isStillToScan(
 }
 
 /**
- * Leaves out deposits to a former depository in blocks that were read as final. When they are not stored, the depository was not listed then, and the operator may have returned
- * the money through its allocator.
+ * Leaves out deposits to a former depository in blocks that were read as final. When they are not stored, the
+ * depository was not listed then, and the operator may have returned the money through its allocator.
  */
 async function withoutOldOfFormer(
   { reads }: Pick<Needs, "reads">,
@@ -112,8 +120,9 @@ async function withoutOldOfFormer(
 }
 
 /**
- * A fast fill may look at it before it is mined. Only what the user himself has signed, and what names his order, is remembered: anybody may report anything, and what
- * somebody else sends says nothing of whether the deposit comes.
+ * A fast fill may look at it before it is mined. Only what the user himself has signed, and what names his
+ * order, is remembered: anybody may report anything, and what somebody else sends says nothing of whether the
+ * deposit comes.
  */
 async function rememberOrigin(
   { uow, clock }: Pick<Needs, "uow" | "clock">,

@@ -26,7 +26,10 @@ export interface SenderFacts {
   readonly pooled: number;
   /** Wei per gas, of the next block as far as is known. */
   readonly baseFeePerGas: bigint;
-  /** What it would do now; undefined when other transactions of its sender come before it, or when it offers too little. */
+  /**
+   * What it would do now; undefined when other transactions of its sender come before it, or when it offers
+   * too little.
+   */
   readonly run: SimulationOutcome | undefined;
   /** What its sender has of the currency that he is to pay with, smallest units; undefined: not asked. */
   readonly balance: bigint | undefined;
@@ -113,8 +116,9 @@ function doubtOfCall(
 }
 
 /**
- * A swap before the deposit deposits all that it brings, which nobody knows before it is mined: it has to demand at least what is filled, in the very deposit that was agreed. What it
- * really does is for the simulation to tell.
+ * A swap before the deposit deposits all that it brings, which nobody knows before it is mined: it has to
+ * demand at least what is filled, in the very deposit that was agreed. What it really does is for the
+ * simulation to tell.
  */
 function doubtOfSwap(
   terms: RequestTerms,

@@ -15,7 +15,9 @@ export interface ReleaseFacts {
   readonly chain: Chain | RailChain | undefined;
   /** Undefined: the chain's configuration does not list it. */
   readonly currency: Currency | undefined;
-  /** Newest block that was read of an EVM chain; undefined: none. Other chains are read when they are final. */
+  /**
+   * Newest block that was read of an EVM chain; undefined: none. Other chains are read when they are final.
+   */
   readonly headNumber: bigint | undefined;
   /** The sender may still say which order the deposit pays. */
   readonly isUnmapped: boolean;
@@ -30,7 +32,10 @@ export type ReleaseVerdict =
   | { readonly kind: "already"; readonly releasedAtMs: number; readonly refundState: string }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Whether the operator may release the refund of a deposit. A release is final: every reason to refuse is checked first. */
+/**
+ * Whether the operator may release the refund of a deposit. A release is final: every reason to refuse is
+ * checked first.
+ */
 export function judgeRefundRelease(facts: ReleaseFacts): ReleaseVerdict {
   const { deposit, request, chain } = facts;
   const { refundState, refundReleasedAtMs } = deposit;
@@ -69,7 +74,9 @@ function refused(reason: string): ReleaseVerdict {
   return { kind: "refused", reason };
 }
 
-/** A reorg could still drop a deposit that is not confirmed, and then this one is all that pays for the fill. */
+/**
+ * A reorg could still drop a deposit that is not confirmed, and then this one is all that pays for the fill.
+ */
 function isFillPaidByAnother({ fillDeposit, chain, headNumber }: ReleaseFacts): boolean {
   return fillDeposit?.canonical === true && isConfirmed({ deposit: fillDeposit, chain, headNumber });
 }

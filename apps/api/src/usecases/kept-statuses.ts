@@ -4,7 +4,10 @@ import type { MaybePromise } from "../ports/liquidity.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { StatusFeed } from "../ports/status-feed.ts";
 
-/** How long a status is given that may still change, ms. The feed makes it forgotten when it does: this is the net beneath. */
+/**
+ * How long a status is given that may still change, ms. The feed makes it forgotten when it does: this is the
+ * net beneath.
+ */
 const OPEN_KEPT_MS = 10_000;
 /** The same for one that has ended for good, ms. */
 const FINAL_KEPT_MS = 60_000;
@@ -24,8 +27,10 @@ export interface KeepingPolicy {
 }
 
 /**
- * Statuses that were read are kept until the feed says that they changed: clients ask for the same one every second. What changed is forgotten milliseconds after its commit, by whichever
- * process it was made; an unknown id is never kept. A status that was being read while it changed is not kept either: nobody knows which of the two was read.
+ * Statuses that were read are kept until the feed says that they changed: clients ask for the same one every
+ * second. What changed is forgotten milliseconds after its commit, by whichever process it was made; an
+ * unknown id is never kept. A status that was being read while it changed is not kept either: nobody knows
+ * which of the two was read.
  */
 export function keptStatuses(
   feed: Pick<StatusFeed, "onChange" | "heardUpToMs">,

@@ -21,7 +21,11 @@ export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKey
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
-/** Who signs for this lane. @throws Error when the key is not configured any more: its bytes can not be replaced. */
+/**
+ * Who signs for this lane.
+ *
+ * @throws Error when the key is not configured any more: its bytes can not be replaced.
+ */
 export function signerOf(services: LaneKeys, sender: Address): Signer {
   const found = laneSigners(services).find(({ address }) => address === sender);
   if (found === undefined) throw new Error(`no configured key signs for ${sender}`);

@@ -22,7 +22,10 @@ function uniforms(seed: number): () => number {
   };
 }
 
-/** ETH in USD every 15 seconds: 8 bps a minute, as in a calm year, and five times as much for an hour in every six. */
+/**
+ * ETH in USD every 15 seconds: 8 bps a minute, as in a calm year, and five times as much for an hour in every
+ * six.
+ */
 function dayOfPrices(seed: number): readonly number[] {
   const next = uniforms(seed);
   const prices = [2_000];
@@ -45,7 +48,11 @@ interface Day {
   readonly selectedUsd: number;
 }
 
-/** Asks for a quote of either direction every minute. @param lagMs how far the price source is behind the market */
+/**
+ * Asks for a quote of either direction every minute.
+ *
+ * @param lagMs how far the price source is behind the market
+ */
 async function tradeForADay(
   prices: readonly number[],
   lagMs: number,
@@ -114,7 +121,8 @@ test.each([15_000, 30_000, 75_000])(
     const { trades, wonUsd, selectedUsd } = await tradeForADay(day, lagMs);
     expect(trades).toBe(DAY_STEPS / 4);
     expect(wonUsd).toBeLessThan(0);
-    // Who trades only in the rare minutes in which the price moved further than the spread wins next to nothing.
+    // Who trades only in the rare minutes in which the price moved further than the spread wins next to
+    // nothing.
     expect(selectedUsd).toBeLessThan(trades * TRADE_USD * 0.000_01);
   },
 );

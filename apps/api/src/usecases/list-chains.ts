@@ -21,7 +21,10 @@ export function listChains({ chains, solverAddress }: Services): ChainsAnswer {
   };
 }
 
-/** {@link listChains}, giving the very same object again until something in it changes: whoever serialises it can keep the bytes. */
+/**
+ * {@link listChains}, giving the very same object again until something in it changes: whoever serialises it
+ * can keep the bytes.
+ */
 export function createChainList(services: Services): () => ChainsAnswer {
   let known: readonly ChainState[] = [];
   let answer: ChainsAnswer | undefined;

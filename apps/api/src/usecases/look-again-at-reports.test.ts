@@ -7,7 +7,10 @@ import { lookAgainAtReports } from "./look-again-at-reports.ts";
 const aHash: Hex = `0x${"11".repeat(32)}`;
 const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
 
-/** The requests that count as looked at when looking at their transaction ends like this, and the faults that were reported. */
+/**
+ * The requests that count as looked at when looking at their transaction ends like this, and the faults that
+ * were reported.
+ */
 async function lookedAt(index: () => Promise<unknown>): Promise<{ looked: RequestId[]; faults: number }> {
   let faults = 0;
   const services = {

@@ -18,11 +18,14 @@ const NOTHING_TO_RECORD: ReadonlySet<ErrorCode> = new Set(["TRANSACTION_NOT_FOUN
 
 /** Requests of one chain looked at in one round; each costs a few calls to a node. */
 const BATCH = 50;
-/** A node that answers more slowly keeps its requests waiting for the next round, not those of other chains. */
+/**
+ * A node that answers more slowly keeps its requests waiting for the next round, not those of other chains.
+ */
 const LOOK_WITHIN_MS = 2_000;
 
 /**
- * Looks at the origin transactions that users reported for requests of one chain past their deadline, before these expire.
+ * Looks at the origin transactions that users reported for requests of one chain past their deadline, before
+ * these expire.
  * @returns the requests whose transactions a node could tell about: a deposit among them is recorded now
  */
 export async function lookAgainAtReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
@@ -56,7 +59,11 @@ async function lookAt({ index }: Needs, report: Report): Promise<void> {
   }
 }
 
-/** Waits for `work`, but no longer than this; it goes on in the background. @throws what `work` throws in time */
+/**
+ * Waits for `work`, but no longer than this; it goes on in the background.
+ *
+ * @throws what `work` throws in time
+ */
 async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise: isOver, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -15,9 +15,11 @@ type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains" | "enginePolic
 const WINDOW = 200;
 
 /**
- * Takes care of the lanes of a chain: sends what a dead process left unsent, sends again what nodes may have forgotten, raises the fees of what is stuck,
- * and lets a no-op use up the nonce of a payment that must not be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
- * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the first fault that a slot met. The next round tries again.
+ * Takes care of the lanes of a chain: sends what a dead process left unsent, sends again what nodes may have
+ * forgotten, raises the fees of what is stuck, and lets a no-op use up the nonce of a payment that must not
+ * be made any more, so that nothing behind it is held up. One slot's fault does not keep the others waiting.
+ * @throws RpcFault when the lane cannot be compared with its chain; after the round, an error caused by the
+ * first fault that a slot met. The next round tries again.
  */
 export async function maintainLane(services: Needs, connected: ConnectedChain): Promise<void> {
   const { chain, connection, pulse } = connected;
@@ -41,8 +43,10 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
 const MOST_GAP = 50;
 
 /**
- * Uses up nonces below the lane that the chain has not used and that no payment was ever given. The key was used elsewhere, the lane began after it, and a reorg dropped that transaction:
- * without it nothing in the lane can be mined. What is sent pays nothing, so it is not stored; if the dropped transaction comes back, the node refuses it.
+ * Uses up nonces below the lane that the chain has not used and that no payment was ever given. The key was
+ * used elsewhere, the lane began after it, and a reorg dropped that transaction: without it nothing in the
+ * lane can be mined. What is sent pays nothing, so it is not stored; if the dropped transaction comes back,
+ * the node refuses it.
  */
 async function fillGap(
   services: Needs,
@@ -100,7 +104,10 @@ async function nudgeSlot(services: Needs, round: Round, slot: Slot): Promise<voi
   }
 }
 
-/** A payment past its time, or one at the head of the lane that no node has taken for long (whatever its words were), gives its nonce to a no-op. */
+/**
+ * A payment past its time, or one at the head of the lane that no node has taken for long (whatever its words
+ * were), gives its nonce to a no-op.
+ */
 async function cancelIfHopeless(
   services: Needs,
   { used }: Round,
@@ -128,8 +135,8 @@ async function cancelIfHopeless(
 }
 
 /**
- * Offered for too long without a block, at the head of the lane or for less than blocks cost now; or a no-op that no node takes. How often the bytes were sent again meanwhile
- * does not matter.
+ * Offered for too long without a block, at the head of the lane or for less than blocks cost now; or a no-op
+ * that no node takes. How often the bytes were sent again meanwhile does not matter.
  */
 function isStuck(
   slot: Slot,
@@ -143,7 +150,10 @@ function isStuck(
   return slot.nonce === used || latest.maxFeePerGas < prices.baseFeePerGas;
 }
 
-/** Fees that nodes accept as a replacement of `latest` and that fit today's prices; undefined when the cap forbids them. */
+/**
+ * Fees that nodes accept as a replacement of `latest` and that fit today's prices; undefined when the cap
+ * forbids them.
+ */
 export function replacementFees(
   latest: Pick<Attempt, "maxFeePerGas" | "maxPriorityFeePerGas">,
   prices: GasPrices,
@@ -169,7 +179,8 @@ async function replace(
   kind: Attempt["kind"],
 ): Promise<void> {
   const { bumpBps, maxAttempts } = services.enginePolicy;
-  // A no-op is worth its fee whatever the cap: without it nothing behind this nonce moves, and it buys the least gas there is.
+  // A no-op is worth its fee whatever the cap: without it nothing behind this nonce moves, and it buys the
+  // least gas there is.
   const capWei = kind === "noop" ? undefined : connected.chain.fees.maxFeePerGasWei;
   const exhausted = kind === "pay" && slot.attempts.length >= maxAttempts;
   const fees = exhausted ? undefined : replacementFees(latest, prices, bumpBps, capWei);

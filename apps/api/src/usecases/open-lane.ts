@@ -10,8 +10,10 @@ type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events" | "formerSigne
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 
 /**
- * Makes sure that every sender has its lane, and that it gives no nonce away that the chain has used: with every start and every round of care, because the key may
- * have been used elsewhere. Lanes of the solver's former keys are followed, too, while these are configured: their payments may be among what a failover has lost.
+ * Makes sure that every sender has its lane, and that it gives no nonce away that the chain has used: with
+ * every start and every round of care, because the key may have been used elsewhere. Lanes of the solver's
+ * former keys are followed, too, while these are configured: their payments may be among what a failover has
+ * lost.
  * @throws RpcFault
  */
 export async function openLane(services: Needs, connected: OneChain): Promise<void> {
@@ -34,7 +36,8 @@ async function raiseLane(
   if (lane?.isServerNew === true) return;
   if (lane !== undefined && used > lane.nextNonce) {
     const [lowest] = await services.reads.trail(chain.id);
-    // The blocks that are remembered now will not be for long: the search may have to wait for a node that knows their states.
+    // The blocks that are remembered now will not be for long: the search may have to wait for a node that
+    // knows their states.
     if (lane.searchFrom === undefined && lowest !== undefined)
       await services.uow.run((tx) => tx.lanes.noteSearchFrom(chain.id, sender, lowest.number));
     const range = { sender, lane: { ...lane, searchFrom: lane.searchFrom ?? lowest?.number }, used };
@@ -43,7 +46,8 @@ async function raiseLane(
       if (!(error instanceof RpcFault)) throw error;
       services.events.fault("chain_fault", error, { chain: chain.name, sender });
     });
-    // Nonces of payments that the database has lost are not skipped: nothing is planned until their rows are restored.
+    // Nonces of payments that the database has lost are not skipped: nothing is planned until their rows are
+    // restored.
     if (explained === undefined || !explained.isComplete || (isCurrent && explained.hasLost)) return;
   }
   await services.uow.run((tx) => tx.lanes.open(chain.id, sender, used));

@@ -11,8 +11,10 @@ import type { Doubt, SenderFacts } from "./judge-origin.ts";
 type Needs = Pick<Services, "chains" | "reads">;
 
 /**
- * Checks the origin transaction of a request: the one that the app names, else those that were reported before. One that cannot become the agreed deposit refuses the fast fill;
- * of several that were reported, one that can is enough (a wallet replaces what is stuck). Without any, only a key whose rules allow it may fast fill.
+ * Checks the origin transaction of a request: the one that the app names, else those that were reported
+ * before. One that cannot become the agreed deposit refuses the fast fill; of several that were reported, one
+ * that can is enough (a wallet replaces what is stuck). Without any, only a key whose rules allow it may fast
+ * fill.
  * @throws ServiceError FAST_FILL_REFUSED. @throws RpcFault
  */
 export async function refuseDoubtfulOrigin(
@@ -58,7 +60,10 @@ async function doubtAbout(
 
 type MinedState = Extract<TransactionState, { kind: "mined" }>;
 
-/** Its deposits are read as the watcher reads them: what the watcher would send back is not fast filled either. */
+/**
+ * Its deposits are read as the watcher reads them: what the watcher would send back is not fast filled
+ * either.
+ */
 async function doubtAboutMined(
   { chain, connection: { reader } }: ConnectedChain,
   terms: RequestTerms,
@@ -85,7 +90,8 @@ async function senderFacts(
     reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);
   const { baseFeePerGas } = pulse.gasPrices();
-  // Behind other transactions of the sender it runs on a state that nobody knows yet: an approval may be among them.
+  // Behind other transactions of the sender it runs on a state that nobody knows yet: an approval may be
+  // among them.
   const runs = nonce === used && (maxFeePerGas === undefined || maxFeePerGas >= baseFeePerGas);
   const run =
     runs && to !== undefined

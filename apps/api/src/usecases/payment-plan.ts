@@ -15,7 +15,10 @@ export interface PaymentQuestion {
   readonly currency: Address;
   readonly amount: bigint;
   readonly recipient: Address;
-  /** Ends the transaction's input: the order's id, or for the refund of a deposit of no request the hash of the depositing transaction. */
+  /**
+   * Ends the transaction's input: the order's id, or for the refund of a deposit of no request the hash of
+   * the depositing transaction.
+   */
   readonly orderId: OrderId | TxHash;
   readonly cancelAfterMs: number;
   /** The recipient is a contract: native goes through the router. */
@@ -28,7 +31,10 @@ export type PaymentPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   /** The chain itself says that this payment reverts. */
   | { readonly kind: "reverts"; readonly reason: string }
-  /** It would burn far more gas than anybody has paid for: a recipient's code must not spend the solver's coin. */
+  /**
+   * It would burn far more gas than anybody has paid for: a recipient's code must not spend the solver's
+   * coin.
+   */
   | { readonly kind: "tooDear"; readonly gas: bigint }
   | { readonly kind: "insufficientFunds" };
 
@@ -36,8 +42,9 @@ export type PaymentPlan =
 const MAX_GAS_FACTOR = 3n;
 
 /**
- * Gas units that one payment may use: some times what it was priced with, and what the flat fee buys on top. Where gas is cheap (and a rollup counts its data as gas) that is
- * plenty; where it is dear, a recipient's code cannot burn the solver's coin.
+ * Gas units that one payment may use: some times what it was priced with, and what the flat fee buys on top.
+ * Where gas is cheap (and a rollup counts its data as gas) that is plenty; where it is dear, a recipient's
+ * code cannot burn the solver's coin.
  */
 export function gasAllowance(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
@@ -94,8 +101,9 @@ export async function planPayment(
 }
 
 /**
- * Whether the solver's balances bear this payment and its gas beside everything that balances of that block do not show yet. Call with the lane locked:
- * only then can no other payment slip in between. A payment without gas behind it would hold up its whole lane.
+ * Whether the solver's balances bear this payment and its gas beside everything that balances of that block
+ * do not show yet. Call with the lane locked: only then can no other payment slip in between. A payment
+ * without gas behind it would hold up its whole lane.
  */
 export async function inventoryCovers(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },

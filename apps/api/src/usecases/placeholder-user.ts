@@ -6,7 +6,10 @@ const PLACEHOLDERS: ReadonlySet<Address> = new Set<Address>([
   "0x000000000000000000000000000000000000dead",
 ]);
 
-/** Whether clients name this address as the user before a wallet is connected: nobody would get back what is sent there. */
+/**
+ * Whether clients name this address as the user before a wallet is connected: nobody would get back what is
+ * sent there.
+ */
 export function isPlaceholder(address: Address): boolean {
   return PLACEHOLDERS.has(address);
 }

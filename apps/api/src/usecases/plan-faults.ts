@@ -12,7 +12,10 @@ interface Row {
   readonly lastMs: number;
 }
 
-/** In memory: after a restart the time begins anew. What restarts again and again refunds at the fill deadline at the latest. */
+/**
+ * In memory: after a restart the time begins anew. What restarts again and again refunds at the fill deadline
+ * at the latest.
+ */
 export function createPlanFaults(): PlanFaults {
   const rows = new Map<RequestId, Row>();
   return {

@@ -33,8 +33,9 @@ export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
 };
 
 /**
- * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `callsFail`: the calls, or what they do, stand in the way; of what is not allowed there is no
- * failure that the chain tells. `notApproved`: the solver's tokens cannot be routed on this chain.
+ * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `callsFail`: the calls,
+ * or what they do, stand in the way; of what is not allowed there is no failure that the chain tells.
+ * `notApproved`: the solver's tokens cannot be routed on this chain.
  */
 export type FillThroughCallsPlan =
   | (Extract<PaymentPlan, { kind: "ready" }> & {
@@ -59,7 +60,8 @@ export type FillThroughCallsPlan =
 const MOST_GAS = 10_000_000n;
 
 /**
- * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the solver is judged by all that it does, and bounded on the chain itself.
+ * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the
+ * solver is judged by all that it does, and bounded on the chain itself.
  * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
  */
 export async function planFillThroughCalls(
@@ -122,7 +124,8 @@ export async function planFillThroughCalls(
   }
   const { gas, logs } = tried;
   const left = leastLeft === undefined ? 0n : leftInFill(logs, fill);
-  // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
+  // What the router sees of a balance and what the token says by its events may differ: only the second is
+  // attested.
   const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
   if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
     return fails(

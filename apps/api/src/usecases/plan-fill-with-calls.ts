@@ -9,7 +9,10 @@ import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import type { Short } from "./try-fill.ts";
 
-/** `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what they do, stand in the way. */
+/**
+ * `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what
+ * they do, stand in the way.
+ */
 export type FillWithCallsPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
   | Short
@@ -17,7 +20,8 @@ export type FillWithCallsPlan =
   | { readonly kind: "callsFail"; readonly reason: string };
 
 /**
- * Plans the payment of a recipient together with the calls that an app has sponsored beside it, simulated on the newest state.
+ * Plans the payment of a recipient together with the calls that an app has sponsored beside it, simulated on
+ * the newest state.
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithCalls(
@@ -35,7 +39,8 @@ export async function planFillWithCalls(
     return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
 
   const prices = pulse.gasPrices();
-  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
+  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
+  // set aside.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
     return { kind: "dear", why: "gas costs more than was reserved for the calls" };
   const fees = cappedBy(prices, beside.maxFeePerGas);

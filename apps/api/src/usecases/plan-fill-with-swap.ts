@@ -13,7 +13,10 @@ import type { OwnKeys } from "./lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill, type Short } from "./try-fill.ts";
 
-/** `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the recipient, or the token, does not take the payment. */
+/**
+ * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `refused`: the
+ * recipient, or the token, does not take the payment.
+ */
 export type FillWithSwapPlan =
   | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
   | Short
@@ -28,7 +31,8 @@ export interface TriedFill {
 }
 
 /**
- * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest state. What it spends is bounded on the chain itself.
+ * Plans the payment of a recipient in a currency that is exchanged in the fill, simulated on the newest
+ * state. What it spends is bounded on the chain itself.
  * @param question.maxGas without the exchange, whose gas is added to it
  * @param topup native coin that the recipient gets beside it, wei; undefined: none
  * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
@@ -87,7 +91,8 @@ export async function planFillWithSwap(
       : { kind: "moved", why: `the fill would revert: ${failure.message}`, tried: { reason, failure, call } };
   }
   const { gas, logs } = tried;
-  // What the router sees of a balance and what the token says by its events may differ: only the second is attested.
+  // What the router sees of a balance and what the token says by its events may differ: only the second is
+  // attested.
   if (!keepsPayment(logs, payment, router))
     return refused("the token emits no event of the payment, so the payment could not be proven");
   if (gas > question.maxGas + exchanged.gas * MAX_EXCHANGE_GAS_FACTOR) return { kind: "tooDear", gas };
@@ -106,7 +111,10 @@ export async function planFillWithSwap(
   };
 }
 
-/** Whether it is the recipient or his token that does not take the payment. Anything else is the pools', which others may have moved meanwhile. */
+/**
+ * Whether it is the recipient or his token that does not take the payment. Anything else is the pools', which
+ * others may have moved meanwhile.
+ */
 function isRefusal(failure: SimulationFailure, { payment, router }: FillWithSwap): boolean {
   const { address } = failure.details.innermost;
   return losesPayment(failure, router) || address === payment.recipient || address === payment.currency;

@@ -12,9 +12,11 @@ export type FillWithTopupPlan =
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Plans the payment of a recipient in a token together with coin for his gas, in one transaction: he gets both or nothing, and whoever checks the fill sees both.
+ * Plans the payment of a recipient in a token together with coin for his gas, in one transaction: he gets
+ * both or nothing, and whoever checks the fill sees both.
  * @param question.maxGas of the whole transaction
- * @param topupWei what was quoted, however much was deposited: the rest of a deposit is priced at the fill, and so is what this costs
+ * @param topupWei what was quoted, however much was deposited: the rest of a deposit is priced at the fill,
+ * and so is what this costs
  * @throws RpcFault, ServiceError RPC_HTTP_ERROR
  */
 export async function planFillWithTopup(

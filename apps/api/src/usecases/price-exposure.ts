@@ -18,7 +18,8 @@ export async function addExposure(
 }
 
 /**
- * {@link addExposure} for each asset. When a limit is reached the caller must roll its commit back: other assets may have been counted.
+ * {@link addExposure} for each asset. When a limit is reached the caller must roll its commit back: other
+ * assets may have been counted.
  * @returns the asset whose limit is reached; undefined when all were counted
  */
 export async function addExposures(

@@ -23,7 +23,10 @@ export interface PricedFastFill {
   readonly inputAmount: bigint;
   /** Worth of what is paid, USD with 18 decimals, rounded up. */
   readonly fillUsd: bigint;
-  /** The most that the transaction may cost: gas, calls and the data that a rollup publishes. USD with 18 decimals. */
+  /**
+   * The most that the transaction may cost: gas, calls and the data that a rollup publishes. USD with 18
+   * decimals.
+   */
   readonly costUsd: bigint;
   /** What the deposit is expected to bring beyond `inputAmount`. */
   readonly surplus: FastFillRecord["surplus"];
@@ -33,8 +36,10 @@ export interface PricedFastFill {
 }
 
 /**
- * Prices a fast fill like the fill of a deposit that came now. A lower input than quoted buys less, never less than the minimum; what the deposit is worth more is the app's.
- * @throws ServiceError FAST_FILL_REFUSED when that is not possible; PRICE_FETCH_FAILED, RPC_HTTP_ERROR when it cannot be told now
+ * Prices a fast fill like the fill of a deposit that came now. A lower input than quoted buys less, never
+ * less than the minimum; what the deposit is worth more is the app's.
+ * @throws ServiceError FAST_FILL_REFUSED when that is not possible; PRICE_FETCH_FAILED, RPC_HTTP_ERROR when
+ * it cannot be told now
  */
 export async function priceFastFill(
   services: Needs,
@@ -101,7 +106,12 @@ const FILL_BYTES = 600;
 /** A transaction is sent with this much more gas than it was seen to need. */
 const GAS_HEADROOM_BPS = 3_000n;
 
-/** The most that the fill may cost beside what it pays: no fill is sent with more gas, see `gasAllowance` and `mostGasOfCalls`. @throws RpcFault */
+/**
+ * The most that the fill may cost beside what it pays: no fill is sent with more gas, see `gasAllowance` and
+ * `mostGasOfCalls`.
+ *
+ * @throws RpcFault
+ */
 async function costOf(
   services: Needs,
   { chain, connection, pulse }: ConnectedChain,

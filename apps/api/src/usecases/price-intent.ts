@@ -4,7 +4,8 @@ import type { QuoteServices } from "./create-quote.ts";
 import type { AskingKey } from "../ports/sponsors.ts";
 
 /**
- * What {@link createQuote} would answer without its promise: nothing is stored, so that nothing can be paid for.
+ * What {@link createQuote} would answer without its promise: nothing is stored, so that nothing can be paid
+ * for.
  * @throws ServiceError with the codes of the client contract, the same as for a quote
  */
 export async function priceIntent(

@@ -5,7 +5,10 @@ import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 import { mayDeleteByAge } from "./plausible-clock.ts";
 
-/** Rows of a table's first commit in a round. Batches double after a quick commit and halve after a slow one: how long a row takes depends on what refers to it, and on the disk. */
+/**
+ * Rows of a table's first commit in a round. Batches double after a quick commit and halve after a slow one:
+ * how long a row takes depends on what refers to it, and on the disk.
+ */
 const FIRST_BATCH = 125;
 const MAX_BATCH = 1_000;
 /** After a commit this short, one with twice as many rows ends within half a second. */
@@ -14,8 +17,9 @@ const QUICK_MS = 250;
 const MAX_BATCHES = 100;
 
 /**
- * How long rows stay: queued jobs to look into what happened, unpaid quotes so that a very late deposit is still refunded (large ones a day only: anyone can have them stored),
- * offers of claims that were never signed to tell why they ended.
+ * How long rows stay: queued jobs to look into what happened, unpaid quotes so that a very late deposit is
+ * still refunded (large ones a day only: anyone can have them stored), offers of claims that were never
+ * signed to tell why they ended.
  */
 export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
   outbox: 24 * 3_600 * 1000,
@@ -31,7 +35,10 @@ interface Pruned {
   readonly seen: number;
 }
 
-/** Deletes what has served its time, in batches that commit within half a second. Each table fails alone; nothing is deleted while no chain confirms the clock. */
+/**
+ * Deletes what has served its time, in batches that commit within half a second. Each table fails alone;
+ * nothing is deleted while no chain confirms the clock.
+ */
 export async function pruneHistory(
   services: Pick<Services, "reads" | "uow" | "events" | "clock">,
 ): Promise<void> {
@@ -77,7 +84,10 @@ async function prune(
   return total;
 }
 
-/** @param batch deletes up to `limit` rows in one commit, and tells how many it looked at: fewer when there are no more */
+/**
+ * @param batch deletes up to `limit` rows in one commit, and tells how many it looked at: fewer when there
+ * are no more
+ */
 export async function inBatches(clock: Clock, batch: (limit: number) => Promise<number>): Promise<void> {
   let limit = FIRST_BATCH;
   for (let n = 0; n < MAX_BATCHES; n++) {

@@ -260,7 +260,10 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
   };
 }
 
-/** Origin: what may be missing of the deposit, or taken more of the user. Destination: what may be missing of the output for other reasons than that. */
+/**
+ * Origin: what may be missing of the deposit, or taken more of the user. Destination: what may be missing of
+ * the output for other reasons than that.
+ */
 function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
   const { promise } = agreement;
   const { trade } = route;
@@ -325,7 +328,10 @@ export function nothingOf(currency: QuoteCurrency, unit: PricedUnit): AmountObje
   return nothing;
 }
 
-/** Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put into words once. */
+/**
+ * Currencies in the words of the wire. Those of the configuration come back in every quote, so each is put
+ * into words once.
+ */
 const wireCurrencies = new WeakMap<Currency, QuoteCurrency>();
 const ON_EVM: Spelled = { vmType: "evm" };
 

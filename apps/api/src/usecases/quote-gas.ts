@@ -23,7 +23,10 @@ const routed = ((): RoutedGas => {
   };
 })();
 
-/** Gas units that quotes are priced with, as measured on the contracts. A refund is paid like a fill: by the solver, its input ending with the order id. */
+/**
+ * Gas units that quotes are priced with, as measured on the contracts. A refund is paid like a fill: by the
+ * solver, its input ending with the order id.
+ */
 export const measuredQuoteGas: QuoteGas = {
   steps: {
     approve: approveGas,

@@ -23,7 +23,8 @@ import {
 const LEAST_SWAP_USD = 50_000_000_000_000_000n;
 
 /**
- * @param route from what is deposited to what the solver pays with; `trade` likewise: the deposit, and what the solver needs for the fill
+ * @param route from what is deposited to what the solver pays with; `trade` likewise: the deposit, and what
+ * the solver needs for the fill
  * @throws ServiceError when the trade is larger or smaller than this instance serves now.
  */
 export function refuseBeyondLimits(
@@ -117,7 +118,10 @@ export function isBeyondCap(
   return limit !== 0n && !(isKnown && convertUp(amount, currency, native) + nativeAmount <= limit);
 }
 
-/** @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is worth more than its cap. */
+/**
+ * @throws ServiceError ROUTE_TEMPORARILY_RESTRICTED when the chain is partially disabled and the amount is
+ * worth more than its cap.
+ */
 export function refuseBeyondCap(
   { chain }: ConnectedChain,
   amount: bigint,

@@ -23,7 +23,10 @@ export interface RoutePricing {
   readonly pairClass: PairClass;
   readonly facts: PricingFacts;
   readonly originNative: PricedUnit;
-  /** The fill runs code of others: the recipient's, an exchange's, or calls. It may revert in its block although it did not when it was tried. */
+  /**
+   * The fill runs code of others: the recipient's, an exchange's, or calls. It may revert in its block
+   * although it did not when it was tried.
+   */
   readonly runsForeignCode: boolean;
 }
 
@@ -49,9 +52,15 @@ export interface SwapsOfRoute {
   readonly exchangeGas?: bigint | undefined;
   /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
   readonly callsGas?: bigint | undefined;
-  /** What paying this very recipient costs on a rail, smallest units of the native coin; undefined: as for anybody. */
+  /**
+   * What paying this very recipient costs on a rail, smallest units of the native coin; undefined: as for
+   * anybody.
+   */
   readonly railCost?: bigint | undefined;
-  /** The fill also pays native token of the destination chain: it is sold at a price, whatever the route's own pair is. */
+  /**
+   * The fill also pays native token of the destination chain: it is sold at a price, whatever the route's own
+   * pair is.
+   */
   readonly hasTopup?: boolean;
 }
 
@@ -61,9 +70,12 @@ type Needs = {
 };
 
 /**
- * The live facts of a route, from what is deposited to what the solver pays with: used by the quote, and by the fill to price the deposit again.
- * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the router.
- * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18 decimals.
+ * The live facts of a route, from what is deposited to what the solver pays with: used by the quote, and by
+ * the fill to price the deposit again.
+ * @param toContract the recipient is a contract: a native payment to it takes the dearer way through the
+ * router.
+ * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18
+ * decimals.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing.
  */
 export async function pricingOf(
@@ -125,7 +137,10 @@ export function* pricingSoon(
   };
 }
 
-/** Spread for the age of the prices of two currencies, bps; 0 where both are one asset. The error to throw when they cannot carry a trade. */
+/**
+ * Spread for the age of the prices of two currencies, bps; 0 where both are one asset. The error to throw
+ * when they cannot carry a trade.
+ */
 export function spreadBetween(
   { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
   ...currencies: readonly Currency[]
@@ -135,14 +150,21 @@ export function spreadBetween(
   return spread.kind === "spread" ? spread.bps : doubtError(spread, maxVolatilePriceAgeMs);
 }
 
-/** {@link spreadBetween}. @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets */
+/**
+ * {@link spreadBetween}.
+ *
+ * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
+ */
 export function spreadOf(services: PriceServices, ...currencies: readonly Currency[]): number {
   const spread = spreadBetween(services, ...currencies);
   if (spread instanceof ServiceError) throw spread;
   return spread;
 }
 
-/** What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with the margin that its price may move by. */
+/**
+ * What the fill costs the solver beside what is paid, smallest units of the destination's native coin, with
+ * the margin that its price may move by.
+ */
 function fillCost(
   destination: RequestEnd,
   { address }: Currency,

@@ -40,7 +40,9 @@ export interface QuoteQuestion {
   readonly surplusToSolver: boolean;
   readonly swaps: SwapChoice;
   readonly referrer: string | undefined;
-  /** Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself. */
+  /**
+   * Gas units that the origin transaction needs beyond a plain deposit; undefined: the user sends it himself.
+   */
   readonly originGasOverhead: number | undefined;
   /** He signs, and the service sends; undefined: he sends it himself. */
   readonly permit?: PermitWay;
@@ -50,11 +52,16 @@ export interface QuoteQuestion {
   readonly tokens?: TokensOfQuestion;
   /** Made by the fill with the output; absent: it is paid. */
   readonly calls?: AskedCalls;
-  /** Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the user deposits. */
+  /**
+   * Gas units of the transaction that brings what is sent to a deposit address to the depository; absent: the
+   * user deposits.
+   */
   readonly sweepGas?: bigint;
 }
 
-/** Far more than a wallet needs beside a deposit, and little enough to be lent until the output pays for it. */
+/**
+ * Far more than a wallet needs beside a deposit, and little enough to be lent until the output pays for it.
+ */
 const MAX_GAS_OVERHEAD = 5_000_000;
 const UINT256_MAX = 2n ** 256n - 1n;
 
@@ -141,7 +148,8 @@ function* currencyOf(
   const address = parseAddress(text);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
-  // Without liquidity nothing could be done with a token that is not configured, so the chain is not asked about it.
+  // Without liquidity nothing could be done with a token that is not configured, so the chain is not asked
+  // about it.
   if (address !== undefined && tokens !== undefined && chain.liquidity !== undefined) {
     const found = yield* soon(tokens.token(chain.id, address));
     if (found !== undefined) return found;
@@ -168,7 +176,10 @@ function addressOf(text: string, field: string): Address {
   return address;
 }
 
-/** @throws ServiceError INVALID_RECIPIENT. Addresses from which a payment could never be taken out again. A burn address other than zero is a client's placeholder before a wallet connects. */
+/**
+ * @throws ServiceError INVALID_RECIPIENT. Addresses from which a payment could never be taken out again. A
+ * burn address other than zero is a client's placeholder before a wallet connects.
+ */
 export function refuseTrap(
   chains: ChainDirectory,
   { chain }: ConnectedChain,

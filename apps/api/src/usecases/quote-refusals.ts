@@ -10,8 +10,9 @@ interface Refusal {
 }
 
 /**
- * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are those that matter only beside something refused here, and
- * `latePaymentSlippageTolerance`, because a late deposit is served by the same promise.
+ * What a quote would promise and this instance would not do: silence would cost somebody money. Ignored are
+ * those that matter only beside something refused here, and `latePaymentSlippageTolerance`, because a late
+ * deposit is served by the same promise.
  */
 const refusals: readonly Refusal[] = [];
 

@@ -28,7 +28,10 @@ const SWEEP_GRACE_MS = 24 * 3600_000;
 export interface Agreement {
   readonly terms: RequestTerms;
   readonly promise: RoutePromise;
-  /** The least that comes back if the request is refunded, at today's gas with the policy's margin; smallest units of what is deposited. */
+  /**
+   * The least that comes back if the request is refunded, at today's gas with the policy's margin; smallest
+   * units of what is deposited.
+   */
   readonly refundMinimum: bigint;
 }
 
@@ -55,10 +58,12 @@ export function* agree(
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
-  // What comes to a deposit address in time is confirmed and moved before it is a deposit, and the operator may lack gas: the order outlives that.
+  // What comes to a deposit address in time is confirmed and moved before it is a deposit, and the operator
+  // may lack gas: the order outlives that.
   const isToAddress = question.sweepGas !== undefined;
   const fillDeadlineMs = payByMs + (isToAddress ? SWEEP_GRACE_MS : 0);
-  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
+  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not
+  // attested, and not paid for.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
 
   const gasTopup = route.kind === "bridge" ? gasTopupOf(route.pricing.facts) : undefined;
@@ -194,10 +199,16 @@ function leastRefund(
   return rest > 0n ? rest : 0n;
 }
 
-/** A fill may use so many times the gas it was priced with; or revert so often, for one that swaps is tried again. */
+/**
+ * A fill may use so many times the gas it was priced with; or revert so often, for one that swaps is tried
+ * again.
+ */
 const MAX_BURNT_FILLS = 3n;
 
-/** What fills may burn that revert in their blocks: it is kept of the deposit. What calls may burn is subtracted where they are agreed. */
+/**
+ * What fills may burn that revert in their blocks: it is kept of the deposit. What calls may burn is
+ * subtracted where they are agreed.
+ */
 function burnableGas({ calls }: QuoteQuestion, route: ChosenRoute, { deposited }: RouteValues): bigint {
   if (route.kind !== "bridge" || !route.pricing.runsForeignCode || calls !== undefined) return 0n;
   const { fillGasCostWei, destinationNative } = route.pricing.facts;

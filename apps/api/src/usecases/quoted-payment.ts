@@ -18,8 +18,9 @@ const isRouter = (
 ): boolean => to !== undefined && (to === router || formerContracts.includes(to));
 
 /**
- * Whether a transaction is the payment that was quoted, before it is mined. It carries the request id: a `send` as its calldata or after it, a `swap` anywhere in
- * a transaction through the router, whose receipt shows whether it pays. Wallets may append bytes of their own.
+ * Whether a transaction is the payment that was quoted, before it is mined. It carries the request id: a
+ * `send` as its calldata or after it, a `swap` anywhere in a transaction through the router, whose receipt
+ * shows whether it pays. Wallets may append bytes of their own.
  */
 export function isQuotedPayment(
   terms: Omit<PaymentTerms, "destination">,
@@ -40,8 +41,9 @@ export function isQuotedPayment(
 }
 
 /**
- * Whether such a transaction, mined and successful, paid what was promised: a `send` of native coin does by what it is, anything else by what its logs say that the recipient received;
- * a token may take a fee, or move nothing and say that all is well. Nothing is no payment, even where nothing was promised.
+ * Whether such a transaction, mined and successful, paid what was promised: a `send` of native coin does by
+ * what it is, anything else by what its logs say that the recipient received; a token may take a fee, or move
+ * nothing and say that all is well. Nothing is no payment, even where nothing was promised.
  */
 export function hasArrived(
   { kind, recipient, destination: { currency, minimumAmount } }: PaymentTerms,

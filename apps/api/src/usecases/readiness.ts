@@ -19,10 +19,16 @@ export interface ReadinessNeeds {
 /** How long a server may take to answer, ms. */
 const DEADLINE_MS = 2_000;
 
-/** How long one answer serves every caller, ms: the route is public and not rate limited, so it must not reach the database per call. */
+/**
+ * How long one answer serves every caller, ms: the route is public and not rate limited, so it must not reach
+ * the database per call.
+ */
 const KEPT_MS = 1_000;
 
-/** {@link readiness} for a public route: concurrent callers share one check, and an answer is reused for a second. */
+/**
+ * {@link readiness} for a public route: concurrent callers share one check, and an answer is reused for a
+ * second.
+ */
 export function readinessCheck(
   services: Pick<Services, "reads" | "chains" | "clock">,
   needs: ReadinessNeeds = {},
@@ -37,9 +43,10 @@ export function readinessCheck(
 }
 
 /**
- * Whether this process can do its work: the database answers, so does every one of `further` (the worker cannot work without Redis, the API can), and at least one chain
- * is followed, among them all required ones. Any other chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is shown but does not
- * take the process out of service.
+ * Whether this process can do its work: the database answers, so does every one of `further` (the worker
+ * cannot work without Redis, the API can), and at least one chain is followed, among them all required ones.
+ * Any other chain that is away, or whose scan is behind, makes its own routes fail and nothing else, so it is
+ * shown but does not take the process out of service.
  */
 export async function readiness(
   services: Pick<Services, "reads" | "chains">,

@@ -14,8 +14,9 @@ type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 const BLOCKS_AT_ONCE = 16n;
 
 /**
- * Reads the logs of final blocks a second time and records what the first reading did not see, or saw wrongly, because a node that lagged answered it.
- * Never in the way of new blocks; may run any number of times, in any number of processes.
+ * Reads the logs of final blocks a second time and records what the first reading did not see, or saw
+ * wrongly, because a node that lagged answered it. Never in the way of new blocks; may run any number of
+ * times, in any number of processes.
  * @param trail canonical blocks as the watcher knows them. @throws RpcFault
  */
 export async function recheckFinalBlocks(

@@ -12,7 +12,8 @@ type Needs = Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
   Parameters<typeof expireRequests>[0];
 
 /**
- * Ends requests whose deadline has passed and queues again what lost its job. Each part fails alone: the others go on. Any number of processes may run it.
+ * Ends requests whose deadline has passed and queues again what lost its job. Each part fails alone: the
+ * others go on. Any number of processes may run it.
  */
 export async function reconcileRequests(services: Needs): Promise<void> {
   const counts: Record<string, number> = {};

@@ -43,8 +43,9 @@ export interface MovedDeposit {
 }
 
 /**
- * Writes down deposits read from canonical blocks and lets each act on the request it names. May be called any number of times with the same facts,
- * by the watcher and by a client's hint alike: what is known already in the same block changes nothing.
+ * Writes down deposits read from canonical blocks and lets each act on the request it names. May be called
+ * any number of times with the same facts, by the watcher and by a client's hint alike: what is known already
+ * in the same block changes nothing.
  */
 export async function recordDeposits(
   services: RecordingServices,
@@ -55,7 +56,10 @@ export async function recordDeposits(
   await actOnDeposits(services, tx, reading, await storeDeposits(tx, reading, facts));
 }
 
-/** The first half: the rows. Requests are locked, and nothing is decided yet. Returns what is new or moved, in the order of the facts. */
+/**
+ * The first half: the rows. Requests are locked, and nothing is decided yet. Returns what is new or moved, in
+ * the order of the facts.
+ */
 export async function storeDeposits(
   tx: Tx,
   reading: Reading,
@@ -92,7 +96,10 @@ export function factKey(fact: DepositFact): string {
   return depositKey({ ...fact, orderId: fact.id });
 }
 
-/** The second half: what each means to its request. Between the two a watcher takes back what vanished blocks said, so that an old deposit does not stand in a new one's way. */
+/**
+ * The second half: what each means to its request. Between the two a watcher takes back what vanished blocks
+ * said, so that an old deposit does not stand in a new one's way.
+ */
 export async function actOnDeposits(
   services: RecordingServices,
   tx: Tx,
@@ -127,8 +134,8 @@ export async function actOnDeposits(
 }
 
 /**
- * Why a deposit that is too small to be refunded would go back, when that is all that it means to its request: then its row is all there is to write.
- * Undefined: it is more than that.
+ * Why a deposit that is too small to be refunded would go back, when that is all that it means to its
+ * request: then its row is all there is to write. Undefined: it is more than that.
  */
 async function whyKept(
   { chain }: Reading,
@@ -169,8 +176,8 @@ function lockRequests(tx: Tx, facts: readonly MovedDeposit["fact"][]): Promise<M
 }
 
 /**
- * A further deposit of the request, to be refunded as such, takes the place of one that has vanished; unless that refund was sent.
- * Refunds wait for confirmations, so there mostly is time.
+ * A further deposit of the request, to be refunded as such, takes the place of one that has vanished; unless
+ * that refund was sent. Refunds wait for confirmations, so there mostly is time.
  */
 export async function replaceVanished(
   services: RecordingServices,
@@ -265,7 +272,8 @@ async function actOn(
   if (isRefunded && state.depositId !== deposit.id) return undefined;
   const verdict = await verdicts(record, fact);
   const isOwnUnattestable = verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE";
-  // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit repays neither.
+  // The recipient has the output, or is about to: a refund would pay twice, and an unattestable deposit
+  // repays neither.
   if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
     await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, terms.requestId);
     services.events.alarm("deposit_unattributed", {
@@ -323,8 +331,9 @@ async function actOn(
 }
 
 /**
- * A reorg moved the request's deposit into a block where oracles can no longer attest it. An app that vouched stays liable until its fast fill is
- * booked, as at first sight. Undefined: the fill is under way or booked, and goes on.
+ * A reorg moved the request's deposit into a block where oracles can no longer attest it. An app that vouched
+ * stays liable until its fast fill is booked, as at first sight. Undefined: the fill is under way or booked,
+ * and goes on.
  */
 async function giveUpUnattestable(
   services: RecordingServices,
@@ -353,8 +362,8 @@ async function giveUpUnattestable(
 type Verdicts = (record: RequestRecord, fact: MovedDeposit["fact"]) => Promise<DepositVerdict>;
 
 /**
- * The signer of what the service sent for a user is the service: whether it was this request's own execution is looked up only where that matters, and
- * once for all deposits of a transaction.
+ * The signer of what the service sent for a user is the service: whether it was this request's own execution
+ * is looked up only where that matters, and once for all deposits of a transaction.
  */
 function verdictsOf(tx: Pick<Tx, "lanes" | "depositAddresses">, chain: Reading["chain"]): Verdicts {
   const byExecutions = new Map<string, boolean>();
@@ -378,7 +387,10 @@ async function isByExecution(
   return depositAddress !== undefined && (await tx.depositAddresses.sweepBy(requestId, txHash)) !== undefined;
 }
 
-/** The deposit that the request has, when no canonical block holds it any more: the user's wallet may have replaced it by this one. */
+/**
+ * The deposit that the request has, when no canonical block holds it any more: the user's wallet may have
+ * replaced it by this one.
+ */
 async function vanishedDeposit(
   tx: Pick<Tx, "deposits">,
   { state }: RequestRecord,
@@ -389,7 +401,10 @@ async function vanishedDeposit(
   return own?.canonical === false && own.refundState === "none" ? own : undefined;
 }
 
-/** When the money of a deposit came: what was at the deposit address in time is in time, however long the service takes to move it. */
+/**
+ * When the money of a deposit came: what was at the deposit address in time is in time, however long the
+ * service takes to move it.
+ */
 async function arrivedAtMs(
   tx: Pick<Tx, "depositAddresses">,
   { requestId, depositAddress }: RequestRecord["terms"],
@@ -406,14 +421,18 @@ async function arrivedAtMs(
   return seenSince(funds?.layers ?? [], fact.amount) ?? nowMs;
 }
 
-/** Whether a fill that does not have its deposit was accepted too long ago to be settled against one that comes now. */
+/**
+ * Whether a fill that does not have its deposit was accepted too long ago to be settled against one that
+ * comes now.
+ */
 async function isBeyondLead(
   tx: Tx,
   { state, terms }: RequestRecord,
   { deposit, vanished }: { readonly deposit: DepositRecord; readonly vanished: DepositRecord | undefined },
   nowMs: number,
 ): Promise<boolean> {
-  // It comes back, or takes the place of one that came in time: a refund would cost as much as a fill that is never repaid, and the user would have both.
+  // It comes back, or takes the place of one that came in time: a refund would cost as much as a fill that is
+  // never repaid, and the user would have both.
   if (deposit.disposition === "accepted" || vanished !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;

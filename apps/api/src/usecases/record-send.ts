@@ -10,12 +10,16 @@ import type { TransitionServices } from "./transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 
-/** Transactions of one sender and chain that are followed before they are mined; nobody else's report is in their way. */
+/**
+ * Transactions of one sender and chain that are followed before they are mined; nobody else's report is in
+ * their way.
+ */
 const MAX_UNMINED_OF_SENDER = 64;
 
 /**
- * Takes a transaction as the fulfilment of a `send` or a `swap`: only the very payment that was quoted counts, and each transaction for one request only. What happens to it on
- * chain is followed block by block like any deposit.
+ * Takes a transaction as the fulfilment of a `send` or a `swap`: only the very payment that was quoted
+ * counts, and each transaction for one request only. What happens to it on chain is followed block by block
+ * like any deposit.
  * @throws ServiceError INVALID_REQUEST when it is another payment, or taken.
  */
 export async function recordSend(

@@ -8,8 +8,10 @@ import type { RecordingServices } from "./record-deposits.ts";
 import { requestNotFound } from "./refusals.ts";
 
 /**
- * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the whole fulfilment; anything else is indexed like a deposit.
- * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws RpcFault
+ * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the
+ * whole fulfilment; anything else is indexed like a deposit.
+ * @throws ServiceError REQUEST_NOT_FOUND, UNSUPPORTED_CHAIN, INVALID_REQUEST, TRANSACTION_NOT_FOUND. @throws
+ * RpcFault
  */
 export async function recordSingleTransaction(
   services: Pick<Services, "chains" | "uow" | "reads" | "signer"> & RecordingServices,

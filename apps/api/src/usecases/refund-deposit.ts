@@ -53,9 +53,10 @@ type Needs = Pick<
 >;
 
 /**
- * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if that is not the request's user, or there is no request). The solver pays from its own
- * inventory. Settlement repays a refund of the order's currency to the order's recipient like a fill, and no other; the others are limited per day.
- * Waits until the deposit has its confirmations: what vanishes need not be sent back.
+ * Sends a deposit back on its own chain, minus the gas, to the request's `refundTo` (or to the depositor if
+ * that is not the request's user, or there is no request). The solver pays from its own inventory. Settlement
+ * repays a refund of the order's currency to the order's recipient like a fill, and no other; the others are
+ * limited per day. Waits until the deposit has its confirmations: what vanishes need not be sent back.
  */
 export async function refundDeposit(services: Needs, depositId: DepositId): Promise<Progress> {
   const deposit = await services.reads.deposit(depositId);
@@ -96,12 +97,14 @@ async function pay(
 ): Promise<Progress> {
   const { chain, pulse } = connected;
   const currency = services.chains.currency(chain.id, deposit.currency);
-  // A token that the service does not know lies in the depository and only there: the solver cannot advance it.
+  // A token that the service does not know lies in the depository and only there: the solver cannot advance
+  // it.
   if (currency === undefined) return giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED");
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
   const priceUsd = await priceOfRefund(services, currency);
   if (priceUsd === undefined) {
-    // The coin's price is there, so the sources answer: a price that is late comes, and a token that never had one would wait for ever without anybody knowing.
+    // The coin's price is there, so the sources answer: a price that is late comes, and a token that never
+    // had one would wait for ever without anybody knowing.
     return services.clock.nowMs() - deposit.seenAtMs <= PRICE_WAIT_MS
       ? { waitMs: 5_000, why: `${currency.symbol} has no price` }
       : giveUpRefund(services, deposit, "MANUAL_REFUND_REQUIRED", `${currency.symbol} has no price`);
@@ -128,7 +131,8 @@ async function pay(
   const gasUnits = gasOf(services.quotePolicy.gas.refund, currency, toContract);
   const gasWei = gasCostWei(gasUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const due = refundAmount(deposit.amount, gasWei, native, priced);
-  // What the service brought there only to send it back pays for that: the service would otherwise, as often as somebody likes.
+  // What the service brought there only to send it back pays for that: the service would otherwise, as often
+  // as somebody likes.
   const broughtUnits = request === undefined ? 0n : await gasOfBringing(services, request, deposit);
   const broughtWei = gasCostWei(broughtUnits, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   const whole = refundAmount(deposit.amount, gasWei + broughtWei, native, priced);
@@ -245,7 +249,8 @@ async function isRefundedAlready(
 }
 
 /**
- * Why the depositor of money for no request may not own it, or cannot use it. Undefined: it goes to the depositor.
+ * Why the depositor of money for no request may not own it, or cannot use it. Undefined: it goes to the
+ * depositor.
  * @throws RpcFault
  */
 async function whyNotToDepositor(
@@ -255,14 +260,18 @@ async function whyNotToDepositor(
 ): Promise<string | undefined> {
   if (isOurs(services, chain, depositor) || (await services.depositAddresses?.find(depositor)) !== undefined)
     return "the depositor is an account or contract of this service";
-  // A plain token transfer names the contract that passed the tokens on: the account that signed may be the owner.
+  // A plain token transfer names the contract that passed the tokens on: the account that signed may be the
+  // owner.
   const mayBeAnothers = depositor !== sender && refundReleasedAtMs === undefined;
   return mayBeAnothers && (await connection.reader.hasCode(depositor))
     ? "the depositor is a contract that did not sign the deposit: verify that it can use the refund, then release it"
     : undefined;
 }
 
-/** Whether a failover may have lost this deposit's order together with its payment. Undefined: it names none, or the operator released its refund. */
+/**
+ * Whether a failover may have lost this deposit's order together with its payment. Undefined: it names none,
+ * or the operator released its refund.
+ */
 async function paymentOfItsOrder(
   services: Needs,
   { orderId, refundReleasedAtMs }: DepositRecord,
@@ -272,7 +281,10 @@ async function paymentOfItsOrder(
     : await paymentOfLostOrder(services, orderId);
 }
 
-/** The block at which a deposit may go back. One for no request waits until it is final: nothing is lost by that. */
+/**
+ * The block at which a deposit may go back. One for no request waits until it is final: nothing is lost by
+ * that.
+ */
 function refundableAt(
   { finalityBlocks }: Chain,
   { requestId, blockNumber, confirmAtBlock }: DepositRecord,
@@ -281,7 +293,10 @@ function refundableAt(
   return requestId === undefined && finalAt > confirmAtBlock ? finalAt : confirmAtBlock;
 }
 
-/** Whether money that is sent to this account would come back to the service, or be lost in one of its contracts. */
+/**
+ * Whether money that is sent to this account would come back to the service, or be lost in one of its
+ * contracts.
+ */
 function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address): boolean {
   const former = services.formerSigners?.map(({ address }) => address) ?? [];
   return [
@@ -294,8 +309,9 @@ function isOurs(services: Needs, { contracts, tokens }: Chain, account: Address)
 }
 
 /**
- * Gas units of bringing the deposit to the depository where the service did: from its deposit address, unless a deposit that came in the same transaction was filled, whose output has paid
- * for both; or by the user's signature, unless an app has paid.
+ * Gas units of bringing the deposit to the depository where the service did: from its deposit address, unless
+ * a deposit that came in the same transaction was filled, whose output has paid for both; or by the user's
+ * signature, unless an app has paid.
  */
 async function gasOfBringing(
   { reads, executor, depositAddressOperator }: Pick<Needs, "reads" | "executor" | "depositAddressOperator">,

@@ -14,8 +14,9 @@ import type { DepositRecord, RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 
 /**
- * Whether any address of a wallet may pay: on Bitcoin a wallet spends from whichever of its addresses hold coins. The id that the transaction carries says for
- * whom it is, and its refunds go to the order's recipient. Whoever pays another's order by its id gives that money away.
+ * Whether any address of a wallet may pay: on Bitcoin a wallet spends from whichever of its addresses hold
+ * coins. The id that the transaction carries says for whom it is, and its refunds go to the order's
+ * recipient. Whoever pays another's order by its id gives that money away.
  */
 export function paysFromAnyAddress({ vmType }: Pick<Chain | RailChain, "vmType">): boolean {
   return vmType === "bvm";
@@ -30,7 +31,10 @@ export function refundRecipient(
   return depositor === terms.user || paysFromAnyAddress(chain) ? terms.refundTo : depositor;
 }
 
-/** Whether the refund that was planned is still to be made, for the same request or for none. Call with the deposit locked. */
+/**
+ * Whether the refund that was planned is still to be made, for the same request or for none. Call with the
+ * deposit locked.
+ */
 export function isStillDue(current: DepositRecord, planned: DepositRecord): boolean {
   const { disposition, refundState, canonical, requestId } = current;
   return disposition === "refund" && refundState === "none" && canonical && requestId === planned.requestId;
@@ -44,7 +48,10 @@ const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
 const MIN_MINING_SECONDS = 600;
 const MINING_BLOCKS = 6;
 
-/** Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept back for gas. */
+/**
+ * Undefined: no source of prices knows it now. Pools are not asked: who moves one would choose what is kept
+ * back for gas.
+ */
 export async function priceOfRefund(
   { prices }: Pick<Services, "prices">,
   currency: Currency,
@@ -92,12 +99,14 @@ export function planRefundOf(
 }
 
 /**
- * Deposits of no request are refunded from this worth on, USD with 18 decimals: also where payments cost nothing, their number is limited,
- * and dust would use it up.
+ * Deposits of no request are refunded from this worth on, USD with 18 decimals: also where payments cost
+ * nothing, their number is limited, and dust would use it up.
  */
 const LEAST_UNASKED_USD = 10n ** 16n;
 
-/** How much of a deposit of no request goes back: it has no order under which oracles could attest its refund. */
+/**
+ * How much of a deposit of no request goes back: it has no order under which oracles could attest its refund.
+ */
 export function planUnasked(rest: bigint, unit: PricedUnit): RefundPlan {
   return rest > 0n && amountToUsdDown(rest, unit) >= LEAST_UNASKED_USD
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
@@ -109,8 +118,9 @@ function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTim
 }
 
 /**
- * When an unmined refund is given up: an attestable one as long before its order's deadline as a refund may take to be mined, since a block after the deadline
- * would make it unattestable without counting against the limit. It is planned again then.
+ * When an unmined refund is given up: an attestable one as long before its order's deadline as a refund may
+ * take to be mined, since a block after the deadline would make it unattestable without counting against the
+ * limit. It is planned again then.
  */
 export function refundCancelAfterMs(
   chain: Pick<Chain | RailChain, "blockTimeSeconds">,
@@ -126,8 +136,9 @@ export function refundCancelAfterMs(
 }
 
 /**
- * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a swap it may be more than the order asks for: then the
- * minimum grows with it, as whoever attests the refund demands.
+ * What the order says comes back at least, when the deposit is one that was agreed; 0 for any other. After a
+ * swap it may be more than the order asks for: then the minimum grows with it, as whoever attests the refund
+ * demands.
  */
 function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;

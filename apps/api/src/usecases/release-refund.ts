@@ -20,7 +20,8 @@ export interface Release {
 }
 
 /**
- * Lets a refund that waits for the operator go on, exempt from the daily limit: the usual job pays it. Released again, nothing changes.
+ * Lets a refund that waits for the operator go on, exempt from the daily limit: the usual job pays it.
+ * Released again, nothing changes.
  * @param isDryRun only judges
  * @returns undefined: there is no such deposit
  */

@@ -45,9 +45,10 @@ interface Waiting {
 }
 
 /**
- * Lets reports use the database a few at once, callers in turn, so that neither a chain whose cursor is locked nor a caller with many reports holds up
- * other reports or other routes.
- * @returns the unit of work for a reporter; it throws {@link ReportsBusy} when its turn does not come in time, or a row stays locked
+ * Lets reports use the database a few at once, callers in turn, so that neither a chain whose cursor is
+ * locked nor a caller with many reports holds up other reports or other routes.
+ * @returns the unit of work for a reporter; it throws {@link ReportsBusy} when its turn does not come in
+ * time, or a row stays locked
  */
 export function createReportTurns(
   uow: UnitOfWork,

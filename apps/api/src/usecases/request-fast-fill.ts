@@ -21,9 +21,11 @@ type Needs = Pick<
 >;
 
 /**
- * Has a request filled now although its deposit is not there, against a hold on the balance of the app that asks. Hold, state, promise, job and answer are one commit: whoever dies
- * before it has done nothing, whoever dies after it has done all, and of several that ask at once one is served.
- * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE, FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR. @throws LeaseLost, RpcFault
+ * Has a request filled now although its deposit is not there, against a hold on the balance of the app that
+ * asks. Hold, state, promise, job and answer are one commit: whoever dies before it has done nothing, whoever
+ * dies after it has done all, and of several that ask at once one is served.
+ * @throws ServiceError REQUEST_NOT_FOUND, REQUEST_IN_PROGRESS, FAST_FILL_REFUSED, INSUFFICIENT_APP_BALANCE,
+ * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR. @throws LeaseLost, RpcFault
  */
 export async function requestFastFill(services: Needs, wish: FastFillWish): Promise<FastFillOutcome> {
   try {
@@ -86,7 +88,10 @@ async function accept(services: Needs, wish: FastFillWish): Promise<FastFillOutc
   return outcome;
 }
 
-/** What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the quote may have it so. */
+/**
+ * What a lower input leaves over is the app's, and the recipient goes without it: only who asked for the
+ * quote may have it so.
+ */
 function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
   // It would be filled for the least that it may bring, and the user would go without the rest.
   if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
@@ -103,7 +108,10 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
   );
 }
 
-/** While the deposit may still come the network must settle the fill against it, else the solver would have paid for nothing. */
+/**
+ * While the deposit may still come the network must settle the fill against it, else the solver would have
+ * paid for nothing.
+ */
 function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: RequestTerms): void {
   const leadMs = settledLeadMs(enginePolicy);
   if (leadMs === undefined) return;
@@ -177,7 +185,8 @@ async function vouch(
 }
 
 /**
- * Until a sweep of its own has a nonce, the money at a deposit address may still become another request's, and filling this one ahead would pay its recipient twice.
+ * Until a sweep of its own has a nonce, the money at a deposit address may still become another request's,
+ * and filling this one ahead would pay its recipient twice.
  */
 async function refuseUnswept(
   tx: Pick<Tx, "depositAddresses">,
@@ -201,7 +210,10 @@ async function refuseUnswept(
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Reverted fast fills are charged to the app; what its balance does not cover is owed, so they are bounded all the same. */
+/**
+ * Reverted fast fills are charged to the app; what its balance does not cover is owed, so they are bounded
+ * all the same.
+ */
 async function refuseBurning(
   { clock, events, enginePolicy }: Pick<Needs, "clock" | "events" | "enginePolicy">,
   tx: Pick<Tx, "fastFills">,

@@ -9,8 +9,9 @@ import { spellingOf } from "./address-format.ts";
 const KEPT = 10_000;
 
 /**
- * Signs what was agreed, for contracts that verify it against the solver's address. Any request that was quoted has a signature: the agreement is what is signed, not
- * that it was kept. Asked again it gives the same bytes, without signing again while it is remembered.
+ * Signs what was agreed, for contracts that verify it against the solver's address. Any request that was
+ * quoted has a signature: the agreement is what is signed, not that it was kept. Asked again it gives the
+ * same bytes, without signing again while it is remembered.
  * @returns a function that settles with undefined when nobody knows the request
  */
 export function createRequestSignature(

@@ -8,7 +8,10 @@ import type { Services } from "../ports/services.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
 import { hexAddressFormat, formatAddresses, spellingOf } from "./address-format.ts";
 
-/** Where a request stands; undefined when nobody knows it. One read, shared with all others of the same moment. */
+/**
+ * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same
+ * moment.
+ */
 export async function requestStatus(
   services: Pick<Services, "reads" | "chains" | "clock">,
   asked: RequestId,
@@ -19,7 +22,8 @@ export async function requestStatus(
   const spelling = spellingOf(chains);
   const nowMs = clock.nowMs();
   if (record.supersededBy === undefined) return statusView(record, nowMs, spelling);
-  // What came to its deposit address is another request's: whoever asks for this one asks what became of the money.
+  // What came to its deposit address is another request's: whoever asks for this one asks what became of the
+  // money.
   const successor = await reads.status(record.supersededBy);
   return successor === undefined
     ? statusView(record, nowMs, spelling)
@@ -50,7 +54,10 @@ export function statusByIdOrDeposit(
   };
 }
 
-/** The view of a superseded request: its successor's, under its own id. What comes to the address from then on is not its own. */
+/**
+ * The view of a superseded request: its successor's, under its own id. What comes to the address from then on
+ * is not its own.
+ */
 export function standInView(
   own: StatusRecord,
   standIn: StatusRecord,

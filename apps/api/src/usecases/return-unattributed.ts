@@ -12,8 +12,9 @@ type Needs = Pick<Services, "clock" | "uow" | "reads" | "enginePolicy" | "prices
 const AT_ONCE = 50;
 
 /**
- * Starts the refunds of final deposits that name no order, or an order that this instance does not know, once they have waited for
- * `unattributedRefundAfterMs`. May run at any time in any number of processes: each deposit is judged under its own lock.
+ * Starts the refunds of final deposits that name no order, or an order that this instance does not know, once
+ * they have waited for `unattributedRefundAfterMs`. May run at any time in any number of processes: each
+ * deposit is judged under its own lock.
  *
  * @param tip newest block that was scanned
  */
@@ -44,7 +45,8 @@ export async function returnUnattributed(
 
 async function startRefund(services: Needs, { id, orderId }: DepositRecord): Promise<void> {
   await services.uow.run(async (tx) => {
-    // The order's request before the deposit, as everywhere. A backup that was restored may bring a request back.
+    // The order's request before the deposit, as everywhere. A backup that was restored may bring a request
+    // back.
     const known = orderId === undefined ? 0 : (await tx.requests.lockByOrders([orderId])).size;
     const deposit = await tx.deposits.lock(id);
     const isDue =
@@ -57,7 +59,10 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
   });
 }
 
-/** Decides that a deposit which belongs to no request goes back to its depositor. Call with the deposit locked. */
+/**
+ * Decides that a deposit which belongs to no request goes back to its depositor. Call with the deposit
+ * locked.
+ */
 export async function refundUnasked(
   { clock }: Pick<Services, "clock">,
   tx: Pick<Tx, "deposits" | "outbox">,

@@ -59,9 +59,10 @@ export interface Steps {
 }
 
 /**
- * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of blocks. Its deposits are written in slices, each a
- * commit of deposits, states and jobs; the last slice moves the cursor, too. After a crash between two slices the range is read again: what is already
- * recorded is skipped, and what is not there any more is taken back.
+ * Reads the chain up to `head`: what came new, and what a reorg took back. Each step is a bounded range of
+ * blocks. Its deposits are written in slices, each a commit of deposits, states and jobs; the last slice
+ * moves the cursor, too. After a crash between two slices the range is read again: what is already recorded
+ * is skipped, and what is not there any more is taken back.
  * @returns the trail, now ending with `head`.
  * @throws RpcFault when the node's answers fail or do not fit together: try again. @throws TrailMoved
  */
@@ -114,8 +115,9 @@ interface Found {
 }
 
 /**
- * Writes down in commits of a bounded size what the blocks of a step say. Reports of clients are recorded between two of them, against the trail
- * as it is then; therefore the first commit ends the trail below what it replaces, and the last one takes back once more what is not of its blocks.
+ * Writes down in commits of a bounded size what the blocks of a step say. Reports of clients are recorded
+ * between two of them, against the trail as it is then; therefore the first commit ends the trail below what
+ * it replaces, and the last one takes back once more what is not of its blocks.
  */
 async function recordAdvance(
   services: Needs,
@@ -132,7 +134,8 @@ async function recordAdvance(
       const isLast = slice.facts.later.length + slice.topUps.later.length === 0;
       // A report may have moved it to a vanished block after the first commit.
       const again = isLast && !isFirst ? await standingAgain(tx, reading.chain, advance, found.facts) : [];
-      // What was mined again has moved to its new block before the rest of what vanished is taken back, and means something only after that.
+      // What was mined again has moved to its new block before the rest of what vanished is taken back, and
+      // means something only after that.
       const moved = await storeDeposits(tx, reading, [...again, ...slice.facts.now]);
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
@@ -147,7 +150,8 @@ async function recordAdvance(
 }
 
 /**
- * Locks the cursor for a commit of this advance. Later commits require that this advance made the first one: another leader may have begun on another branch.
+ * Locks the cursor for a commit of this advance. Later commits require that this advance made the first one:
+ * another leader may have begun on another branch.
  * @throws TrailMoved
  */
 async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFirst: boolean): Promise<void> {
@@ -160,7 +164,10 @@ async function lockToAdvance(tx: Tx, { id, name }: Chain, advance: Advance, isFi
   if (cursor?.hash !== ancestor.hash || cursor.advancesTo !== last.hash) throw new TrailMoved(name);
 }
 
-/** A crash may follow: whoever reads on then must read again, on whichever branch, all that this advance may have written. */
+/**
+ * A crash may follow: whoever reads on then must read again, on whichever branch, all that this advance may
+ * have written.
+ */
 async function beginAdvance(tx: Tx, { id }: Chain, advance: Advance): Promise<void> {
   const { ancestor, last } = endsOf(advance);
   await tx.trail.beginAdvance(id, ancestor, last.hash);
@@ -190,7 +197,10 @@ interface Slices {
   readonly topUps: Slice<TopUpFact>;
 }
 
-/** What one commit writes down. A reorg beyond the trail is one commit: there is no common block that the trail could end with between two. */
+/**
+ * What one commit writes down. A reorg beyond the trail is one commit: there is no common block that the
+ * trail could end with between two.
+ */
 async function nextSlice(
   tx: Tx,
   reading: ScanReading,

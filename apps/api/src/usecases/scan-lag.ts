@@ -8,7 +8,10 @@ export interface Lag {
   readonly isBehind: boolean;
 }
 
-/** How far the watcher of a chain is behind the newest block; seconds between the newest block that was scanned and it, by their own timestamps. */
+/**
+ * How far the watcher of a chain is behind the newest block; seconds between the newest block that was
+ * scanned and it, by their own timestamps.
+ */
 export interface ScanLag extends Lag {
   readonly blocks: bigint;
 }
@@ -19,7 +22,9 @@ const MIN_SECONDS = 30;
 /** The ledger of a chain without blocks to follow may be read so late: what it shows late is waited for. */
 const MAX_UNREAD_SECONDS = 300;
 
-/** @param unreadSince when the oldest transfer was made that is known of and was not read, seconds since epoch */
+/**
+ * @param unreadSince when the oldest transfer was made that is known of and was not read, seconds since epoch
+ */
 export function unreadLag(nowMs: number, unreadSince: bigint | undefined): Lag {
   if (unreadSince === undefined) return { seconds: 0, isBehind: false };
   const seconds = Math.max(0, Math.round(nowMs / 1_000) - Number(unreadSince));

@@ -12,9 +12,11 @@ import type { TransitionServices } from "./transition.ts";
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
 
 /**
- * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe to call from anywhere, at any time, by any number
- * of processes: bytes are never broadcast before they are committed, and sending the same bytes again is harmless.
- * @throws RpcFault when the node cannot be reached; the slot stays as it is and the lane's caretaker tries again.
+ * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe
+ * to call from anywhere, at any time, by any number of processes: bytes are never broadcast before they are
+ * committed, and sending the same bytes again is harmless.
+ * @throws RpcFault when the node cannot be reached; the slot stays as it is and the lane's caretaker tries
+ * again.
  */
 export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   const slot = await services.reads.slot(slotId);
@@ -35,7 +37,10 @@ export async function sendSlot(services: Needs, slotId: string): Promise<void> {
   if (again !== undefined && theirs !== undefined) return broadcast(services, again, theirs);
 }
 
-/** Before the first bytes of an execution are signed: it may have got its nonce under a configuration that did not know all contracts of the service. */
+/**
+ * Before the first bytes of an execution are signed: it may have got its nonce under a configuration that did
+ * not know all contracts of the service.
+ */
 async function cancelRefused(services: Needs, slot: Slot): Promise<boolean> {
   if (slot.leg.kind !== "execution") return false;
   const connected = services.chains.get(slot.chainId);
@@ -55,8 +60,10 @@ export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): 
 }
 
 /**
- * The same for attempts of several slots that are no fills, at once; what nodes took is written down in one commit.
- * @returns by slot, what kept bytes from being told to a node: they are sent again when the slot is tried again
+ * The same for attempts of several slots that are no fills, at once; what nodes took is written down in one
+ * commit.
+ * @returns by slot, what kept bytes from being told to a node: they are sent again when the slot is tried
+ * again
  */
 export async function broadcastAll(
   services: Needs,
@@ -106,7 +113,8 @@ async function noteOutcome(
     case "underpriced":
       return noteSent(services, slot, attempt, outcome.kind);
     case "insufficientFunds":
-      // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined meanwhile.
+      // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined
+      // meanwhile.
       services.events.alarm("attempt_refused", {
         ...facts,
         reason: "the solver lacks the native token for this transaction",

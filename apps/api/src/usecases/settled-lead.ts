@@ -2,18 +2,30 @@ import type { RequestTerms } from "@causeway/domain";
 import type { EnginePolicy } from "../ports/engine-policy.ts";
 import type { Services } from "../ports/services.ts";
 
-/** A fill's block may be dated before the moment at which it was accepted here, and a deposit's block after the one at which it is seen: clocks differ. */
+/**
+ * A fill's block may be dated before the moment at which it was accepted here, and a deposit's block after
+ * the one at which it is seen: clocks differ.
+ */
 const CLOCKS_MS = 120_000;
 
-/** How much later than the acceptance of a fast fill its deposit may come and still be settled, ms; undefined: nothing is settled here, so nothing binds. */
+/**
+ * How much later than the acceptance of a fast fill its deposit may come and still be settled, ms; undefined:
+ * nothing is settled here, so nothing binds.
+ */
 export function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
   return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
 }
 
-/** Between different assets, a fast fill waits at most this long for its deposit, ms: nobody knows what the deposit will be worth. */
+/**
+ * Between different assets, a fast fill waits at most this long for its deposit, ms: nobody knows what the
+ * deposit will be worth.
+ */
 const MAX_LEAD_BETWEEN_ASSETS_MS = 24 * 3600 * 1000;
 
-/** How much later than its acceptance the deposit of a fast fill may come, ms; undefined: nothing binds. Kept with the fast fill, so that a shorter lead does not bind those accepted before. */
+/**
+ * How much later than its acceptance the deposit of a fast fill may come, ms; undefined: nothing binds. Kept
+ * with the fast fill, so that a shorter lead does not bind those accepted before.
+ */
 export function frontLeadMs(
   { chains, enginePolicy }: Pick<Services, "chains" | "enginePolicy">,
   { origin, destination }: Pick<RequestTerms, "origin" | "destination">,

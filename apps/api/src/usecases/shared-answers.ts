@@ -1,6 +1,7 @@
 /**
- * Answers equal questions once: those that come while the first is being answered share its answer, and so do those of the next `keptMs`. Failures are shared only while under way.
- * Keeps at most `limit` answers. For questions that anybody can ask as often as he likes and that cost more than asking them.
+ * Answers equal questions once: those that come while the first is being answered share its answer, and so do
+ * those of the next `keptMs`. Failures are shared only while under way. Keeps at most `limit` answers. For
+ * questions that anybody can ask as often as he likes and that cost more than asking them.
  */
 export function sharedAnswers<Answer>(
   { keptMs, limit }: { readonly keptMs: number; readonly limit: number },

@@ -5,7 +5,10 @@ import type { QuoteAnswer } from "@causeway/wire";
 export interface OrderSigners {
   /** The solver's personal signature (EIP-191) over the raw bytes of an order id. */
   signOrder(orderId: OrderId): Promise<Hex>;
-  /** The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles only. */
+  /**
+   * The solver's signature over a digest, 65 bytes; undefined: orders are signed in the form for oracles
+   * only.
+   */
   signDigest?(digest: Hex32): Promise<Hex>;
 }
 

@@ -31,8 +31,9 @@ type Needs = TransitionServices &
   >;
 
 /**
- * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then sends. What would fail now is not sent, and costs nobody anything.
- * May run any number of times, in any number of processes: the request's lock and the one live nonce per request let it happen once.
+ * Sends an accepted call: looks at it once more on the newest state, gives it a nonce of the executor, then
+ * sends. What would fail now is not sent, and costs nobody anything. May run any number of times, in any
+ * number of processes: the request's lock and the one live nonce per request let it happen once.
  * @throws RpcFault: nothing was decided, the job comes again
  */
 export async function submitExecution(services: Needs, requestId: RequestId): Promise<Progress> {
@@ -88,7 +89,10 @@ function deadlineOf({ terms }: RequestRecord, { createdAtMs }: ExecutionRecord):
   return Math.min(terms.fillDeadlineMs, createdAtMs + CALL_LIFETIME_MS, signedForMs);
 }
 
-/** What anybody may submit is not given up before a deposit by somebody else, which would make ours fail, was time to be read. */
+/**
+ * What anybody may submit is not given up before a deposit by somebody else, which would make ours fail, was
+ * time to be read.
+ */
 const DEPOSIT_READ_WITHIN_MS = 10_000;
 
 function mayBeAhead(
@@ -117,7 +121,8 @@ async function plan(
   const target = refusedTarget(services, connected, execution);
   if (target !== undefined) return refusedPlan(target);
   const prices = connected.pulse.gasPrices();
-  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was set aside.
+  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
+  // set aside.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
     return { kind: "waits", why: "gas costs more than was reserved" };
   const fees = cappedBy(prices, maxFeePerGas);

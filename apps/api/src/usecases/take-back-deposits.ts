@@ -12,7 +12,10 @@ export interface Advance {
   readonly change: Exclude<TrailChange, { kind: "unchanged" }>;
 }
 
-/** What vanished blocks said is taken back: deposits in them are not there any more (those mined again were moved to their new block before this). */
+/**
+ * What vanished blocks said is taken back: deposits in them are not there any more (those mined again were
+ * moved to their new block before this).
+ */
 export async function takeBackDeposits(
   services: RecordingServices,
   tx: Tx,

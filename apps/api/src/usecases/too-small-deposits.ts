@@ -6,14 +6,18 @@ import { gasOf } from "./quote-pricing.ts";
 
 type Needs = Pick<Services, "prices" | "quotePolicy">;
 
-/** Below this part of the gas of its refund a deposit is too small: gas may fall before the refund would be planned. */
+/**
+ * Below this part of the gas of its refund a deposit is too small: gas may fall before the refund would be
+ * planned.
+ */
 const GAS_SHARE = 2n;
 
 /** Tells deposits that cannot pay for their own refund, also when gas falls by half. */
 export type TooSmall = (deposit: { readonly currency: Address; readonly amount: bigint }) => boolean;
 
 /**
- * Judges by the prices in memory, as a transaction must not wait for a source of prices. What has no price, or is not configured, is never too small.
+ * Judges by the prices in memory, as a transaction must not wait for a source of prices. What has no price,
+ * or is not configured, is never too small.
  */
 export function tooSmallOn(
   services: Needs,

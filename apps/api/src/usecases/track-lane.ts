@@ -11,9 +11,11 @@ import type { LegServices } from "./legs/leg-course.ts";
 type Needs = LegServices & Pick<Services, "reads">;
 
 /**
- * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out of one, which are beyond doubt. One nonce count per head and lane,
- * and receipts only for what that count says is mined.
- * @param reorged blocks were dropped since the last look: nodes then drop pooled transactions too, so everything unmined is to be sent again.
+ * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out
+ * of one, which are beyond doubt. One nonce count per head and lane, and receipts only for what that count
+ * says is mined.
+ * @param reorged blocks were dropped since the last look: nodes then drop pooled transactions too, so
+ * everything unmined is to be sent again.
  * @param trail canonical blocks as the watcher knows them, ending with the head.
  * @throws RpcFault: the next head tries again.
  */
@@ -102,7 +104,9 @@ async function findMined(
     : undefined;
 }
 
-/** The nonce was read at a newer block than the head, and our own transaction used it: nothing is unexplained. */
+/**
+ * The nonce was read at a newer block than the head, and our own transaction used it: nothing is unexplained.
+ */
 async function noteAhead(services: Needs, slot: Slot): Promise<void> {
   if (slot.unexplainedSince === undefined) return;
   await services.uow.run((tx) => tx.lanes.clearUnexplained(slot.id));
@@ -163,7 +167,10 @@ async function fallOut(services: Needs, slot: Slot): Promise<void> {
   });
 }
 
-/** The block of the slot's transaction is beyond reorgs: a payment is done, anything else means the leg was not paid. */
+/**
+ * The block of the slot's transaction is beyond reorgs: a payment is done, anything else means the leg was
+ * not paid.
+ */
 async function settle(services: Needs, slot: Slot): Promise<void> {
   const attempt = slot.attempts.find(({ n }) => n === slot.minedAttempt);
   if (attempt === undefined)
@@ -208,8 +215,9 @@ async function die(services: Needs, slot: Slot, reason: FailReason, from: "open"
 }
 
 /**
- * The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used elsewhere. Taking it for dead on a node's silence could pay
- * twice, so only proof counts: the transaction that did use the nonce, in a block that is beyond reorgs.
+ * The chain says the nonce is used, and shows none of our attempts: the node lags, or the key was used
+ * elsewhere. Taking it for dead on a node's silence could pay twice, so only proof counts: the transaction
+ * that did use the nonce, in a block that is beyond reorgs.
  */
 async function noteUnexplained(
   services: Needs,
@@ -220,7 +228,8 @@ async function noteUnexplained(
   const head = trail.at(-1);
   const lowest = trail[0];
   if (head === undefined || lowest === undefined) return;
-  // A node may count a nonce before it serves the receipt, so a first miss does not stop the lane; one that outlives a head does.
+  // A node may count a nonce before it serves the receipt, so a first miss does not stop the lane; one that
+  // outlives a head does.
   await services.uow.run((tx) => tx.lanes.noteUnexplained(slot.id, head.number));
   if (slot.unexplainedSince === undefined) return;
   if (head.number - slot.unexplainedSince < BigInt(chain.finalityBlocks)) return;

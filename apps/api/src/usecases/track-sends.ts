@@ -11,7 +11,8 @@ type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 const PAGE = 200;
 
 /**
- * Follows mined same-chain payments after a new head: those that a reorg took back, and those that are final. Asks no node.
+ * Follows mined same-chain payments after a new head: those that a reorg took back, and those that are final.
+ * Asks no node.
  * @param trail canonical blocks as the watcher knows them
  */
 export async function trackSends(

@@ -17,8 +17,9 @@ export interface Transition {
 }
 
 /**
- * Lets an event act on a locked request: decides, and in the same transaction saves the state, writes the effects down and notes the event in the trace.
- * A duplicate changes nothing; an impossible event changes nothing and raises an alarm.
+ * Lets an event act on a locked request: decides, and in the same transaction saves the state, writes the
+ * effects down and notes the event in the trace. A duplicate changes nothing; an impossible event changes
+ * nothing and raises an alarm.
  */
 export async function transition(
   services: TransitionServices,
@@ -51,8 +52,9 @@ export async function transition(
 }
 
 /**
- * During a fast fill, a wrong deposit of the request's own user is refunded separately, and a right one that oracles cannot attest is set aside. When the fast fill fails,
- * they become the request's again. Otherwise the status would ask for a second deposit although the depository holds the first.
+ * During a fast fill, a wrong deposit of the request's own user is refunded separately, and a right one that
+ * oracles cannot attest is set aside. When the fast fill fails, they become the request's again. Otherwise
+ * the status would ask for a second deposit although the depository holds the first.
  */
 async function resumeOwnDeposits(
   services: TransitionServices,
@@ -71,7 +73,10 @@ async function resumeOwnDeposits(
   return own?.reason === undefined ? record : await resume(services, tx, record, own, own.reason);
 }
 
-/** Lets a deposit speak for its request as a mismatch. When another one does already, it is refunded separately. */
+/**
+ * Lets a deposit speak for its request as a mismatch. When another one does already, it is refunded
+ * separately.
+ */
 async function resume(
   services: TransitionServices,
   tx: Tx,
@@ -111,7 +116,10 @@ async function carryOut(
   }
 }
 
-/** The moment is part of the id: the queue ignores an id it still remembers, and a later run must not be ignored. */
+/**
+ * The moment is part of the id: the queue ignores an id it still remembers, and a later run must not be
+ * ignored.
+ */
 export function fillJob(requestId: string, atMs: number): OutboxEntry {
   return { job: "fill", jobId: `fill-${requestId}-${atMs}`, payload: { requestId } };
 }

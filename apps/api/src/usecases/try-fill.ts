@@ -12,7 +12,10 @@ export interface Short {
   readonly reason?: FailReason;
 }
 
-/** `short`: it may pass by waiting. `fails`: the chain says why; of what is not allowed there is no failure that the chain tells. */
+/**
+ * `short`: it may pass by waiting. `fails`: the chain says why; of what is not allowed there is no failure
+ * that the chain tells.
+ */
 export type TriedCall =
   | { readonly kind: "ok"; readonly gas: bigint; readonly logs: readonly FrameLog[] }
   | Short
@@ -22,7 +25,11 @@ export type TriedCall =
       readonly failure: SimulationFailure | undefined;
     };
 
-/** Tries on the newest state what the solver would send to fill. @throws RpcFault when the node did not tell */
+/**
+ * Tries on the newest state what the solver would send to fill.
+ *
+ * @throws RpcFault when the node did not tell
+ */
 export async function tryFill(
   connected: Pick<ConnectedChain, "connection">,
   question: SimulationQuestion,

@@ -66,7 +66,10 @@ function whereabouts(
   return { state: "held", message: "it stays in the depository until the operator refunds it" };
 }
 
-/** What reporting a transaction answers when it was recorded: its reporter learns of deposits that no status shows. */
+/**
+ * What reporting a transaction answers when it was recorded: its reporter learns of deposits that no status
+ * shows.
+ */
 export async function describeIndexed(
   services: UnattributedServices,
   chainId: number,

@@ -9,8 +9,9 @@ import type { Services } from "../ports/services.ts";
 import { endOf, isRail } from "./request-end.ts";
 
 /**
- * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere, or a database failed over to a copy that lacks the
- * last commits. Then a payment was made that nothing here remembers, and planning it again would pay twice.
+ * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere,
+ * or a database failed over to a copy that lacks the last commits. Then a payment was made that nothing here
+ * remembers, and planning it again would pay twice.
  */
 
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;
@@ -24,8 +25,8 @@ const UNKNOWN_PENDING =
 const MAX_NONCES = 256;
 
 /**
- * Why a lane must not plan anything now: the database has just failed over, or the chain has used a nonce that nobody can explain, or will as soon as what
- * waits in the pool is mined. Undefined: it may.
+ * Why a lane must not plan anything now: the database has just failed over, or the chain has used a nonce
+ * that nobody can explain, or will as soon as what waits in the pool is mined. Undefined: it may.
  * @throws RpcFault
  */
 export async function whyUnexplained(
@@ -48,8 +49,9 @@ type PayableTerms = Pick<RequestTerms, "requestId" | "orderId" | "order" | "reci
 type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
 
 /**
- * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask before one is planned, and before a deposit is
- * released for refund: after a failover, only the chain shows that payment.
+ * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask
+ * before one is planned, and before a deposit is released for refund: after a failover, only the chain shows
+ * that payment.
  * @param chainId where it would have been paid
  * @param terms of the request; undefined: a deposit that belongs to none
  * @throws RpcFault: nothing is known, so nothing may be paid or released
@@ -78,7 +80,8 @@ export async function whyMaybePaid(
 }
 
 /**
- * Why a claim may be paid by a transaction that the database does not know; undefined: it is not. Ask before it is paid or given back.
+ * Why a claim may be paid by a transaction that the database does not know; undefined: it is not. Ask before
+ * it is paid or given back.
  * @throws RpcFault
  */
 export async function whyMaybePaidOut(
@@ -91,7 +94,8 @@ export async function whyMaybePaidOut(
 }
 
 /**
- * Why a deposit of no request may have been returned by a transaction that the database does not know; undefined: it was not.
+ * Why a deposit of no request may have been returned by a transaction that the database does not know;
+ * undefined: it was not.
  * @param depositTx the transaction that made it, whose hash ends the input of its refund
  * @throws RpcFault
  */
@@ -109,8 +113,8 @@ export type LostOrderPayment =
   | { readonly kind: "paid" | "unknown"; readonly why: string };
 
 /**
- * Whether an order that the database does not know was filled or refunded: a failover may have lost the request together with its payment.
- * `unknown` while an EVM chain cannot show it.
+ * Whether an order that the database does not know was filled or refunded: a failover may have lost the
+ * request together with its payment. `unknown` while an EVM chain cannot show it.
  */
 export async function paymentOfLostOrder(
   services: Pick<Services, "chains" | "reads" | "signer" | "formerSigners">,
@@ -160,8 +164,8 @@ function whyLost(txHash: TxHash): string {
 }
 
 /**
- * A lost fill by a key that is not configured any more. A thief may have the key, so a transaction counts only when it pays the recipient what was agreed, and what
- * cannot be found does not count.
+ * A lost fill by a key that is not configured any more. A thief may have the key, so a transaction counts
+ * only when it pays the recipient what was agreed, and what cannot be found does not count.
  */
 async function lostFill(
   services: Pick<Services, "reads" | "events" | "uow">,
@@ -187,8 +191,8 @@ async function lostFill(
 }
 
 /**
- * Whether a former key has used nonces that are not explained yet. What it has lost is noted then: of its lost payments only what they pay waits, so that nothing
- * else depends on who has the key.
+ * Whether a former key has used nonces that are not explained yet. What it has lost is noted then: of its
+ * lost payments only what they pay waits, so that nothing else depends on who has the key.
  * @throws RpcFault
  */
 async function isFormerUnexplained(
@@ -206,9 +210,9 @@ async function isFormerUnexplained(
 }
 
 /**
- * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the calldata of fills, refunds and sweeps,
- * and the hash of the depositing transaction ends that of refunds of no request;
- * an execution is known by its exact call, and the payout of a claim by what it pays to whom.
+ * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the
+ * calldata of fills, refunds and sweeps, and the hash of the depositing transaction ends that of refunds of
+ * no request; an execution is known by its exact call, and the payout of a claim by what it pays to whom.
  * @returns undefined when it serves nothing known, or reverted
  * @throws RpcFault, also when the node does not know the transaction: it stands in a block
  */
@@ -295,7 +299,8 @@ interface UsedNonces {
 }
 
 /**
- * Finds what used the nonces of a lane from its next to below `used`, and keeps it. A lost payment is alarmed until its rows are restored.
+ * Finds what used the nonces of a lane from its next to below `used`, and keeps it. A lost payment is alarmed
+ * until its rows are restored.
  * @throws RpcFault
  */
 export async function explainNonces(
@@ -340,7 +345,8 @@ async function findNonceUser(
   const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
   if (txHash === undefined) return undefined;
   const user = { txHash, ...(await useOf(services, connected, txHash)) };
-  // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it paid.
+  // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it
+  // paid.
   if (user.pays === undefined)
     services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });
   await services.uow.run((tx) => tx.lanes.noteNonceUser(chain.id, sender, nonce, user));

@@ -4,7 +4,10 @@ import type { DepositRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";
 
-/** Refunds that settlement can never repay: each moves inventory into the depository, so together they are limited per day. */
+/**
+ * Refunds that settlement can never repay: each moves inventory into the depository, so together they are
+ * limited per day.
+ */
 
 type Needs = Pick<Services, "clock" | "events" | "enginePolicy">;
 
@@ -20,8 +23,8 @@ const DAY_MS = 24 * 3600 * 1000;
 export const LIMIT_WAIT_MS = 10 * 60 * 1000;
 
 /**
- * What may be spent within a day, USD with 18 decimals. Deposits of no request share half of it: anybody can make them for the
- * price of gas, and refunds of requests must not have to wait for that.
+ * What may be spent within a day, USD with 18 decimals. Deposits of no request share half of it: anybody can
+ * make them for the price of gas, and refunds of requests must not have to wait for that.
  */
 function limitFor(
   { enginePolicy }: Pick<Needs, "enginePolicy">,
@@ -41,7 +44,10 @@ export function unrepaidOf(
   return { usd: amountToUsdUp(plan.amount, unit), reason: plan.unattestable };
 }
 
-/** Why this refund exceeds the whole limit and needs the operator's release; undefined: it fits, or is released. */
+/**
+ * Why this refund exceeds the whole limit and needs the operator's release; undefined: it fits, or is
+ * released.
+ */
 export function refuseUnrepaid(
   services: Needs,
   deposit: Pick<DepositRecord, "refundReleasedAtMs" | "requestId">,
@@ -54,8 +60,9 @@ export function refuseUnrepaid(
 }
 
 /**
- * Whether the limit of the last 24 hours has room for this refund, or the operator released it: then it still counts against the others. The limit stays locked until the end of the transaction; without room the deposit is marked as waiting.
- * Call with the deposit locked, before any lane is.
+ * Whether the limit of the last 24 hours has room for this refund, or the operator released it: then it still
+ * counts against the others. The limit stays locked until the end of the transaction; without room the
+ * deposit is marked as waiting. Call with the deposit locked, before any lane is.
  */
 export async function hasRoomForUnrepaid(
   services: Needs,

@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { ApiKeys } from "../ports/api-keys.ts";
 
 /**
- * Keys by digest: how long a look-up takes tells nothing about a key, and no name of a language's own objects is one.
+ * Keys by digest: how long a look-up takes tells nothing about a key, and no name of a language's own objects
+ * is one.
  * @param keys label by key.
  */
 export function createApiKeys(keys: ReadonlyMap<string, string>): ApiKeys {

@@ -1,6 +1,9 @@
 import type { OracleErrorCode } from "@causeway/wire";
 
-/** Why there is no attestation, in words and a code for the caller. Texts hold no secret and no more of the request than a name or an id. */
+/**
+ * Why there is no attestation, in words and a code for the caller. Texts hold no secret and no more of the
+ * request than a name or an id.
+ */
 export class AttestationError extends Error {
   override readonly name = "AttestationError";
   readonly code: OracleErrorCode;

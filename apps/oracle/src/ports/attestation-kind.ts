@@ -8,11 +8,14 @@ export interface Understood<Answer> {
   readonly key: string;
   /** Whether an answer says that there is nothing to sign. */
   signsNothing(answer: Answer): boolean;
-  /** Asks the chains and signs. After the signal is aborted no question is asked and nothing is signed any more. */
+  /**
+   * Asks the chains and signs. After the signal is aborted no question is asked and nothing is signed any
+   * more.
+   */
   attest(signal: AbortSignal): Promise<Answer>;
   /**
-   * What aggregation must know. A peer's answer that is not about this very request is none: a quorum's signatures over another payload are easy to come
-   * by, they are published.
+   * What aggregation must know. A peer's answer that is not about this very request is none: a quorum's
+   * signatures over another payload are easy to come by, they are published.
    */
   readonly route: AttestationRoute<Answer>;
 }

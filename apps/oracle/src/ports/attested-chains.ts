@@ -6,7 +6,9 @@ export interface AttestedChain {
   readonly chain: AttestationChain;
   /** Undefined: this build cannot read the family of the chain. */
   readonly evidence: EvidenceSource | undefined;
-  /** When a node of the chain last answered anything, ms since the Unix epoch; undefined: not since the start. */
+  /**
+   * When a node of the chain last answered anything, ms since the Unix epoch; undefined: not since the start.
+   */
   readonly lastAnswerMs?: () => number | undefined;
 }
 

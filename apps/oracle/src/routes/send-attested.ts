@@ -3,7 +3,10 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Attested, Caller } from "../ports/route-services.ts";
 import type { RouteOptions } from "./typed.ts";
 
-/** Sends an answer with what stands behind it, in the body and in headers. Peers' own words about that are not passed on. */
+/**
+ * Sends an answer with what stands behind it, in the body and in headers. Peers' own words about that are not
+ * passed on.
+ */
 export function sendAttested<Answer extends object>(
   reply: FastifyReply,
   { answer, quorum }: Attested<Answer>,

@@ -45,7 +45,8 @@ export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
 type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 
 /**
- * "These deposits of this transaction are final": a message and a mint for each of one part of them, in chain order; nothing at all when there is no such part.
+ * "These deposits of this transaction are final": a message and a mint for each of one part of them, in chain
+ * order; nothing at all when there is no such part.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function attestDeposit(services: AttestationServices, owner: string) {
@@ -94,7 +95,10 @@ interface AskedDeposits {
   readonly part: number;
 }
 
-/** @throws AttestationError when the transaction is attested whole, and a later part is asked for or one execution cannot hold it */
+/**
+ * @throws AttestationError when the transaction is attested whole, and a later part is asked for or one
+ * execution cannot hold it
+ */
 function partOf(
   hub: AttestationHub,
   part: number,
@@ -246,7 +250,10 @@ function depositRoute(
   };
 }
 
-/** Whether a peer's answer divides the deposits as this oracle would, as far as the proven times of its messages show it. */
+/**
+ * Whether a peer's answer divides the deposits as this oracle would, as far as the proven times of its
+ * messages show it.
+ */
 function followsPartRule(hub: AttestationHub, part: number, messages: readonly DepositMessage[]): boolean {
   if (part > 0 && hub.depositPartsSince === undefined) return false;
   return messages.every(({ extraData }) => {
@@ -258,8 +265,9 @@ function followsPartRule(hub: AttestationHub, part: number, messages: readonly D
 }
 
 /**
- * A peer's message with the time of its block, which no signature of the message covers, where its signed mint proves it: undefined when the mint is not the one
- * of this message at that time. A deposit without an id is minted to its depositor whatever the time: then the time is unproven, and left out.
+ * A peer's message with the time of its block, which no signature of the message covers, where its signed
+ * mint proves it: undefined when the mint is not the one of this message at that time. A deposit without an
+ * id is minted to its depositor whatever the time: then the time is unproven, and left out.
  * @throws ServiceError INVALID_REQUEST for an address that is not of the chain's family.
  */
 function withProvenTime(

@@ -22,7 +22,8 @@ import { messageDifference } from "./message-difference.ts";
 import { mustBeWorthRefunding } from "./worth-settling.ts";
 
 /**
- * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid the depositors on chain.
+ * "The solver gave back what was deposited for this order": gives the deposits to the solver, who has repaid
+ * the depositors on chain.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function attestRefund(services: AttestationServices, owner: string) {
@@ -115,7 +116,10 @@ export function attestRefund(services: AttestationServices, owner: string) {
   };
 }
 
-/** The refund of an order with several inputs has a key of its own, so no payment of it may be one that the order's fill could consist of. */
+/**
+ * The refund of an order with several inputs has a key of its own, so no payment of it may be one that the
+ * order's fill could consist of.
+ */
 function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
   const { output } = json;
   for (const { chain, wanted } of payments)

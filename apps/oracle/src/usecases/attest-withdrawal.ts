@@ -31,11 +31,12 @@ import {
 type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
 
 /**
- * "This payload was executed", which burns what it paid out, or "it never can be", which gives the amount back to its owner on the hub. While it is neither,
- * nothing is signed.
+ * "This payload was executed", which burns what it paid out, or "it never can be", which gives the amount
+ * back to its owner on the hub. While it is neither, nothing is signed.
  *
- * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an execution is attested for the withdrawal whose
- * address the payload's nonce is, and an expiry never is, because another payload of the same withdrawal might still be executed.
+ * A payload alone does not say for whom it was made: the allocator's record does. Where the hub has none, an
+ * execution is attested for the withdrawal whose address the payload's nonce is, and an expiry never is,
+ * because another payload of the same withdrawal might still be executed.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function attestWithdrawal(services: AttestationServices, owner: string) {
@@ -106,7 +107,10 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
   };
 }
 
-/** The payload must pay exactly what the withdrawal is for: else somebody's payment would settle somebody else's withdrawal. */
+/**
+ * The payload must pay exactly what the withdrawal is for: else somebody's payment would settle somebody
+ * else's withdrawal.
+ */
 function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdrawal): void {
   const where = "withdrawalAddressRequest";
   if (currency !== words.currency)
@@ -121,7 +125,10 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
     );
 }
 
-/** An unused payload may not name its depository: it is the one for whose withdrawal the allocator recorded the payload, else the present one. */
+/**
+ * An unused payload may not name its depository: it is the one for whose withdrawal the allocator recorded
+ * the payload, else the present one.
+ */
 async function recordedDepository(
   { hub, hubReader }: AttestationServices,
   asked: HubWithdrawal,
@@ -134,8 +141,9 @@ async function recordedDepository(
 }
 
 /**
- * The payload must be the one of this withdrawal: by the allocator's record, or, where the hub has none, by the nonce that its allocator derives from the
- * withdrawal address. Recipient and currency alone would let one payment burn what several withdrawals of the same owner set aside.
+ * The payload must be the one of this withdrawal: by the allocator's record, or, where the hub has none, by
+ * the nonce that its allocator derives from the withdrawal address. Recipient and currency alone would let
+ * one payment burn what several withdrawals of the same owner set aside.
  */
 async function mustBeItsPayload(
   { hub, hubReader }: AttestationServices,
@@ -209,7 +217,10 @@ function withdrawalRoute(
   };
 }
 
-/** Whether a peer's execution does to this very withdrawal what its message says. The message does not name the owner, so its signatures alone prove nothing. */
+/**
+ * Whether a peer's execution does to this very withdrawal what its message says. The message does not name
+ * the owner, so its signatures alone prove nothing.
+ */
 function settles(
   asked: HubWithdrawal,
   { result }: Message,

@@ -12,7 +12,8 @@ export interface CallBounds {
 /**
  * Counts the attestations under way, so that no caller alone can use up the oracle's nodes and key service.
  * @returns a function that takes a place for a caller and returns how to give it back
- * @throws (the returned function) AttestationError rate_limited for a caller over its bound, overloaded above the total
+ * @throws (the returned function) AttestationError rate_limited for a caller over its bound, overloaded above
+ * the total
  */
 export function boundCalls({ perCaller, total }: CallBounds): (caller: string) => () => void {
   const underWay = new Map<string, number>();

@@ -1,8 +1,8 @@
 import { canonicalJson as jsonOf } from "@causeway/attest";
 
 /**
- * A JSON value with hex in lower case and decimal texts without leading zeros, so that two spellings of one payload are one. Other texts (base58, names of
- * chains) mean what they say.
+ * A JSON value with hex in lower case and decimal texts without leading zeros, so that two spellings of one
+ * payload are one. Other texts (base58, names of chains) mean what they say.
  */
 export function canonicalValue(value: unknown): unknown {
   if (typeof value === "string") return canonicalText(value);

@@ -11,11 +11,13 @@ import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 import type { WithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
- * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a payload. Only the amount is signed.
+ * "The address of this withdrawal holds the amount": what the allocator needs to hear before it makes a
+ * payload. Only the amount is signed.
  *
- * At least the amount, because anybody may send the address more: were it exactly the amount, dust would hold up a withdrawal for good. So anybody may also
- * have a smaller amount confirmed than the owner set aside. It is a true word and moves nothing, but the allocator must not take it for the order: it records
- * only the amount of a withdrawal that the owner asked it for.
+ * At least the amount, because anybody may send the address more: were it exactly the amount, dust would hold
+ * up a withdrawal for good. So anybody may also have a smaller amount confirmed than the owner set aside. It
+ * is a true word and moves nothing, but the allocator must not take it for the order: it records only the
+ * amount of a withdrawal that the owner asked it for.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function confirmWithdrawal(services: AttestationServices) {

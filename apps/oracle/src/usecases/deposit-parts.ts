@@ -1,12 +1,14 @@
 import type { DepositEvidence } from "@causeway/chains";
 
-/** Deposits of one execution. The hub mints all of them or none, in one transaction: about 40 000 gas each. */
+/**
+ * Deposits of one execution. The hub mints all of them or none, in one transaction: about 40 000 gas each.
+ */
 export const DEPOSITS_PER_PART = 64;
 
 /**
- * Divides a transaction's deposits into parts, each an execution of its own. Nearly every transaction is one part.
- * Any contract can emit a Transfer to the depository, so Transfers without an order form parts of their own. The
- * division follows from the transaction alone.
+ * Divides a transaction's deposits into parts, each an execution of its own. Nearly every transaction is one
+ * part. Any contract can emit a Transfer to the depository, so Transfers without an order form parts of their
+ * own. The division follows from the transaction alone.
  */
 export function depositParts<Deposit extends Pick<DepositEvidence, "isBare">>(
   deposits: readonly Deposit[],

@@ -1,7 +1,11 @@
 import type { Evidence } from "@causeway/chains";
 import { AttestationError, notFound, rejected } from "../ports/attestation-error.ts";
 
-/** What a chain says for good. @throws AttestationError when it says nothing, not yet, or the contrary; `what` names the subject in words. */
+/**
+ * What a chain says for good.
+ *
+ * @throws AttestationError when it says nothing, not yet, or the contrary; `what` names the subject in words.
+ */
 export function finalValue<Value>(evidence: Evidence<Value>, field: string, what: string): Value {
   switch (evidence.kind) {
     case "final":

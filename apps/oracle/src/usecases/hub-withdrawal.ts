@@ -25,7 +25,10 @@ export interface HubWithdrawal {
   addressFor(depository: string): Address;
 }
 
-/** @param path of the words in the request, with a dot at the end, or empty. @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain. */
+/**
+ * @param path of the words in the request, with a dot at the end, or empty.
+ * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain.
+ */
 export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalWords, path = ""): HubWithdrawal {
   const { chain } = knownChain(chains, given.chainId, `${path}chainId`);
   const home = knownChain(chains, given.withdrawerChainId, `${path}withdrawerChainId`).chain;

@@ -1,5 +1,6 @@
 /**
- * All values, or the failure that stands first in the list, whichever came first in time: the same facts must fail the same way on every oracle.
+ * All values, or the failure that stands first in the list, whichever came first in time: the same facts must
+ * fail the same way on every oracle.
  * @throws that failure, once everything has ended.
  */
 export async function inOrder<const P extends readonly Promise<unknown>[]>(

@@ -12,8 +12,8 @@ import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } f
 import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
- * Moves an amount from its owner's account on the hub to the address of one withdrawal, because the owner signed exactly this withdrawal for exactly this
- * hub and depository, and holds the amount.
+ * Moves an amount from its owner's account on the hub to the address of one withdrawal, because the owner
+ * signed exactly this withdrawal for exactly this hub and depository, and holds the amount.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function initiateWithdrawal(services: AttestationServices) {
@@ -52,7 +52,10 @@ export function initiateWithdrawal(services: AttestationServices) {
   };
 }
 
-/** Only accounts with a key on an EVM chain can authorise: nothing is known here about what a contract would say. */
+/**
+ * Only accounts with a key on an EVM chain can authorise: nothing is known here about what a contract would
+ * say.
+ */
 function mustBeAuthorised(
   { chains, hub }: AttestationServices,
   request: WithdrawalInitiationRequest,

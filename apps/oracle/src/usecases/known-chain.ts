@@ -18,7 +18,8 @@ export function familyOf(chains: AttestedChains): FamilyOf {
 
 /**
  * Where the evidence of a chain comes from.
- * @throws AttestationError upstream_unavailable when this build cannot read its family, and the signal's reason when it is aborted
+ * @throws AttestationError upstream_unavailable when this build cannot read its family, and the signal's
+ * reason when it is aborted
  */
 export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSignal): EvidenceSource {
   signal?.throwIfAborted();

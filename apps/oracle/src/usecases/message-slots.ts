@@ -20,7 +20,10 @@ export function executionDomain(hub: AttestationHub): string {
   return `${hub.chainId}:${hub.oracleAddress}`;
 }
 
-/** The slot of an execution. Signatures that claim another chain or contract are not for this hub and do not count. */
+/**
+ * The slot of an execution. Signatures that claim another chain or contract are not for this hub and do not
+ * count.
+ */
 export function executionSlot(
   hub: AttestationHub,
   digest: (execution: Unsigned) => Hex32,
@@ -57,7 +60,8 @@ export function signedPart(execution: Execution): Execution {
 }
 
 /**
- * The signatures of a message as answers carry them. `own` is the answering oracle's address: its signature comes first in `signature` when it is there.
+ * The signatures of a message as answers carry them. `own` is the answering oracle's address: its signature
+ * comes first in `signature` when it is there.
  */
 export function messageSignaturesOf(
   claimed: readonly ClaimedSignature[],

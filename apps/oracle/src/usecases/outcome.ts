@@ -4,7 +4,10 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 const LONGEST_CHAIN_OF_CAUSES = 8;
 
-/** Errors of others that mean: the node, the network or the key service, never the caller. By name, because each room has its own. */
+/**
+ * Errors of others that mean: the node, the network or the key service, never the caller. By name, because
+ * each room has its own.
+ */
 const UPSTREAM: ReadonlySet<string> = new Set([
   "RpcFault",
   "NodeRefusal",

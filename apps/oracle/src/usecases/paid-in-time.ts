@@ -13,9 +13,11 @@ interface PlacedPayment {
 }
 
 /**
- * That a payment answers its deposits and was not there much before them. On one chain the order of blocks decides: by height where block times are not in order (Bitcoin),
- * else by time. Across chains, and for a lead on one chain, times may be wrong by as much as the chains' headers allow.
- * @param leadSeconds how much older than its deposits the payment may be: more than the clocks' difference only for fills, where the network permits it
+ * That a payment answers its deposits and was not there much before them. On one chain the order of blocks
+ * decides: by height where block times are not in order (Bitcoin), else by time. Across chains, and for a
+ * lead on one chain, times may be wrong by as much as the chains' headers allow.
+ * @param leadSeconds how much older than its deposits the payment may be: more than the clocks' difference
+ * only for fills, where the network permits it
  * @throws AttestationError rejected.
  */
 export function mustFollowDeposits(

@@ -17,13 +17,18 @@ export interface SignedOrder {
   readonly solverChain: AttestationChain;
 }
 
-/** Of all inputs together; the other lists are bounded by their schema. Reading an order is work that is done before anything proves that its solver made it. */
+/**
+ * Of all inputs together; the other lists are bounded by their schema. Reading an order is work that is done
+ * before anything proves that its solver made it.
+ */
 const MAX_REFUND_OPTIONS = 64;
 
 /**
- * Reads an order and checks what can be known without a chain: that all its chains are known, that it asks for something, and that its solver signed it
- * (an account with a key, canonical signature; contracts cannot be asked).
- * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain, invalid_request or rejected otherwise.
+ * Reads an order and checks what can be known without a chain: that all its chains are known, that it asks
+ * for something, and that its solver signed it (an account with a key, canonical signature; contracts cannot
+ * be asked).
+ * @throws ServiceError INVALID_REQUEST, AttestationError not_found for a chain, invalid_request or rejected
+ * otherwise.
  */
 export function readSignedOrder(
   chains: AttestedChains,
@@ -46,7 +51,10 @@ export function readSignedOrder(
   return { orderId, order, json, signature, solverChain };
 }
 
-/** The order twice: addresses as bytes and as canonical texts. Every chain of it must be known, because the chain says how its addresses are written. */
+/**
+ * The order twice: addresses as bytes and as canonical texts. Every chain of it must be known, because the
+ * chain says how its addresses are written.
+ */
 function spelled(chains: AttestedChains, given: AttestedOrder): { order: Order; json: AttestedOrder } {
   const at = (name: string, field: string) => knownChain(chains, name, field).chain.vmType;
   const hex = (text: string): Hex => text.toLowerCase() as Hex;

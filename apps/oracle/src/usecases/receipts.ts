@@ -1,4 +1,7 @@
-/** What must have arrived at one recipient in one currency, all payments to it together: one transfer cannot satisfy two of them. */
+/**
+ * What must have arrived at one recipient in one currency, all payments to it together: one transfer cannot
+ * satisfy two of them.
+ */
 export interface WantedReceipt {
   readonly recipient: string;
   readonly currency: string;

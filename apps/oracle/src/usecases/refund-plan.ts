@@ -34,7 +34,8 @@ export interface RefundPayment {
 }
 
 /**
- * The claims in the order of the request: one for each input of the order, each naming an option that the order has.
+ * The claims in the order of the request: one for each input of the order, each naming an option that the
+ * order has.
  * @throws AttestationError invalid_request or not_found, ServiceError for an id in another spelling.
  */
 export function readClaimedRefunds(
@@ -76,9 +77,11 @@ export function readClaimedRefunds(
 }
 
 /**
- * What the transactions must have paid. Refunds of one transaction to one recipient in one currency are wanted in sum: one transfer cannot give two inputs back.
+ * What the transactions must have paid. Refunds of one transaction to one recipient in one currency are
+ * wanted in sum: one transfer cannot give two inputs back.
  * @param inputs by position in the order. @param difference see `weightedDifference`.
- * @throws AttestationError rejected when refunds of one transaction name different fill contracts: its transfers could not be told apart.
+ * @throws AttestationError rejected when refunds of one transaction name different fill contracts: its
+ * transfers could not be told apart.
  */
 export function refundPayments(
   claimed: readonly ClaimedRefund[],

@@ -19,7 +19,10 @@ export interface StatusFacts {
 
 type Asked<T> = { readonly value: T } | { readonly problem: string };
 
-/** Asks every chain and the hub, all at once, and never more than once in some seconds. What does not answer is part of the report. */
+/**
+ * Asks every chain and the hub, all at once, and never more than once in some seconds. What does not answer
+ * is part of the report.
+ */
 export function statusReport(
   { chains, hub, hubReader }: Pick<AttestationServices, "chains" | "hub" | "hubReader">,
   { policy }: Pick<Aggregation, "policy">,

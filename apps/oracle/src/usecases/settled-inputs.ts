@@ -58,7 +58,8 @@ export function readClaimedInputs(
 }
 
 /**
- * The deposits behind the claims, in the order of the order's inputs: each final, made for this very order, in the input's currency on the input's chain.
+ * The deposits behind the claims, in the order of the order's inputs: each final, made for this very order,
+ * in the input's currency on the input's chain.
  * @throws AttestationError for the first input that is not so paid.
  */
 export async function settledInputs(

@@ -1,6 +1,9 @@
 import type { ShadowReport } from "@causeway/wire";
 
-/** What this oracle said itself, compared with the answer that was given; `alone`: nobody else signed that answer. */
+/**
+ * What this oracle said itself, compared with the answer that was given; `alone`: nobody else signed that
+ * answer.
+ */
 type Outcome = keyof ShadowReport["local"];
 
 /** Counts how often this oracle said what was answered, and how its peers did, since the process started. */

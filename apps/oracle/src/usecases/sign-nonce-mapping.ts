@@ -14,10 +14,12 @@ import { knownChain } from "./known-chain.ts";
 const NO_ID = `0x${"00".repeat(16)}`;
 
 /**
- * "The wallet has said what its nonce is for": the entry that the hub's mapping takes. No chain is asked: the wallet's signature is all there is to it. A wallet
- * may sign several ids for one nonce; the hub keeps the first that is brought to it.
+ * "The wallet has said what its nonce is for": the entry that the hub's mapping takes. No chain is asked: the
+ * wallet's signature is all there is to it. A wallet may sign several ids for one nonce; the hub keeps the
+ * first that is brought to it.
  *
- * Only accounts with a key can say so: nothing is known here about what a contract on the chain of the signature would say.
+ * Only accounts with a key can say so: nothing is known here about what a contract on the chain of the
+ * signature would say.
  * @throws ServiceError INVALID_REQUEST and AttestationError for a request that cannot be right.
  */
 export function signNonceMapping({

@@ -29,8 +29,9 @@ interface Options {
 }
 
 /**
- * A use case with its peers: understands the request, attests it here, asks the peers when the request wants them, and says what stands behind the answer.
- * Requests that ask the same while the first is under way share its work here; so do calls to peers (`connectPeer`).
+ * A use case with its peers: understands the request, attests it here, asks the peers when the request wants
+ * them, and says what stands behind the answer. Requests that ask the same while the first is under way share
+ * its work here; so do calls to peers (`connectPeer`).
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,

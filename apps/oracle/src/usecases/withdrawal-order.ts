@@ -17,7 +17,10 @@ export interface WithdrawalOrder {
   readonly echo: HubWithdrawal["words"] & { settlementChainId: string; expectedAmount: string };
 }
 
-/** @throws ServiceError INVALID_REQUEST, AttestationError: another hub, an unknown chain, no depository, an amount of zero. */
+/**
+ * @throws ServiceError INVALID_REQUEST, AttestationError: another hub, an unknown chain, no depository, an
+ * amount of zero.
+ */
 export function readWithdrawalOrder(
   { chains, hub }: Pick<AttestationServices, "chains" | "hub">,
   request: WithdrawalWords & { readonly settlementChainId: string; readonly expectedAmount: string },
@@ -38,7 +41,8 @@ export function readWithdrawalOrder(
 }
 
 /**
- * Nothing is set aside for a chain that cannot be read here: what became of the withdrawal could never be attested, and the balance would stay where it is.
+ * Nothing is set aside for a chain that cannot be read here: what became of the withdrawal could never be
+ * attested, and the balance would stay where it is.
  * @throws AttestationError upstream_unavailable.
  */
 export function mustBeConcludable(

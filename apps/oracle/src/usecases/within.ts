@@ -2,7 +2,8 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 /**
  * The value, if it comes within `ms`. What was started learns of its end by the signal.
- * @throws AttestationError upstream_unavailable when it does not: what is waited for is always a chain's node or a key service
+ * @throws AttestationError upstream_unavailable when it does not: what is waited for is always a chain's node
+ * or a key service
  */
 export async function within<Value>(
   ms: number,

@@ -3,8 +3,9 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-// A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for the same order, have the payment attested for
-// that, and leave the solver without its key for the real deposit. Input by input: a sum over inputs would let much of one pay for dust of another. See ADR 9.
+// A payment settles once, so it must settle something worth it: else anybody could make a deposit of dust for
+// the same order, have the payment attested for that, and leave the solver without its key for the real
+// deposit. Input by input: a sum over inputs would let much of one pay for dust of another. See ADR 9.
 
 /**
  * A fill is worth deposits of at least what the order asks for, in every input.
@@ -20,10 +21,12 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
 }
 
 /**
- * A refund is worth no less than it gave: all that was paid in a currency of a chain, by all transactions to all recipients, is at most what the inputs that
- * it gives back deposited there. Where one of those was deposited in another currency the amounts say nothing about each other: then each of them must have
- * been of all that the order asks for.
- * @param paid what arrived, for every payment one figure per wanted receipt. @param inputs by position in the order. @throws AttestationError rejected.
+ * A refund is worth no less than it gave: all that was paid in a currency of a chain, by all transactions to
+ * all recipients, is at most what the inputs that it gives back deposited there. Where one of those was
+ * deposited in another currency the amounts say nothing about each other: then each of them must have been of
+ * all that the order asks for.
+ * @param paid what arrived, for every payment one figure per wanted receipt. @param inputs by position in the
+ * order. @throws AttestationError rejected.
  */
 export function mustBeWorthRefunding(
   order: Order,

@@ -23,12 +23,18 @@ export interface QuorumPolicy {
   readonly localSigner: Address;
 }
 
-/** Who made this signature; undefined when it is not one canonical signature (65 bytes, lower-case hex, v 27 or 28, low s). Must never throw. */
+/**
+ * Who made this signature; undefined when it is not one canonical signature (65 bytes, lower-case hex, v 27
+ * or 28, low s). Must never throw.
+ */
 export type RecoverSigner = (digest: Hex32, signature: string) => Address | undefined;
 
 /** An answer of which it is known who signed what. */
 export interface Examined<Answer> extends Arrival<Answer> {
-  /** Answers with the same key may be combined: same unsigned payload, same signing domains, arrays in the same order. */
+  /**
+   * Answers with the same key may be combined: same unsigned payload, same signing domains, arrays in the
+   * same order.
+   */
   readonly key: Hex32;
   /** For each slot, who truly signed it and how; the first of a signer's signatures. */
   readonly slots: readonly ReadonlyMap<Address, Hex>[];
@@ -40,18 +46,24 @@ export interface RefusedSignature {
   readonly slot: number;
   /** As it was claimed, cut to the length of an address: it is foreign text. */
   readonly claimedSigner: string;
-  /** `notTheirs`: the claimed signer did not make it over this payload and domain. `stranger`: not on the list. `tooMany`: not looked at. */
+  /**
+   * `notTheirs`: the claimed signer did not make it over this payload and domain. `stranger`: not on the
+   * list. `tooMany`: not looked at.
+   */
   readonly reason: "notTheirs" | "stranger" | "tooMany";
 }
 
 /** Recovering costs time, and a peer says how much is to be recovered: no oracle needs to pass on more. */
 const MAX_SIGNATURES_PER_SLOT = 64;
-/** For a whole answer of a peer; more where it has more slots, because an honest one holds its own signature in each. */
+/**
+ * For a whole answer of a peer; more where it has more slots, because an honest one holds its own signature
+ * in each.
+ */
 const MAX_RECOVERIES_PER_ANSWER = 256;
 
 /**
- * Finds out who signed an answer. Believes no claim: each signature is recovered over the digest that this oracle itself makes of the payload, and must
- * lead to the address that is said to have made it.
+ * Finds out who signed an answer. Believes no claim: each signature is recovered over the digest that this
+ * oracle itself makes of the payload, and must lead to the address that is said to have made it.
  * @throws what `route` throws for an answer that it cannot describe.
  */
 export function examine<Answer>(
@@ -101,7 +113,8 @@ function judge(
 }
 
 function keyOf(unsigned: unknown, slots: readonly SignatureSlot[]): Hex32 {
-  // The digests follow from the payload. They are here all the same: whatever a route forgets to name, signatures over different bytes never mix.
+  // The digests follow from the payload. They are here all the same: whatever a route forgets to name,
+  // signatures over different bytes never mix.
   const signed = slots.map(({ domain, digest }) => [domain, digest]);
   return sha256(stringToBytes(canonicalJson([unsigned, signed])));
 }

@@ -21,9 +21,10 @@ export interface SignerPolicy {
 }
 
 /**
- * Which signers count, from what the operator set. A threshold that is not a whole number of at least 1, or larger than the number of different signers,
- * an entry that is no address (in mixed case: with a wrong checksum), the zero address, and a list without this oracle are problems: each would make a
- * quorum mean something else than was intended.
+ * Which signers count, from what the operator set. A threshold that is not a whole number of at least 1, or
+ * larger than the number of different signers, an entry that is no address (in mixed case: with a wrong
+ * checksum), the zero address, and a list without this oracle are problems: each would make a quorum mean
+ * something else than was intended.
  */
 export function readSignerPolicy({ signers, threshold, localSigner }: SignerSettings): SignerPolicy {
   const problems: string[] = [];
@@ -37,7 +38,8 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
     if (isThresholdSet)
       warnings.push("ORACLE_SIGNERS_THRESHOLD is ignored because ORACLE_SIGNERS is not set");
   } else {
-    // Compared with what is valid only when everything is: otherwise the count would be a second word about the same mistake.
+    // Compared with what is valid only when everything is: otherwise the count would be a second word about
+    // the same mistake.
     if (problems.length === 0 && needed !== undefined && needed > list.size)
       problems.push(
         `ORACLE_SIGNERS_THRESHOLD is ${needed}, but ORACLE_SIGNERS lists only ${list.size} signer(s)`,
@@ -52,7 +54,10 @@ export function readSignerPolicy({ signers, threshold, localSigner }: SignerSett
   };
 }
 
-/** The different addresses of the list; adds a problem for each entry that is none. One `;` at the end is allowed. */
+/**
+ * The different addresses of the list; adds a problem for each entry that is none. One `;` at the end is
+ * allowed.
+ */
 function readSigners(text: string, problems: string[]): ReadonlySet<Address> {
   const entries = text.split(";").map((entry) => entry.trim());
   if (entries.length > 1 && entries.at(-1) === "") entries.pop();

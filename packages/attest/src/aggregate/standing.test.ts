@@ -29,8 +29,8 @@ const route: AttestationRoute<Lines> = {
 const digestOf = (text: string): Hex => keccak256(stringToBytes(text));
 
 /**
- * Real curves are slow for a thousand runs, and are tested elsewhere: here a signature names its maker, what was signed and a variant (a remote key does not
- * sign twice alike).
+ * Real curves are slow for a thousand runs, and are tested elsewhere: here a signature names its maker, what
+ * was signed and a variant (a remote key does not sign twice alike).
  */
 const sign = (signer: Address, digest: Hex, variant = 0): Hex =>
   `0x${signer.slice(2)}${digest.slice(2)}0${variant}`;

@@ -6,7 +6,9 @@ import type { AnswerSource, Examined, QuorumPolicy } from "./examine.ts";
 export interface Standing<Answer> {
   /** The strongest group; undefined when nothing that arrived may be answered. */
   readonly best: SignedGroup<Answer> | undefined;
-  /** The list of signers is in force and `best` has enough of them: what is still under way cannot be needed. */
+  /**
+   * The list of signers is in force and `best` has enough of them: what is still under way cannot be needed.
+   */
   readonly complete: boolean;
 }
 
@@ -15,21 +17,27 @@ export interface SignedGroup<Answer> {
   readonly key: Hex32;
   /** Local first, then by the peers' places. */
   readonly sources: readonly AnswerSource[];
-  /** Whose words are used for what is not signed: the local answer when it is in the group, else the first peer's whose signature counts. */
+  /**
+   * Whose words are used for what is not signed: the local answer when it is in the group, else the first
+   * peer's whose signature counts.
+   */
   readonly answer: Answer;
-  /** Who signed every slot, ascending. Empty only for an answer of this oracle that leaves nothing to sign. */
+  /**
+   * Who signed every slot, ascending. Empty only for an answer of this oracle that leaves nothing to sign.
+   */
   readonly signers: readonly Address[];
   /** For each slot the signatures of `signers`, in their order. */
   readonly slots: readonly (readonly ClaimedSignature[])[];
 }
 
 /**
- * Folds answers into groups and names the strongest: most signers, then the one that has the local answer, then the smallest key. A signer counts once,
- * and only when it signed every slot.
+ * Folds answers into groups and names the strongest: most signers, then the one that has the local answer,
+ * then the smallest key. A signer counts once, and only when it signed every slot.
  *
- * The order of arrival changes nothing: answers are taken by their source. Without a list of signers only the group of the local answer may be answered.
- * An answer that leaves nothing to sign is worth nothing from a peer, and less than any signed one from this oracle: neither a lagging node here nor
- * lagging peers can hide what was signed.
+ * The order of arrival changes nothing: answers are taken by their source. Without a list of signers only the
+ * group of the local answer may be answered. An answer that leaves nothing to sign is worth nothing from a
+ * peer, and less than any signed one from this oracle: neither a lagging node here nor lagging peers can hide
+ * what was signed.
  */
 export function standing<Answer>(
   examined: readonly Examined<Answer>[],

@@ -44,7 +44,8 @@ const resultWriter = structWriter(7);
 
 /**
  * Id of the message: its EIP-712 struct hash, without a domain.
- * @throws ServiceError INVALID_REQUEST for an address or id that is not of the chain's family, RangeError for a value that does not fit its type.
+ * @throws ServiceError INVALID_REQUEST for an address or id that is not of the chain's family, RangeError for
+ * a value that does not fit its type.
  */
 export function depositoryDepositId(familyOf: FamilyOf, { data, result }: DepositoryDepositMessage): Hex32 {
   const vm = familyOf(data.chainId);

@@ -33,7 +33,8 @@ const resultWriter = structWriter(4);
 
 /**
  * Id of the message: its EIP-712 struct hash, without a domain.
- * @throws ServiceError INVALID_REQUEST for a depository that is not of the chain's family, RangeError for a value that does not fit its type.
+ * @throws ServiceError INVALID_REQUEST for a depository that is not of the chain's family, RangeError for a
+ * value that does not fit its type.
  */
 export function depositoryWithdrawalId(
   familyOf: FamilyOf,

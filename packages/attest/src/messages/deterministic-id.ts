@@ -12,7 +12,8 @@ export function deterministicId(parts: readonly string[]): Hex32 {
 }
 
 /**
- * Names one deposit inside its transaction. `index` is the block-wide log index on EVM chains, `"0"` where a transaction holds one deposit at most.
+ * Names one deposit inside its transaction. `index` is the block-wide log index on EVM chains, `"0"` where a
+ * transaction holds one deposit at most.
  * @param transactionId canonical, see `canonicalTransactionId`.
  */
 export function onchainId(chain: string, transactionId: string, index: string): Hex32 {

@@ -58,7 +58,8 @@ export function encodeHubAction(action: HubAction): Hex {
 
 /**
  * The action that `encodeHubAction` would write exactly so (in any case of hex).
- * @throws ServiceError INVALID_REQUEST for an unknown number, missing or surplus bytes, padding that is not zero, a layout that is not the plain one.
+ * @throws ServiceError INVALID_REQUEST for an unknown number, missing or surplus bytes, padding that is not
+ * zero, a layout that is not the plain one.
  */
 export function decodeHubAction(encoded: Hex): HubAction {
   const hex = encoded.toLowerCase();

@@ -6,7 +6,10 @@ export type HubChain = Pick<AttestationChain, "name" | "vmType">;
 
 const utf8 = new TextEncoder();
 
-/** Hash of values laid side by side without lengths. Only the last variable-length value may come from outside, or two lists of values would meet. */
+/**
+ * Hash of values laid side by side without lengths. Only the last variable-length value may come from
+ * outside, or two lists of values would meet.
+ */
 function packedHash(...values: readonly Uint8Array[]): Uint8Array {
   const packed = new Uint8Array(values.reduce((length, value) => length + value.length, 0));
   let offset = 0;
@@ -17,7 +20,10 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
   return keccak(packed);
 }
 
-/** Currencies and solvers return in every attestation. A pure function stays pure; bounded, because depositors come from outside. */
+/**
+ * Currencies and solvers return in every attestation. A pure function stays pure; bounded, because depositors
+ * come from outside.
+ */
 const MOST_REMEMBERED = 4_096;
 const LONGEST_REMEMBERED = 256;
 
@@ -42,12 +48,20 @@ const lastTwenty = (hash: Uint8Array): Address => toHex(hash.subarray(12));
 const addressBytes = (chain: HubChain, text: string, field: string) =>
   bytesOf(encodeAddress(chain.vmType, text, field));
 
-/** The hub's token for a currency of a chain. @throws ServiceError INVALID_REQUEST when `currency` is not of the chain's family. */
+/**
+ * The hub's token for a currency of a chain.
+ *
+ * @throws ServiceError INVALID_REQUEST when `currency` is not of the chain's family.
+ */
 export const hubTokenId = rememberedOfChain((chain, currency) =>
   BigInt(toHex(packedHash(utf8.encode(chain.name), addressBytes(chain, currency, "currency")))),
 );
 
-/** The hub account of an address of a chain. @throws ServiceError INVALID_REQUEST when `address` is not of the chain's family. */
+/**
+ * The hub account of an address of a chain.
+ *
+ * @throws ServiceError INVALID_REQUEST when `address` is not of the chain's family.
+ */
 export const hubAlias = rememberedOfChain((chain, address) =>
   lastTwenty(packedHash(utf8.encode(chain.name), addressBytes(chain, address, "address"))),
 );
@@ -60,7 +74,10 @@ export interface OrderDeposit {
   readonly depositId: Hex32;
 }
 
-/** @throws ServiceError INVALID_REQUEST when the depositor is not of the chain's family, RangeError for a malformed id or timestamp. */
+/**
+ * @throws ServiceError INVALID_REQUEST when the depositor is not of the chain's family, RangeError for a
+ * malformed id or timestamp.
+ */
 export function orderAddress(chain: HubChain, { depositor, timestamp, depositId }: OrderDeposit): Address {
   return lastTwenty(
     packedHash(
@@ -84,7 +101,8 @@ export interface WithdrawalTarget {
 
 /**
  * The hub account that holds what one withdrawal pays out.
- * @throws ServiceError INVALID_REQUEST when an address is not of the chain's family, RangeError for a malformed alias or nonce.
+ * @throws ServiceError INVALID_REQUEST when an address is not of the chain's family, RangeError for a
+ * malformed alias or nonce.
  */
 export function withdrawalAddress(chain: HubChain, target: WithdrawalTarget): Address {
   return lastTwenty(

@@ -6,7 +6,8 @@ const buffer = new Uint8Array(prefix.length + 32);
 buffer.set(prefix);
 
 /**
- * What is signed for a message id (and an order id, and an owner's authorisation): EIP-191's personal message over the 32 raw bytes.
+ * What is signed for a message id (and an order id, and an owner's authorisation): EIP-191's personal message
+ * over the 32 raw bytes.
  * @throws RangeError unless `id` is exactly 32 bytes of hex.
  */
 export function messageDigest(id: Hex32): Hex32 {

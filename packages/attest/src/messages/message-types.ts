@@ -17,7 +17,10 @@ const message = [
   { name: "result", type: "Result" },
 ] as const;
 
-/** EIP-712 types of the attested messages, in field order. Plain data, so that other implementations of struct hashing can be fed with it. */
+/**
+ * EIP-712 types of the attested messages, in field order. Plain data, so that other implementations of struct
+ * hashing can be fed with it.
+ */
 export const messageTypes = {
   depositoryDeposit: {
     DepositoryDeposit: message,

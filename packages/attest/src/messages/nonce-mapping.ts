@@ -19,8 +19,10 @@ export function nonceMappingId(nonce: bigint): Hex32 {
 }
 
 /**
- * The entry on the hub that says the same. All of it follows from the mapping, so that every oracle signs the same bytes.
- * @param chain of the wallet. @throws ServiceError INVALID_REQUEST when `wallet` is not of the chain's family.
+ * The entry on the hub that says the same. All of it follows from the mapping, so that every oracle signs the
+ * same bytes.
+ * @param chain of the wallet. @throws ServiceError INVALID_REQUEST when `wallet` is not of the chain's
+ * family.
  */
 export function nonceMappingEntry(
   chain: HubChain,

@@ -2,7 +2,10 @@ import { ServiceError, sha256Text, toHex } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
 import { messageDigest } from "./message-digest.ts";
 
-/** What an owner agrees to by a signature. All values are texts exactly as the request carries them: they are signed as texts. */
+/**
+ * What an owner agrees to by a signature. All values are texts exactly as the request carries them: they are
+ * signed as texts.
+ */
 export interface OwnerAuthorisation {
   readonly operation: "withdrawal" | "transfer";
   /** Names of chains. */
@@ -14,9 +17,15 @@ export interface OwnerAuthorisation {
   readonly owner: string;
   readonly recipient: string;
   readonly nonce: string;
-  /** The next four bind the agreement to one environment and depository: without them a signature for one would be good in another. */
+  /**
+   * The next four bind the agreement to one environment and depository: without them a signature for one
+   * would be good in another.
+   */
   readonly settlementChainId?: string;
-  /** The hub's own chain id, decimal: hubs of two environments may have one name, and their contracts one address. */
+  /**
+   * The hub's own chain id, decimal: hubs of two environments may have one name, and their contracts one
+   * address.
+   */
   readonly settlementNetwork?: string;
   readonly depository?: string;
   readonly oracleContract?: string;
@@ -27,7 +36,8 @@ const NONCE = /^0x[0-9a-f]{64}$/;
 
 /**
  * The JSON that is hashed: the present fields in alphabetical order, without spaces.
- * @throws ServiceError INVALID_REQUEST for an amount or nonce with a second spelling: `"01"`, `0xAB…`. The same agreement would have two digests.
+ * @throws ServiceError INVALID_REQUEST for an amount or nonce with a second spelling: `"01"`, `0xAB…`. The
+ * same agreement would have two digests.
  */
 export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): string {
   if (!AMOUNT.test(authorisation.amount)) throw invalid("amount", "a decimal number without leading zeros");
@@ -49,12 +59,20 @@ export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): strin
   });
 }
 
-/** sha256 of the authorisation's JSON. Owners of other families sign its hex digits. @throws as `ownerAuthorisationJson`. */
+/**
+ * sha256 of the authorisation's JSON. Owners of other families sign its hex digits.
+ *
+ * @throws as `ownerAuthorisationJson`.
+ */
 export function ownerAuthorisationHash(authorisation: OwnerAuthorisation): Hex32 {
   return toHex(sha256Text(ownerAuthorisationJson(authorisation)));
 }
 
-/** What an EVM owner's wallet signs: EIP-191 over the 32 raw bytes of the hash. @throws as `ownerAuthorisationJson`. */
+/**
+ * What an EVM owner's wallet signs: EIP-191 over the 32 raw bytes of the hash.
+ *
+ * @throws as `ownerAuthorisationJson`.
+ */
 export function ownerAuthorisationDigest(authorisation: OwnerAuthorisation): Hex32 {
   return messageDigest(ownerAuthorisationHash(authorisation));
 }

@@ -1,7 +1,10 @@
 import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { deterministicId } from "./deterministic-id.ts";
 
-/** What one execution settles. The hub carries out one execution per idempotency key, whoever signs it and however often. */
+/**
+ * What one execution settles. The hub carries out one execution per idempotency key, whoever signs it and
+ * however often.
+ */
 export interface Settlement {
   readonly orderId: Hex32;
   /** Of every deposit that it moves; distinct. */
@@ -13,7 +16,8 @@ export interface Settlement {
 export type SettlementRule = AttestationHub["settlementKey"];
 
 /**
- * Idempotency key of the mint for the deposits of one transaction, or for one part of them where they are too many for one execution.
+ * Idempotency key of the mint for the deposits of one transaction, or for one part of them where they are too
+ * many for one execution.
  * @param part 0 for the first part, and for all deposits of nearly every transaction
  */
 export function depositKey(chain: string, transactionId: string, part = 0): Hex32 {
@@ -21,8 +25,8 @@ export function depositKey(chain: string, transactionId: string, part = 0): Hex3
 }
 
 /**
- * Idempotency key of a fill. By the rule `payment` one paying transaction settles an order once; by `deposits` a set of deposits is settled once, so that
- * one payment can settle several deposits of its order.
+ * Idempotency key of a fill. By the rule `payment` one paying transaction settles an order once; by
+ * `deposits` a set of deposits is settled once, so that one payment can settle several deposits of its order.
  * @throws RangeError when an on-chain id is malformed or named twice.
  */
 export function fillKey(rule: SettlementRule, settlement: Settlement): Hex32 {
@@ -33,8 +37,9 @@ export function fillKey(rule: SettlementRule, settlement: Settlement): Hex32 {
 }
 
 /**
- * Idempotency key of a refund. With one input it is the key of the fill that the same transaction could be claimed as, so that a payment is never both;
- * an order with several inputs is refunded once, by several payments.
+ * Idempotency key of a refund. With one input it is the key of the fill that the same transaction could be
+ * claimed as, so that a payment is never both; an order with several inputs is refunded once, by several
+ * payments.
  * @param inputs how many inputs the order has. @throws RangeError as `fillKey`.
  */
 export function refundKey(rule: SettlementRule, settlement: Settlement, inputs: number): Hex32 {
@@ -53,14 +58,18 @@ function depositsKey({ onchainIds, orderId }: Settlement): Hex32 {
 }
 
 /**
- * Idempotency key of what a settled withdrawal does to the hub. Never made of the caller's transaction id: one withdrawal has one key per outcome,
- * or one payment out would burn as often as somebody finds a new spelling.
+ * Idempotency key of what a settled withdrawal does to the hub. Never made of the caller's transaction id:
+ * one withdrawal has one key per outcome, or one payment out would burn as often as somebody finds a new
+ * spelling.
  */
 export function withdrawalKey(withdrawalId: Hex32, outcome: "executed" | "expired"): Hex32 {
   return deterministicId(outcome === "executed" ? [withdrawalId] : [withdrawalId, "2"]);
 }
 
-/** Idempotency key of the transfer that begins a withdrawal: a withdrawal address (it includes a nonce) is funded once per token. */
+/**
+ * Idempotency key of the transfer that begins a withdrawal: a withdrawal address (it includes a nonce) is
+ * funded once per token.
+ */
 export function initiationKey(settlementChain: string, hubTokenId: bigint, withdrawalAddress: string): Hex32 {
   return deterministicId([settlementChain, hubTokenId.toString(), withdrawalAddress]);
 }

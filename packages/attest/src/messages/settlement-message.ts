@@ -38,7 +38,10 @@ export interface SettlementResult {
 
 interface SettlementData {
   readonly order: Order;
-  /** Of this very order, where it was hashed before: hashing it is most of what a message costs. Absent: it is hashed here. */
+  /**
+   * Of this very order, where it was hashed before: hashing it is most of what a message costs. Absent: it is
+   * hashed here.
+   */
   readonly orderId?: Hex32;
   readonly orderSignature: Hex;
   readonly inputs: readonly InputEntry[];
@@ -75,8 +78,10 @@ const refundWriter = structWriter(4);
 const resultWriter = structWriter(4);
 
 /**
- * Id of the message: its EIP-712 struct hash, without a domain. The order inside is hashed as itself: its hash is the order id.
- * @throws ServiceError INVALID_REQUEST for a transaction id not of its chain's family or an index that the order lacks, RangeError for a value that does not fit its type.
+ * Id of the message: its EIP-712 struct hash, without a domain. The order inside is hashed as itself: its
+ * hash is the order id.
+ * @throws ServiceError INVALID_REQUEST for a transaction id not of its chain's family or an index that the
+ * order lacks, RangeError for a value that does not fit its type.
  */
 export function solverFillId(familyOf: FamilyOf, { data, result }: SolverFillMessage): Hex32 {
   const { chainId } = data.order.output;

@@ -8,7 +8,8 @@ export function declaration(name: string, fields: TypeFields): string {
 }
 
 /**
- * EIP-712's type hash of `primary`: its declaration, then those of all types that it refers to, sorted by name.
+ * EIP-712's type hash of `primary`: its declaration, then those of all types that it refers to, sorted by
+ * name.
  * @throws RangeError when `types` lacks one of them.
  */
 export function typeHash(types: Readonly<Record<string, TypeFields>>, primary: string): Uint8Array {

@@ -49,7 +49,12 @@ export function submitWithdrawRequestDigest(
   });
 }
 
-/** Under which an allocator files the payload of a request: keccak256 of the request's ABI encoding as one tuple. @throws as `submitWithdrawRequestDigest`. */
+/**
+ * Under which an allocator files the payload of a request: keccak256 of the request's ABI encoding as one
+ * tuple.
+ *
+ * @throws as `submitWithdrawRequestDigest`.
+ */
 export function withdrawPayloadId(request: SubmitWithdrawRequest): Hex32 {
   return keccak256(encodeAbiParameters([{ type: "tuple", components }], [lowered(request)]));
 }

@@ -3,8 +3,9 @@ import { PeerFailure } from "./peer.ts";
 import type { AskOptions, Peer } from "./peer.ts";
 
 /**
- * What a peer is sent: the caller's request for the peer's own signature alone. Asked for its peers' too, two oracles that list each other would ask for
- * ever; nothing that loosens or judges the answer (`force`, `requireThreshold`) is asked of others.
+ * What a peer is sent: the caller's request for the peer's own signature alone. Asked for its peers' too, two
+ * oracles that list each other would ask for ever; nothing that loosens or judges the answer (`force`,
+ * `requireThreshold`) is asked of others.
  */
 export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;
@@ -12,7 +13,8 @@ export function peerRequest(body: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * One peer's answer by the route's schema. One that is marked as a shadow's is none: its operator says that nobody should count on it yet.
+ * One peer's answer by the route's schema. One that is marked as a shadow's is none: its operator says that
+ * nobody should count on it yet.
  * @throws PeerFailure, and what the schema throws over an answer that it cannot even look at.
  */
 export async function askPeer<Answer>(

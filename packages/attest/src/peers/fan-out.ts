@@ -6,8 +6,8 @@ export type Settled<Value> =
   | { readonly source: AnswerSource; readonly ok: false; readonly error: unknown; readonly tookMs: number };
 
 /**
- * Starts everything at once and gives what settles, in that order. Leaving the loop aborts what is still under way; nobody waits for it then, and how it
- * ends is nobody's concern.
+ * Starts everything at once and gives what settles, in that order. Leaving the loop aborts what is still
+ * under way; nobody waits for it then, and how it ends is nobody's concern.
  * @throws `signal`'s reason as soon as it is aborted, even when what was started does not listen.
  */
 export async function* fanOut<Value>(

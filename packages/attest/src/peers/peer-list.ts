@@ -30,8 +30,9 @@ export interface PeerList {
 export const PASS_THROUGH = "pass-through";
 
 /**
- * Reads `PEERS`: `<base url>|<credential>` joined with `;`, one `;` at the end being allowed. The first `|` separates, so that a credential may contain
- * one (a URL writes it `%7C`). Two entries with one base URL are refused: one of them would be forgotten, or one oracle asked twice.
+ * Reads `PEERS`: `<base url>|<credential>` joined with `;`, one `;` at the end being allowed. The first `|`
+ * separates, so that a credential may contain one (a URL writes it `%7C`). Two entries with one base URL are
+ * refused: one of them would be forgotten, or one oracle asked twice.
  */
 export function readPeerList(text: string): PeerList {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -84,8 +85,8 @@ export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "
 }
 
 /**
- * Names are not looked up: what one points to can change after the start. Names without a dot (containers of one network) and those
- * below `internal` and `local` (Kubernetes services) have no public meaning.
+ * Names are not looked up: what one points to can change after the start. Names without a dot (containers of
+ * one network) and those below `internal` and `local` (Kubernetes services) have no public meaning.
  */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,4 +1,7 @@
-/** What the operator should see of one aggregation. Holds no credential and no text of a peer beyond a claimed address. */
+/**
+ * What the operator should see of one aggregation. Holds no credential and no text of a peer beyond a claimed
+ * address.
+ */
 export interface PeerWarning {
   readonly kind:
     | "peerSkipped"

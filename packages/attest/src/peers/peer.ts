@@ -8,7 +8,8 @@ export interface Peer {
   /** Host and path without credentials: for logs. */
   readonly name: string;
   /**
-   * Posts JSON text and gives the JSON of a 200 answer. Equal calls at the same time with the same key are one call.
+   * Posts JSON text and gives the JSON of a 200 answer. Equal calls at the same time with the same key are
+   * one call.
    * @throws PeerFailure, whatever went wrong.
    */
   ask(path: string, requestJson: string, options: AskOptions): Promise<unknown>;
@@ -41,8 +42,9 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 128;
 
 /**
- * A peer over HTTP, with connections that are kept open between requests. Opens nothing before it is asked. Follows no redirect (it would carry the key
- * elsewhere), knows no proxy, and takes no compressed answer (its size could not be bounded).
+ * A peer over HTTP, with connections that are kept open between requests. Opens nothing before it is asked.
+ * Follows no redirect (it would carry the key elsewhere), knows no proxy, and takes no compressed answer (its
+ * size could not be bounded).
  */
 export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
   const url = new URL(baseUrl);

@@ -21,7 +21,10 @@ export interface PeerAttestation<Answer> {
   readonly local: (signal: AbortSignal) => Promise<Answer>;
   /** In the order of the configuration. */
   readonly peers: readonly Peer[];
-  /** The caller's request, checked by the route's schema. Peers are asked when its `requestPeerSignatures` is true. */
+  /**
+   * The caller's request, checked by the route's schema. Peers are asked when its `requestPeerSignatures` is
+   * true.
+   */
   readonly body: Readonly<Record<string, unknown>>;
   /** The caller's `x-api-key`. */
   readonly incomingKey: string | undefined;
@@ -43,18 +46,24 @@ export interface PeerAttested<Answer> {
 
 /** What stands behind an answer. */
 export interface Quorum {
-  /** How many signers signed all of it. Callers must look: an answer with fewer than `threshold` is a success too. */
+  /**
+   * How many signers signed all of it. Callers must look: an answer with fewer than `threshold` is a success
+   * too.
+   */
   readonly signers: number;
   /** 1 when there is no list of signers. */
   readonly threshold: number;
   /**
-   * What this oracle itself found: the same (`ok`), something else (`mismatch`), nothing (`failed`), or nothing yet (`pending`). Unless `ok`, this oracle
-   * has not attested the answer.
+   * What this oracle itself found: the same (`ok`), something else (`mismatch`), nothing (`failed`), or
+   * nothing yet (`pending`). Unless `ok`, this oracle has not attested the answer.
    */
   readonly local: "ok" | "failed" | "mismatch" | "pending";
 }
 
-/** Nothing failed here, and still there is no answer: not even this oracle's own carries a signature that counts. */
+/**
+ * Nothing failed here, and still there is no answer: not even this oracle's own carries a signature that
+ * counts.
+ */
 export class NoCountedSignature extends Error {
   override readonly name = "NoCountedSignature";
   readonly code = "internal";
@@ -67,12 +76,13 @@ export class NoCountedSignature extends Error {
 /**
  * Attests here and at the peers at once, and combines what they signed.
  *
- * With a list of signers the first group that has enough of them is the answer, whether or not this oracle is among them, and what is still under way is
- * aborted. When nothing more can come, the strongest group is the answer, with a warning when it is too small. Without a list everybody is waited for, and
- * only peers that say what this oracle says are used.
+ * With a list of signers the first group that has enough of them is the answer, whether or not this oracle is
+ * among them, and what is still under way is aborted. When nothing more can come, the strongest group is the
+ * answer, with a warning when it is too small. Without a list everybody is waited for, and only peers that
+ * say what this oracle says are used.
  *
- * @throws the error of `local` when no group may be answered (without a list: as soon as `local` fails), {@link NoCountedSignature}, and `signal`'s reason
- * when it is aborted.
+ * @throws the error of `local` when no group may be answered (without a list: as soon as `local` fails),
+ * {@link NoCountedSignature}, and `signal`'s reason when it is aborted.
  */
 export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Promise<PeerAttested<Answer>> {
   const { policy, route, recover } = call;
@@ -155,7 +165,10 @@ function localWord<Answer>(
   return best.sources.includes("local") ? "ok" : "mismatch";
 }
 
-/** Whoever says something else than the answer is worth a look: a node lags, a configuration differs, or somebody lies. */
+/**
+ * Whoever says something else than the answer is worth a look: a node lags, a configuration differs, or
+ * somebody lies.
+ */
 function warnOfOthers<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],
@@ -169,7 +182,10 @@ function warnOfOthers<Answer>(
   }
 }
 
-/** One warning for all of an answer's refused signatures: how many there are is for the peer to say, and a log has an end. */
+/**
+ * One warning for all of an answer's refused signatures: how many there are is for the peer to say, and a log
+ * has an end.
+ */
 function warnOfRefused<Answer>(call: PeerAttestation<Answer>, { source, refused }: Examined<Answer>): void {
   const [first] = refused;
   if (first === undefined) return;

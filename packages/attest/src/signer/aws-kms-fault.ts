@@ -1,6 +1,8 @@
 import type { SignerFault } from "./signer-unavailable.ts";
 
-/** Names of what AWS KMS and its SDK throw, by what they mean for a signer. Every other one is `unreachable`. */
+/**
+ * Names of what AWS KMS and its SDK throw, by what they mean for a signer. Every other one is `unreachable`.
+ */
 const faults: Readonly<Record<string, SignerFault>> = {
   AbortError: "timeout",
   TimeoutError: "timeout",

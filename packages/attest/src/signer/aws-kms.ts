@@ -20,7 +20,10 @@ export interface AwsKmsOptions {
   readonly region: string;
   /** Another address of the service; without it AWS_ENDPOINT_URL_KMS, else the region's own. */
   readonly endpoint?: string | undefined;
-  /** Without them they are found as AWS's own tools find them: the process's environment, files, the role of the machine. */
+  /**
+   * Without them they are found as AWS's own tools find them: the process's environment, files, the role of
+   * the machine.
+   */
   readonly credentials?: AwsCredentials | undefined;
   /** For one call with all its attempts and the wait for credentials. Default 5000. */
   readonly deadlineMs?: number;

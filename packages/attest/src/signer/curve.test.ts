@@ -20,7 +20,9 @@ const scalar = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
 );
 
-/** Where the bindings come built: there, a fallback is a fault. Elsewhere the portable curve stands for both. */
+/**
+ * Where the bindings come built: there, a fallback is a fault. Elsewhere the portable curve stands for both.
+ */
 const built = ["linux-x64", "darwin-arm64", "win32-x64"].includes(`${process.platform}-${process.arch}`);
 
 function native(): Curve {

@@ -8,8 +8,9 @@ const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 
 /**
- * Reads an ECDSA signature in DER: SEQUENCE { r INTEGER, s INTEGER } (RFC 3279, 2.2.3). Undefined when it is not exactly that: other lengths or tags,
- * bytes left over, an integer that is negative, longer than need be or above 256 bits. Whether r and s are in the curve's range is not looked at.
+ * Reads an ECDSA signature in DER: SEQUENCE { r INTEGER, s INTEGER } (RFC 3279, 2.2.3). Undefined when it is
+ * not exactly that: other lengths or tags, bytes left over, an integer that is negative, longer than need be
+ * or above 256 bits. Whether r and s are in the curve's range is not looked at.
  */
 export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined {
   // Two integers of at most 33 bytes never need a length in more than one byte.
@@ -23,7 +24,10 @@ export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined
   return r === undefined || s === undefined ? undefined : { r, s };
 }
 
-/** Where the integer that begins at `start` ends; undefined when none does. Not whether the bytes reach that far. */
+/**
+ * Where the integer that begins at `start` ends; undefined when none does. Not whether the bytes reach that
+ * far.
+ */
 function integerEnd(der: Uint8Array, start: number): number | undefined {
   const length = der[start + 1];
   if (der[start] !== INTEGER || length === undefined || length === 0 || length > 33) return undefined;

@@ -11,7 +11,10 @@ import { pointOfSpki } from "./spki.ts";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** Vector kms-01: answers of a key service for a key that every development node prints, high and low s, a short r. */
+/**
+ * Vector kms-01: answers of a key service for a key that every development node prints, high and low s, a
+ * short r.
+ */
 const vector = {
   spki: "0x3056301006072a8648ce3d020106052b8104000a03420004ba5734d8f7091719471e7f7ed6b9df170dc70cc661ca05e688601ad984f068b0d67351e5f06073092499336ab0839ef8a521afd334e53807205fa2f08eec74f4",
   address: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",

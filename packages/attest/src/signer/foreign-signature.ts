@@ -10,10 +10,12 @@ import { toSignature, type Signature } from "./signer.ts";
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * What a key outside this process signed, as this process would have written it: s in the lower half, with the parity that names `address`.
+ * What a key outside this process signed, as this process would have written it: s in the lower half, with
+ * the parity that names `address`.
  *
  * @param der ECDSA signature in DER, s in either half
- * @returns undefined when it is no signature over `digest` by `address`: nothing that was not recovered may leave as ours
+ * @returns undefined when it is no signature over `digest` by `address`: nothing that was not recovered may
+ * leave as ours
  */
 export function foreignSignature(
   der: Uint8Array,

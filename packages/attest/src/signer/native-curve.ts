@@ -14,7 +14,10 @@ interface Bindings {
   ecdsaRecover(rs: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array;
 }
 
-/** Never the package's own entry: without a prebuild that takes an older JavaScript curve instead, and tells nobody. */
+/**
+ * Never the package's own entry: without a prebuild that takes an older JavaScript curve instead, and tells
+ * nobody.
+ */
 const prebuilt = (): unknown => require("secp256k1/bindings");
 
 /** libsecp256k1 through its prebuilt bindings; undefined where none was built for this machine. */

@@ -2,7 +2,10 @@ import { secp256k1 } from "@noble/curves/secp256k1";
 import type { Curve } from "./curve.ts";
 import { yParityOf } from "./y-parity.ts";
 
-/** The curve in JavaScript, as viem uses it: the reference for the native one, and what runs where that has no prebuild. */
+/**
+ * The curve in JavaScript, as viem uses it: the reference for the native one, and what runs where that has no
+ * prebuild.
+ */
 export const portableCurve: Curve = {
   backend: "portable",
   isPrivateKey,

@@ -10,13 +10,17 @@ export interface Signature {
   readonly yParity: 0 | 1;
 }
 
-/** Signs 32-byte digests with one key. A raw key lives in this process; a KMS key does not, so signing may wait on a network. */
+/**
+ * Signs 32-byte digests with one key. A raw key lives in this process; a KMS key does not, so signing may
+ * wait on a network.
+ */
 export interface Signer {
   readonly address: Address;
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS gives another signature each time.
    *
-   * @throws RangeError when `digest` is not 32 bytes of hex. @throws SignerUnavailable when a remote key cannot be reached (retryable).
+   * @throws RangeError when `digest` is not 32 bytes of hex. @throws SignerUnavailable when a remote key
+   * cannot be reached (retryable).
    */
   signDigest(digest: Hex32): Promise<Signature>;
 }

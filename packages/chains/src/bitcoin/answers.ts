@@ -42,7 +42,11 @@ export function readStanding(answer: unknown, blockHash: string): BlockStanding 
   return { height, confirmations };
 }
 
-/** Unix seconds that a header says; its bytes prove themselves, since their hash is the block's. @throws RpcFault */
+/**
+ * Unix seconds that a header says; its bytes prove themselves, since their hash is the block's.
+ *
+ * @throws RpcFault
+ */
 export function readBlockTime(answer: unknown, blockHash: string): bigint {
   const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
   if (bytes?.length !== 80 || idOf(sha256x2(bytes)) !== blockHash)
@@ -98,7 +102,12 @@ export function readCoins(answer: unknown): readonly ReportedCoin[] {
   });
 }
 
-/** Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no opinion. @throws RpcFault */
+/**
+ * Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no
+ * opinion.
+ *
+ * @throws RpcFault
+ */
 export function readFeeRate(answer: unknown, withinBlocks: number): bigint | undefined {
   const estimates = fieldsOf("fee-estimates", answer);
   const known = Object.keys(estimates)

@@ -19,7 +19,10 @@ export interface BlockToRead extends BlockCursor {
 
 /** Blocks that one reading covers at most. */
 const MOST_BLOCKS = 20;
-/** So far back it begins for whoever has read nothing yet, and goes back when even final blocks were taken back. */
+/**
+ * So far back it begins for whoever has read nothing yet, and goes back when even final blocks were taken
+ * back.
+ */
 const LOOK_BACK = 100;
 
 export function cursorText({ height, hash }: BlockCursor): string {
@@ -35,9 +38,11 @@ export function readCursor(text: string): BlockCursor {
 }
 
 /**
- * The final blocks behind a cursor, oldest first, each the child of the one before, with what pays one of these scripts.
+ * The final blocks behind a cursor, oldest first, each the child of the one before, with what pays one of
+ * these scripts.
  *
- * A cursor whose block is no longer in the chain means that blocks were taken back that counted as final: what stands there now is read once more.
+ * A cursor whose block is no longer in the chain means that blocks were taken back that counted as final:
+ * what stands there now is read once more.
  * @throws RpcFault
  */
 export async function finalBlocksAfter(

@@ -15,7 +15,10 @@ const NO_ID = /^0x0{32}/;
 /** Fatal: bytes that are no UTF-8 are no text. Keeps a byte-order mark, so that one text has one spelling. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** What a transaction carries in outputs that nobody can spend: `OP_RETURN` and one push of UTF-8, however its length is written. */
+/**
+ * What a transaction carries in outputs that nobody can spend: `OP_RETURN` and one push of UTF-8, however its
+ * length is written.
+ */
 export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly CarriedText[] {
   return outputs.flatMap(({ script }, vout) => {
     // Only those that begin so: the rest need not be taken apart.
@@ -27,7 +30,10 @@ export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly Carrie
   });
 }
 
-/** The id that a text begins with: `0x` and 64 lower-case hex digits, and then its end or a `|`. Zero is no id, nor is what begins with sixteen zero bytes. */
+/**
+ * The id that a text begins with: `0x` and 64 lower-case hex digits, and then its end or a `|`. Zero is no
+ * id, nor is what begins with sixteen zero bytes.
+ */
 export function idIn({ text }: CarriedText): Hex32 | undefined {
   const [, id] = /^(0x[0-9a-f]{64})(?:\||$)/.exec(text) ?? [];
   return id === undefined || NO_ID.test(id) ? undefined : (id as Hex32);

@@ -32,8 +32,9 @@ export interface SelectionWish<C extends Coin> {
 }
 
 /**
- * Which coins pay: those that must, then the smallest that suffices alone, else the largest ones. The same coins give the same choice, in whatever order they are listed.
- * Undefined: all together are too little. Pure.
+ * Which coins pay: those that must, then the smallest that suffices alone, else the largest ones. The same
+ * coins give the same choice, in whatever order they are listed. Undefined: all together are too little.
+ * Pure.
  */
 export function selectCoins<C extends Coin>(wish: SelectionWish<C>): Selection<C> | undefined {
   const rising = wish.available.toSorted(byAmount);

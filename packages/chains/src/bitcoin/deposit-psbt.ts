@@ -21,7 +21,10 @@ export interface DepositWish {
   readonly sources: ReadonlyMap<string, Uint8Array>;
   /** Satoshis per 1 000 virtual bytes. */
   readonly rate: bigint;
-  /** The key behind the user's address, where he gave it: without it coins of nested scripts cannot be signed for. */
+  /**
+   * The key behind the user's address, where he gave it: without it coins of nested scripts cannot be signed
+   * for.
+   */
   readonly publicKey: Uint8Array | undefined;
 }
 

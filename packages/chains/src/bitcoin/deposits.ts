@@ -36,10 +36,14 @@ export function pays(
 /**
  * One deposit for the whole transaction: the sum of its outputs to the one depository that receives.
  *
- * - What spends from a depository is a withdrawal with its change, and what a coinbase pays comes from nobody: neither is a deposit.
- * - The id is that of the only output that carries one. Two outputs with ids, alike or not, name nothing: the deposit is then without an id, and its depositor's.
- * - The depositor is who owned the first input, or whom the transaction names (`|depositor=…|`), if that is an address and the only one named. All who signed for inputs have
- *   signed that text, and it only gives away what is theirs. Whoever signs for less than the whole transaction leaves its outputs, the id among them, to others.
+ * - What spends from a depository is a withdrawal with its change, and what a coinbase pays comes from
+ *   nobody: neither is a deposit.
+ * - The id is that of the only output that carries one. Two outputs with ids, alike or not, name nothing:
+ *   the deposit is then without an id, and its depositor's.
+ * - The depositor is who owned the first input, or whom the transaction names (`|depositor=…|`), if that is
+ *   an address and the only one named. All who signed for inputs have signed that text, and it only gives
+ *   away what is theirs. Whoever signs for less than the whole transaction leaves its outputs, the id among
+ *   them, to others.
  */
 export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))
@@ -70,7 +74,10 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
   };
 }
 
-/** The one address that is named as depositor; undefined when none is, or more than one, or something that is no address of the network. */
+/**
+ * The one address that is named as depositor; undefined when none is, or more than one, or something that is
+ * no address of the network.
+ */
 function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork): string | undefined {
   const [named, ...others] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));
   if (named === undefined || others.length > 0) return undefined;

@@ -42,7 +42,10 @@ const blockHash = idOf(sha256x2(header));
 const otherHash = "5a".repeat(32);
 const HEIGHT = 700_000;
 
-/** The answers of a node to which these transactions are known, in a block with so many confirmations; `changed` are other answers. */
+/**
+ * The answers of a node to which these transactions are known, in a block with so many confirmations;
+ * `changed` are other answers.
+ */
 function aNode(
   transactions: readonly { readonly txid: string; readonly hex: string }[],
   confirmations: number | "waiting",

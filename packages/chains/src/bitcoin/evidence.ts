@@ -34,7 +34,8 @@ export interface BitcoinEvidenceOptions {
 /**
  * What an oracle asks of Bitcoin; opens nothing until the first question.
  *
- * Each node is judged by itself; with several, `rpcQuorum` of them must come to the same. All share the one explorer, which only says where to look.
+ * Each node is judged by itself; with several, `rpcQuorum` of them must come to the same. All share the one
+ * explorer, which only says where to look.
  *
  * @throws RangeError when the chain is not Bitcoin, or has fewer endpoints than must agree.
  */
@@ -178,8 +179,9 @@ async function spentBy(
 const HINTS_AT_ONCE = 8;
 
 /**
- * What became of a payload: decided by final transactions of the node that spend its inputs. Where such a transaction may be is known from the payload, from the caller and
- * from the explorer; none of these is believed.
+ * What became of a payload: decided by final transactions of the node that spend its inputs. Where such a
+ * transaction may be is known from the payload, from the caller and from the explorer; none of these is
+ * believed.
  */
 async function statusOf(
   reads: BitcoinReads,

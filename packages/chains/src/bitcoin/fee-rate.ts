@@ -1,6 +1,9 @@
 import type { Explorer } from "./explorer.ts";
 
-/** Satoshis per 1 000 virtual bytes below which nothing is relayed, and above which an estimate is taken for a mistake or a siege. */
+/**
+ * Satoshis per 1 000 virtual bytes below which nothing is relayed, and above which an estimate is taken for a
+ * mistake or a siege.
+ */
 const LEAST = 1_000n;
 export const MOST = 500_000n;
 /** In force where the explorer has no opinion: twice what is relayed. */

@@ -16,7 +16,10 @@ export const FIRST_BLOCKS: Readonly<Record<BitcoinNetwork, string>> = {
   regtest: "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206",
 };
 
-/** @param confirmations blocks of the chain that say so, the transaction's own among them; less than 1: its block is not in the chain */
+/**
+ * @param confirmations blocks of the chain that say so, the transaction's own among them; less than 1: its
+ * block is not in the chain
+ */
 export function finalityOf(
   confirmations: number,
   facts: Pick<BitcoinAttestationFacts, "confirmations" | "blockTimeSeconds">,

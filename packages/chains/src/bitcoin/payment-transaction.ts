@@ -5,10 +5,16 @@ import type { OrderId } from "@causeway/domain";
 import type { Coin } from "./coin-selection.ts";
 import { bytesIn, hexOf, type BitcoinOutput } from "./raw-transaction.ts";
 
-/** Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by its lock time. */
+/**
+ * Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by
+ * its lock time.
+ */
 const REPLACEABLE = 0xfffffffd;
 
-/** The script of a text that an output carries. 66 characters of an id are within the 80 that every node relays. */
+/**
+ * The script of a text that an output carries. 66 characters of an id are within the 80 that every node
+ * relays.
+ */
 export function textScript(text: string): string {
   return hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)]));
 }
@@ -28,7 +34,9 @@ export function scriptOfKey(privateKey: Uint8Array): string {
   return hexOf(p2wpkh(pubECDSA(privateKey)).script);
 }
 
-/** Signs a transaction that spends coins of the key's witness program. The same arguments give the same bytes. */
+/**
+ * Signs a transaction that spends coins of the key's witness program. The same arguments give the same bytes.
+ */
 export function signedTransaction(
   privateKey: Uint8Array,
   inputs: readonly Coin[],

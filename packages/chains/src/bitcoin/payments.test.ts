@@ -150,7 +150,8 @@ test("no depository pays for a solver, and none is paid", () => {
 });
 
 test("a deposit with the order's id is no payment, wherever its change goes", () => {
-  // The user keeps coins under two addresses; the change of his own deposit goes to the one that a refund is to go to.
+  // The user keeps coins under two addresses; the change of his own deposit goes to the one that a refund is
+  // to go to.
   const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
   expect(judge([pay(other, 100_000n)], deposit)).toEqual({
     refusal: "transaction pays a depository, so it is a deposit",

@@ -1,8 +1,10 @@
 /**
- * How many maps a partially signed transaction consists of, when they fill its bytes exactly; undefined otherwise (BIP 174: after five magic bytes, maps of
- * length-prefixed keys and values, each ended by a zero byte).
+ * How many maps a partially signed transaction consists of, when they fill its bytes exactly; undefined
+ * otherwise (BIP 174: after five magic bytes, maps of length-prefixed keys and values, each ended by a zero
+ * byte).
  *
- * Libraries forgive bytes behind the last map. Here they would make a second payload, with an id of its own, of the same transaction.
+ * Libraries forgive bytes behind the last map. Here they would make a second payload, with an id of its own,
+ * of the same transaction.
  */
 export function countPsbtMaps(bytes: Uint8Array): number | undefined {
   let at = MAGIC_BYTES;

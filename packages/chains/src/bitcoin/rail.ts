@@ -37,9 +37,11 @@ const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 const DEAREST_REPLACEMENT = 2n;
 
 /**
- * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves, payments from the witness program of the solver's key.
+ * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves,
+ * payments from the witness program of the solver's key.
  *
- * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask say so. Payments are handed to all.
+ * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask
+ * say so. Payments are handed to all.
  * @throws RangeError when the chain is not Bitcoin or no explorer is configured
  */
 export function createBitcoinRail(options: RailOptions): OpenRail {
@@ -263,7 +265,9 @@ function refusalOf(
   return amount < least ? `amount to this address must be at least ${least} satoshis` : undefined;
 }
 
-/** The id of a final transaction that spends what another one was to spend: that one can never be in a block. */
+/**
+ * The id of a final transaction that spends what another one was to spend: that one can never be in a block.
+ */
 async function finalRival(
   reads: BitcoinReads,
   explorer: Explorer,
@@ -296,7 +300,9 @@ async function nothingNew(
 
 /** What a node answers that has the transaction already. */
 const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
-/** Refusals that pass: the mempool is full, or holds an earlier attempt that this one does not outbid there. */
+/**
+ * Refusals that pass: the mempool is full, or holds an earlier attempt that this one does not outbid there.
+ */
 const PASSING =
   /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
 

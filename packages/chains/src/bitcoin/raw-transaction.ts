@@ -2,10 +2,16 @@ import { RawTx } from "@scure/btc-signer";
 import { BTCArray, RawOldTx } from "@scure/btc-signer/script.js";
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 
-/** A transaction read from its own bytes: what it says needs no node's word. Ids are hex as people write them, scripts lower-case hex. */
+/**
+ * A transaction read from its own bytes: what it says needs no node's word. Ids are hex as people write them,
+ * scripts lower-case hex.
+ */
 export interface BitcoinTransaction {
   readonly txid: string;
-  /** What is signed: everything but signatures and witnesses, in hex. Two transactions that are alike in this do the same. */
+  /**
+   * What is signed: everything but signatures and witnesses, in hex. Two transactions that are alike in this
+   * do the same.
+   */
   readonly body: string;
   /** Virtual bytes, which fees are counted by. */
   readonly vsize: bigint;

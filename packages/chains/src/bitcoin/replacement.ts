@@ -13,8 +13,8 @@ export interface FormerAttempt {
 const INCREMENT = 1_000n;
 
 /**
- * Outputs that a replacement must spend so that it conflicts with every former attempt: all that the first one spends, and one more of each that has none of these.
- * Pure.
+ * Outputs that a replacement must spend so that it conflicts with every former attempt: all that the first
+ * one spends, and one more of each that has none of these. Pure.
  */
 export function sharedInputs(
   before: readonly FormerAttempt[],
@@ -27,7 +27,10 @@ export function sharedInputs(
   return [...shared.values()];
 }
 
-/** Satoshis that a replacement of so many virtual bytes must pay: more in all, and more per byte, than each former attempt (BIP 125), and no less than `rate`. */
+/**
+ * Satoshis that a replacement of so many virtual bytes must pay: more in all, and more per byte, than each
+ * former attempt (BIP 125), and no less than `rate`.
+ */
 export function replacementFee(before: readonly FormerAttempt[], vsize: bigint, rate: bigint): bigint {
   const wanted = before.flatMap((former) => [
     former.fee + feeFor(vsize, INCREMENT),

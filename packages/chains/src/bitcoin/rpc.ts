@@ -51,13 +51,27 @@ const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
 export interface BitcoinReads {
   /** A transaction, once enough blocks say so. @throws RpcFault */
   transaction(txid: string): Promise<Evidence<FinalTransaction>>;
-  /** A transaction wherever it is, with its block unless it waits or that was taken back; undefined when the node knows none. @throws RpcFault */
+  /**
+   * A transaction wherever it is, with its block unless it waits or that was taken back; undefined when the
+   * node knows none.
+   *
+   * @throws RpcFault
+   */
   anywhere(txid: string): Promise<FoundTransaction | undefined>;
-  /** What inputs spend, in their order, by the bytes of the transactions before; undefined when the node lacks one. @throws RpcFault */
+  /**
+   * What inputs spend, in their order, by the bytes of the transactions before; undefined when the node lacks
+   * one.
+   *
+   * @throws RpcFault
+   */
   spentBy(inputs: readonly BitcoinInput[]): Promise<readonly BitcoinOutput[] | undefined>;
   /** A transaction's own bytes; undefined when the node knows none. @throws RpcFault */
   bytes(txid: string): Promise<Uint8Array | undefined>;
-  /** Whether an output of the chain is unspent there, and by what waits too unless that is left out. @throws RpcFault */
+  /**
+   * Whether an output of the chain is unspent there, and by what waits too unless that is left out.
+   *
+   * @throws RpcFault
+   */
   isUnspent(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
@@ -72,12 +86,15 @@ export interface BitcoinReads {
 /**
  * Reads what is final at one node, which must have an index of all transactions.
  *
- * Transactions and headers are read from their bytes, whose hashes are their names: about these a node cannot lie. That a block is in the chain, and how deep, is the node's
- * word; it is asked for the block's hash at its height once more after everything else, so that what two nodes behind one address say must fit together.
+ * Transactions and headers are read from their bytes, whose hashes are their names: about these a node cannot
+ * lie. That a block is in the chain, and how deep, is the node's word; it is asked for the block's hash at
+ * its height once more after everything else, so that what two nodes behind one address say must fit
+ * together.
  */
 export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttestationFacts): BitcoinReads {
   let isRightChain = false;
-  // By the hash of their transaction they can never change. A question that ended before all were read goes on where it stopped when it is asked again.
+  // By the hash of their transaction they can never change. A question that ended before all were read goes
+  // on where it stopped when it is asked again.
   const outputs = rememberedFacts<BitcoinOutput>({
     ...REMEMBERED_OUTPUTS,
     sizeOf: ({ script }) => script.length + 256,
@@ -171,7 +188,8 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       }
       const unknown = inputs.filter((input) => !spent.has(input));
       const sources = [...Map.groupBy(unknown, ({ txid }) => txid)];
-      // Who made the inputs chose how many and how large the transactions before are: of each only what is spent is kept.
+      // Who made the inputs chose how many and how large the transactions before are: of each only what is
+      // spent is kept.
       for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE)
         await Promise.all(
           sources.slice(at, at + SOURCES_AT_ONCE).map(async ([txid, own]) => {
@@ -219,7 +237,10 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
   };
 }
 
-/** Bitcoin Core's code for "no such transaction"; the same code without an index, or before that is complete, says nothing. */
+/**
+ * Bitcoin Core's code for "no such transaction"; the same code without an index, or before that is complete,
+ * says nothing.
+ */
 function isUnknown(error: unknown): boolean {
   return (
     error instanceof NodeRefusal && error.nodeCode === -5 && !/txindex|being indexed/i.test(error.nodeText)

@@ -20,12 +20,16 @@ export function scriptOfAddress(address: Hex): string {
   );
 }
 
-/** The canonical bytes of the address that a script stands for; undefined when it has none (a bare key, several keys, text, anything odd). */
+/**
+ * The canonical bytes of the address that a script stands for; undefined when it has none (a bare key,
+ * several keys, text, anything odd).
+ */
 export function addressBytesOfScript(script: string): Hex | undefined {
   const parts = decodedScript(script);
   if (parts === undefined) return undefined;
   const address = addressOfParts(parts);
-  // Only the shortest spelling of a script is an address's: `OP_PUSHDATA1 20 …` is something else, and nobody could pay it again.
+  // Only the shortest spelling of a script is an address's: `OP_PUSHDATA1 20 …` is something else, and nobody
+  // could pay it again.
   return address !== undefined && scriptOfAddress(address) === script ? address : undefined;
 }
 
@@ -35,12 +39,19 @@ export function addressOfScript(script: string): string | undefined {
   return bytes === undefined ? undefined : decodeAddress("bitcoin-vm", bytes);
 }
 
-/** The output script of an address as the oracle's words spell it. @throws ServiceError INVALID_REQUEST when it is none */
+/**
+ * The output script of an address as the oracle's words spell it.
+ *
+ * @throws ServiceError INVALID_REQUEST when it is none
+ */
 export function scriptOf(address: string): string {
   return scriptOfAddress(encodeAddress("bitcoin-vm", address));
 }
 
-/** Whether spending from a script leaves the id of the spending transaction alone: signatures stand outside of what is hashed. */
+/**
+ * Whether spending from a script leaves the id of the spending transaction alone: signatures stand outside of
+ * what is hashed.
+ */
 export function isWitnessProgram(script: string): boolean {
   return /^(?:00|5[1-9a-f]|60)(?:0[2-9a-f]|1[0-9a-f]|2[0-8])/.test(script) && witnessLengthFits(script);
 }

@@ -9,7 +9,8 @@ const ANYONE_CAN_PAY = 0x80;
 const ANNEX = 0x50;
 
 /**
- * False when a signature leaves outputs out (SINGLE, NONE): then others may have added outputs, an order's id among them, to what its owner signed.
+ * False when a signature leaves outputs out (SINGLE, NONE): then others may have added outputs, an order's id
+ * among them, to what its owner signed.
  * @param spentScript what the input spends
  */
 export function signsAllOutputs({ scriptSig, witness }: BitcoinUnlocking, spentScript: string): boolean {
@@ -22,7 +23,10 @@ function isTaproot(script: string): boolean {
   return script.length === 68 && script.startsWith("5120");
 }
 
-/** Signatures are all elements of 64 bytes, which stand for ALL, and of 65: but for the script and its control block, when a script was used. */
+/**
+ * Signatures are all elements of 64 bytes, which stand for ALL, and of 65: but for the script and its control
+ * block, when a script was used.
+ */
 function taprootTypes(witness: readonly Uint8Array[]): readonly number[] {
   const stack = witness.length > 1 && witness.at(-1)?.[0] === ANNEX ? witness.slice(0, -1) : witness;
   const elements = stack.length > 1 ? stack.slice(0, -2) : stack;

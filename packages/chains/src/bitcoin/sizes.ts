@@ -1,6 +1,8 @@
 import { isWitnessProgram } from "./scripts.ts";
 
-/** How large transactions become, and what that costs. Pure; weights and virtual bytes as BIP 141 counts them. */
+/**
+ * How large transactions become, and what that costs. Pure; weights and virtual bytes as BIP 141 counts them.
+ */
 
 /** How an input is spent with one key. */
 export type InputKind = "keyHash" | "nestedKey" | "witnessKey" | "taprootKey";

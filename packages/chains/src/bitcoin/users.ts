@@ -17,7 +17,10 @@ import { scriptOfAddress } from "./scripts.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
-/** So many of an address's coins, the largest, are thought of: anybody may ask about an address with a hundred thousand. */
+/**
+ * So many of an address's coins, the largest, are thought of: anybody may ask about an address with a hundred
+ * thousand.
+ */
 const MOST_COINS = 50;
 
 export interface BitcoinUsersOptions {
@@ -30,7 +33,10 @@ export interface BitcoinUsersOptions {
   now(): number;
 }
 
-/** The user's side of Bitcoin: what he holds, and what his wallet is given to sign. By the explorer's word alone: a wrong one makes a transaction that nobody accepts. */
+/**
+ * The user's side of Bitcoin: what he holds, and what his wallet is given to sign. By the explorer's word
+ * alone: a wrong one makes a transaction that nobody accepts.
+ */
 export interface BitcoinUsers {
   /** Satoshis in unspent outputs, those that wait included. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;

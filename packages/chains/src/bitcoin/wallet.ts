@@ -15,13 +15,18 @@ export interface Wallet {
   unspentInChain(coin: Pick<Coin, "txid" | "vout">): Promise<Coin>;
 }
 
-/** So many coins, the largest, are looked at: anybody may send the solver any number of specks, and each would cost two questions to the node. */
+/**
+ * So many coins, the largest, are looked at: anybody may send the solver any number of specks, and each would
+ * cost two questions to the node.
+ */
 const MOST_COINS = 200;
 
 /**
- * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are unspent is asked of the node.
+ * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are
+ * unspent is asked of the node.
  *
- * Explorers refuse to list an address with more than some hundred outputs, and anybody may send it that many. Then the coins that were listed before go on paying.
+ * Explorers refuse to list an address with more than some hundred outputs, and anybody may send it that many.
+ * Then the coins that were listed before go on paying.
  *
  * What waits is left out even if it is our own change: whoever spends it is lost with it when it is replaced.
  * @param onUnlisted told why the explorer listed nothing

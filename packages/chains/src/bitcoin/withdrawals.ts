@@ -17,12 +17,15 @@ export interface WithdrawalPlan {
   readonly unsigned: BitcoinTransaction;
 }
 
-/** Inputs of a transaction that nodes pass on: 400 000 units of weight, of which the shortest signed input takes 230. */
+/**
+ * Inputs of a transaction that nodes pass on: 400 000 units of weight, of which the shortest signed input
+ * takes 230.
+ */
 const MOST_INPUTS = 1_739;
 
 /**
- * The transaction of a payload. What is signed must be the whole of it: with a signature for a part, somebody could add to the transaction, and have it pay all the same without
- * being the payload's own.
+ * The transaction of a payload. What is signed must be the whole of it: with a signature for a part, somebody
+ * could add to the transaction, and have it pay all the same without being the payload's own.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
@@ -43,13 +46,16 @@ export interface WithdrawalEffect {
   /** Script of the depository that pays. */
   readonly depository: string;
   readonly recipient: string;
-  /** Satoshis that the depository is poorer afterwards: what the recipient gets, and the part of the fee that it bears. */
+  /**
+   * Satoshis that the depository is poorer afterwards: what the recipient gets, and the part of the fee that
+   * it bears.
+   */
   readonly amount: bigint;
 }
 
 /**
- * What the transaction does: one depository pays one recipient, who owns the first output that is neither a depository's nor carries text. Other outputs may only give back
- * what others put in for the fee.
+ * What the transaction does: one depository pays one recipient, who owns the first output that is neither a
+ * depository's nor carries text. Other outputs may only give back what others put in for the fee.
  * @param spent what its inputs spend, in their order, by the chain's word: the payload's own is not believed
  */
 export function effectOf(
@@ -86,7 +92,10 @@ export function certainId(
   return spent.every(({ script }) => isWitnessProgram(script)) ? txid : undefined;
 }
 
-/** What a final transaction means for a payload: it is the payload's own, it makes that impossible, or it is unrelated. */
+/**
+ * What a final transaction means for a payload: it is the payload's own, it makes that impossible, or it is
+ * unrelated.
+ */
 export function meaningOf(
   unsigned: BitcoinTransaction,
   final: BitcoinTransaction,

@@ -15,7 +15,10 @@ interface Asked {
   readonly block: unknown;
 }
 
-/** A node whose every number is `node.value`, and which fails with `node.fault` (only at block `node.faultAt`, if set). */
+/**
+ * A node whose every number is `node.value`, and which fails with `node.fault` (only at block `node.faultAt`,
+ * if set).
+ */
 function bench(options: Partial<AccountReaderOptions> = {}) {
   const asked: Asked[] = [];
   const node = { value: 5n, fault: undefined as Error | undefined, faultAt: undefined as string | undefined };

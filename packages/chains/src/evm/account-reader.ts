@@ -14,7 +14,9 @@ import { isUnknownBlock } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** What the reader needs to know of the newest block: `freshHead` asks the node, `knownHead` answers at once. */
+/**
+ * What the reader needs to know of the newest block: `freshHead` asks the node, `knownHead` answers at once.
+ */
 export interface HeadKnowledge {
   readonly knownHead: () => { readonly number: bigint; readonly hash: string } | undefined;
   readonly freshHead: () => Promise<{ readonly number: bigint; readonly hash: string }>;
@@ -35,7 +37,10 @@ export interface AccountReader {
    * @throws RpcFault also when the token answers no number.
    */
   state(account: Address, currency: Address, spender: Address): Promise<AccountState>;
-  /** Balances in several currencies, all at the node's latest block of this moment; never from the kept answers. */
+  /**
+   * Balances in several currencies, all at the node's latest block of this moment; never from the kept
+   * answers.
+   */
   balances(
     account: Address,
     currencies: readonly Address[],
@@ -57,10 +62,11 @@ interface Waiting extends Question {
 }
 
 /**
- * Collects the questions of one event-loop tick into one multicall, and keeps each answer until another head is known.
+ * Collects the questions of one event-loop tick into one multicall, and keeps each answer until another head
+ * is known.
  *
- * The read is pinned to a block number, so that all answers belong together and the block they are reported for is true.
- * (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
+ * The read is pinned to a block number, so that all answers belong together and the block they are reported
+ * for is true. (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
  */
 export function createAccountReader(
   transport: RpcTransport,

@@ -2,7 +2,10 @@ import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "../family.ts";
 import { garbage, type RpcFault } from "../nodes/rpc-fault.ts";
 
-/** Turns what a node answered into facts, or throws an {@link RpcFault}: a field that is not there is never guessed. Pure. */
+/**
+ * Turns what a node answered into facts, or throws an {@link RpcFault}: a field that is not there is never
+ * guessed. Pure.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -22,7 +25,11 @@ export function readBlock(value: unknown, method: string): BlockRef | undefined 
   };
 }
 
-/** A transaction and the block it is in, if any; undefined for `null`. @throws RpcFault when it is not the asked one. */
+/**
+ * A transaction and the block it is in, if any; undefined for `null`.
+ *
+ * @throws RpcFault when it is not the asked one.
+ */
 export function readTransaction(
   value: unknown,
   asked: TxHash,
@@ -42,7 +49,11 @@ export function readTransaction(
   };
 }
 
-/** Of the transactions of one whole block those to a `wanted` address. @throws RpcFault when it is not the asked block, or not whole. */
+/**
+ * Of the transactions of one whole block those to a `wanted` address.
+ *
+ * @throws RpcFault when it is not the asked block, or not whole.
+ */
 export function readBlockTransactions(
   value: unknown,
   askedHash: Hex,
@@ -80,7 +91,11 @@ function feeCapOf(fields: Fields, method: string): Pick<TransactionFact, "maxFee
   return isAbsent(fields[name]) ? {} : { maxFeePerGas: readQuantity(fields, name, method) };
 }
 
-/** A receipt with all its logs; undefined for `null`. @throws RpcFault when it is not the asked one or has no status. */
+/**
+ * A receipt with all its logs; undefined for `null`.
+ *
+ * @throws RpcFault when it is not the asked one or has no status.
+ */
 export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefined {
   const method = "eth_getTransactionReceipt";
   if (value === null) return undefined;

@@ -5,8 +5,8 @@ import { NodeRefusal } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * Milliseconds that code of anybody's choice may take. Unlike that of other calls, so that these travel apart: code that burns gas until the node gives up keeps no balance and no
- * gas price waiting.
+ * Milliseconds that code of anybody's choice may take. Unlike that of other calls, so that these travel
+ * apart: code that burns gas until the node gives up keeps no balance and no gas price waiting.
  */
 const STRANGERS_DEADLINE_MS = 5_000;
 

@@ -18,7 +18,10 @@ import type { RpcTransport } from "../nodes/transport.ts";
 /** What of the hub decides how oracles attest deposits. */
 export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
 
-/** A log costs at least this much gas, so a transaction with a lower gas limit has no more logs than one execution holds deposits. */
+/**
+ * A log costs at least this much gas, so a transaction with a lower gas limit has no more logs than one
+ * execution holds deposits.
+ */
 const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
 
 /** A receipt has about one byte for each gas: that of a transaction with less is read within any deadline. */
@@ -39,10 +42,12 @@ type Node = Pick<RpcTransport, "request" | "requestTogether">;
 type HeavyVerdict = Exclude<Attestability, "attestable">;
 
 /**
- * Judges transactions at the same time. Those for which an answer was too large or late are judged again one by one: together they share the bounds
- * of a batch and the bandwidth, so a large receipt of a stranger must not decide about another transaction.
+ * Judges transactions at the same time. Those for which an answer was too large or late are judged again one
+ * by one: together they share the bounds of a batch and the bandwidth, so a large receipt of a stranger must
+ * not decide about another transaction.
  *
- * @throws what `judge` throws for another reason, or when the small receipt of an ordinary transaction is late
+ * @throws what `judge` throws for another reason, or when the small receipt of an ordinary transaction is
+ * late
  */
 export async function judgeTogether<Verdict>(
   group: readonly Depositing[],
@@ -63,11 +68,12 @@ export async function judgeTogether<Verdict>(
 }
 
 /**
- * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit into their executions.
- * Asks the node nothing about ordinary transactions of a network that attests in parts.
- * Without `attestation` (no hub is configured) only the size of the receipt counts.
+ * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit
+ * into their executions. Asks the node nothing about ordinary transactions of a network that attests in
+ * parts. Without `attestation` (no hub is configured) only the size of the receipt counts.
  *
- * @throws RpcFault or NodeRefusal when an answer is too large or late: {@link judgeTogether} says what follows
+ * @throws RpcFault or NodeRefusal when an answer is too large or late: {@link judgeTogether} says what
+ * follows
  * @throws RpcFault when the node does not answer, or does not have the block
  */
 export async function judgeAttestability(
@@ -85,10 +91,11 @@ export async function judgeAttestability(
 }
 
 /**
- * As {@link judgeAttestability}, of a transaction with deposits in a former depository: oracles attest those in one depository only, which its receipt
- * decides.
+ * As {@link judgeAttestability}, of a transaction with deposits in a former depository: oracles attest those
+ * in one depository only, which its receipt decides.
  *
- * @returns the depository whose deposits oracles attest; otherwise what holds for all deposits of the transaction
+ * @returns the depository whose deposits oracles attest; otherwise what holds for all deposits of the
+ * transaction
  * @throws RpcFault as {@link judgeAttestability}
  */
 export async function findAttestedDepository(
@@ -114,7 +121,8 @@ function unlessHeavy(error: unknown): void {
 /** @throws `error`, unless an answer is too large, or a large one does not come in time */
 function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown): HeavyVerdict {
   if (isTooLarge(error)) return "unattestable";
-  // Asking again and again would keep everything behind it from being read. The receipt of an ordinary transaction is small: it does not come because the node is in trouble.
+  // Asking again and again would keep everything behind it from being read. The receipt of an ordinary
+  // transaction is small: it does not come because the node is in trouble.
   const isSurelySmall = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
   if (isLate(error) && !isSurelySmall) return "unknown";
   throw error;
@@ -131,9 +139,15 @@ async function isAttestedWhole(
   return rules.depositPartsSince === undefined || !isAttestedInParts(rules, await reads.timestamp(block));
 }
 
-/** What the transactions of one block are judged by. It is asked for once for each block while blocks are judged one after the other. */
+/**
+ * What the transactions of one block are judged by. It is asked for once for each block while blocks are
+ * judged one after the other.
+ */
 export interface BlockReads {
-  /** Logs about the depository; undefined: they are too large, do not come in time, or nothing shows which node answers. */
+  /**
+   * Logs about the depository; undefined: they are too large, do not come in time, or nothing shows which
+   * node answers.
+   */
   logs(block: Depositing["block"]): Promise<readonly LogFact[] | undefined>;
   /** Unix seconds. */
   timestamp(block: Depositing["block"]): Promise<bigint>;
@@ -185,8 +199,9 @@ async function logsOf(
 }
 
 /**
- * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never more. Only logs about the depository
- * are asked for, so nothing else that a transaction logs makes the answer large. When other transactions of the block do, the receipt is read.
+ * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never
+ * more. Only logs about the depository are asked for, so nothing else that a transaction logs makes the
+ * answer large. When other transactions of the block do, the receipt is read.
  */
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
@@ -200,7 +215,8 @@ async function countDeposits(
     inBlock === undefined
       ? (await receiptIn(transport, hash, block.hash)).logs
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
-  // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet, says nothing about their number.
+  // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet,
+  // says nothing about their number.
   if (logs.length === 0) throw inconsistent("eth_getLogs", "logs of a deposit are not available yet");
   const question = { depository, tokens: undefined };
   return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;

@@ -20,8 +20,8 @@ const KEPT_MS = 600_000;
 const GAS = 100_000n;
 
 /**
- * Finds out whether the node reads authorization lists by a call of our own: an account that nobody else knows consents to be changed, and is, or is not. Calls of
- * others could be made to look either way.
+ * Finds out whether the node reads authorization lists by a call of our own: an account that nobody else
+ * knows consents to be changed, and is, or is not. Calls of others could be made to look either way.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;

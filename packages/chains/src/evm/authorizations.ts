@@ -28,7 +28,10 @@ export type AuthorizationJudgement =
   /** The chain would go on without this one, and the call would do something else than was signed for. */
   | { readonly kind: "skipped"; readonly label: string; readonly message: string };
 
-/** Who signed an authorization; undefined when nobody can have. Whoever it is, is not said to have wanted it: a wrong signature names a stranger. */
+/**
+ * Who signed an authorization; undefined when nobody can have. Whoever it is, is not said to have wanted it:
+ * a wrong signature names a stranger.
+ */
 export async function recoverAuthority(authorization: Authorization): Promise<Address | undefined> {
   if (BigInt(authorization.s) > HALF_ORDER || BigInt(authorization.s) === 0n) return undefined;
   try {
@@ -79,7 +82,8 @@ export function judgeAuthorizations(
         `its nonce is ${authorization.nonce}, but its signer ${authority} has nonce ${nonce}`,
       );
     }
-    // Nodes keep a transaction that changes an account out of their pool for as long as one of that account's own is in it.
+    // Nodes keep a transaction that changes an account out of their pool for as long as one of that account's
+    // own is in it.
     const waiting = accounts.get(authority);
     if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
       return skipped("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);

@@ -15,15 +15,17 @@ export type TrailStep =
       readonly append: readonly BlockRef[];
     }
   /**
-   * No block of the trail is an ancestor of the head: the reorg is deeper than the trail. All of the trail is orphaned, and
-   * blocks below it may be too.
+   * No block of the trail is an ancestor of the head: the reorg is deeper than the trail. All of the trail is
+   * orphaned, and blocks below it may be too.
    */
   | { readonly kind: "detached"; readonly orphanedFrom: bigint; readonly append: readonly BlockRef[] };
 
 /**
- * How a trail of blocks becomes one that ends with `head`. Pure: the caller fetches what is needed and asks again.
+ * How a trail of blocks becomes one that ends with `head`. Pure: the caller fetches what is needed and asks
+ * again.
  *
- * @param known the stored trail: ascending, without gaps, each block the parent of the next; empty at the first start
+ * @param known the stored trail: ascending, without gaps, each block the parent of the next; empty at the
+ * first start
  * @param fetched headers by hash that were fetched for this head
  * @throws RangeError when a fetched header is not of the height that its child says (a lying node)
  */

@@ -57,7 +57,10 @@ afterAll(async () => {
   await world.node.stop();
 });
 
-/** What would be taken from us by a call that succeeds; `pricedWei` is the value that was priced, the gas comes on top of it. */
+/**
+ * What would be taken from us by a call that succeeds; `pricedWei` is the value that was priced, the gas
+ * comes on top of it.
+ */
 async function takenBy(call: Partial<TracedCall>, pricedWei = 0n): Promise<ForbiddenEffect | undefined> {
   const outcome = await reader.trace(executor, { to: taker, data: "0x", value: 0n, ...call }, fees);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);

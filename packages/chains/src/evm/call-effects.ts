@@ -7,7 +7,9 @@ export interface EffectRules {
   readonly sender: Address;
   /** Accounts of ours, lower case, the sender among them where it is one. */
   readonly protectedAccounts: readonly Address[];
-  /** What the sender's native balance may fall by: the value that was priced, and the gas if it was priced. */
+  /**
+   * What the sender's native balance may fall by: the value that was priced, and the gas if it was priced.
+   */
   readonly allowedSpendWei: bigint;
 }
 
@@ -39,7 +41,10 @@ interface Movement {
   readonly loser: number;
 }
 
-/** Old tokens do not index their events: words are counted through topics and data alike, which is where the same argument then stands. */
+/**
+ * Old tokens do not index their events: words are counted through topics and data alike, which is where the
+ * same argument then stands.
+ */
 const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
   [TRANSFER, { kind: "tokensMoved", loser: 0 }],
   [TRANSFER_SINGLE, { kind: "tokensMoved", loser: 1 }],
@@ -57,7 +62,8 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
 /**
  * Whether a sponsored call takes more from us than was priced; undefined when it does not. Pure.
  *
- * Whoever emits a Transfer from us is believed, token or not: a contract that pretends to take our money is not worth paying for either.
+ * Whoever emits a Transfer from us is believed, token or not: a contract that pretends to take our money is
+ * not worth paying for either.
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {

@@ -26,10 +26,14 @@ export interface ConnectOptions {
 }
 
 export interface EvmConnection extends ChainConnection {
-  /** For viem clients (`viemTransport`) and questions that the reader does not answer. Checks the chain id as well. */
+  /**
+   * For viem clients (`viemTransport`) and questions that the reader does not answer. Checks the chain id as
+   * well.
+   */
   readonly transport: RpcTransport;
   /**
-   * Asks the node for its chain id. Every call waits for one success of this, so awaiting it is only needed to refuse to start.
+   * Asks the node for its chain id. Every call waits for one success of this, so awaiting it is only needed
+   * to refuse to start.
    *
    * @throws RpcFault of kind `wrongChain` when the node serves another chain; others when it does not answer
    */
@@ -79,7 +83,10 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   };
 }
 
-/** Lets no call through to a node until it has said that it serves `chainId`: money must never meet the wrong chain. */
+/**
+ * Lets no call through to a node until it has said that it serves `chainId`: money must never meet the wrong
+ * chain.
+ */
 export function checkedTransport(
   inner: RpcTransport,
   chainId: number,

@@ -5,7 +5,10 @@ import { askContract } from "./ask-contract.ts";
 import { garbage } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Where rollups of the OP stack tell what the bytes of a transaction cost on the chain that they are written to (predeploys, "GasPriceOracle"). */
+/**
+ * Where rollups of the OP stack tell what the bytes of a transaction cost on the chain that they are written
+ * to (predeploys, "GasPriceOracle").
+ */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
 const abi = [
   {
@@ -20,7 +23,8 @@ const abi = [
 const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
 
 /**
- * What the bytes of calls cost beside their gas, wei, at the newest block; zero where nobody asks for that. That a chain does not is found out once.
+ * What the bytes of calls cost beside their gas, wei, at the newest block; zero where nobody asks for that.
+ * That a chain does not is found out once.
  * @throws RpcFault when the node did not say
  */
 export function createDataFees(

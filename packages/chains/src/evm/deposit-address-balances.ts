@@ -22,7 +22,8 @@ export interface HeldAmount {
 const PER_CALL = 1_500;
 
 /**
- * Balances of many accounts in several currencies, all at one block. A token that does not answer spoils only its own amounts.
+ * Balances of many accounts in several currencies, all at one block. A token that does not answer spoils only
+ * its own amounts.
  * @throws RpcFault when the node did not say, or does not know the block (yet)
  */
 export async function readHeldAmounts(

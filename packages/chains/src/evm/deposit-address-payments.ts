@@ -22,8 +22,9 @@ export interface PaymentIn {
 const MOST_NATIVE_BLOCKS = 16n;
 
 /**
- * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or plain transactions with a value. Native coin that a contract sent leaves no trace
- * here; who adds up what is told knows that something is missing.
+ * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or
+ * plain transactions with a value. Native coin that a contract sent leaves no trace here; who adds up what is
+ * told knows that something is missing.
  * @returns undefined for native coin in more blocks than are read
  * @throws RpcFault
  */

@@ -14,7 +14,8 @@ export interface DepositRules {
 }
 
 /**
- * Whether the transaction itself must be known to judge its deposits: only a direct transfer can carry its id in the calldata, events carry their own.
+ * Whether the transaction itself must be known to judge its deposits: only a direct transfer can carry its id
+ * in the calldata, events carry their own.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
   return read(rules, receipt, undefined).direct.size > 0;
@@ -38,14 +39,16 @@ export function depositEvidenceIn(
 }
 
 /**
- * What of each deposit stayed, by log index: of no token more than its net inflow. A token may take its fee from the receiver, as a Transfer of its own; the
- * depository then holds less than what came in, and what is credited beyond that would be paid out of other people's deposits. Direct transfers, which
- * nobody measured, bear it before the depository's own events, later ones before earlier ones.
+ * What of each deposit stayed, by log index: of no token more than its net inflow. A token may take its fee
+ * from the receiver, as a Transfer of its own; the depository then holds less than what came in, and what is
+ * credited beyond that would be paid out of other people's deposits. Direct transfers, which nobody measured,
+ * bear it before the depository's own events, later ones before earlier ones.
  *
- * Withdrawals that the depository reports are no such loss: whoever executes one beside a deposit of somebody else must not take from that. They are
- * debited where their payload is attested.
+ * Withdrawals that the depository reports are no such loss: whoever executes one beside a deposit of somebody
+ * else must not take from that. They are debited where their payload is attested.
  *
- * Only what is attested is cut, not what the engine sees: that sees the depository's inflows alone, and what it fills is repaid by attestation only.
+ * Only what is attested is cut, not what the engine sees: that sees the depository's inflows alone, and what
+ * it fills is repaid by attestation only.
  */
 function keptOf(
   depository: Address,

@@ -66,7 +66,9 @@ interface Reading {
   readonly rounds: number;
 }
 
-/** Reads a block of dust deposits at a node that gathers requests for a moment and then answers all of them. */
+/**
+ * Reads a block of dust deposits at a node that gathers requests for a moment and then answers all of them.
+ */
 async function readDust({
   count,
   gasLimit,

@@ -50,8 +50,9 @@ export async function fetchDeposits(
 }
 
 /**
- * Transactions of a block that are judged at the same time: anyone can fill a block with deposits, each of which may cost a request. Memory does not
- * grow with it: a connection reads two answers above 4 MiB at once, up to 64 MiB each, and six smaller ones.
+ * Transactions of a block that are judged at the same time: anyone can fill a block with deposits, each of
+ * which may cost a request. Memory does not grow with it: a connection reads two answers above 4 MiB at once,
+ * up to 64 MiB each, and six smaller ones.
  */
 const JUDGED_TOGETHER = 32;
 

@@ -254,7 +254,8 @@ test("a token that is listed later changes neither identity nor number of the de
   const facts = transaction({ from: alice, to: usdc, input: transferInput(50n, idTail) });
   const reading = (tokens: ReadonlySet<Address> | undefined) =>
     depositsInLogs({ depository, tokens }, logsOf(parts), new Map([[txHash, facts]])).deposits;
-  // The log index is no part of a deposit's identity: that of an event moves to its Transfer when its token is listed.
+  // The log index is no part of a deposit's identity: that of an event moves to its Transfer when its token
+  // is listed.
   const keysOf = (deposits: readonly DepositFact[]): string[] =>
     deposits.map((d) => [d.depositor, d.sender, d.currency, d.amount, d.id, d.ordinal].join());
   const before = keysOf(reading(new Set([usdc])));

@@ -1,7 +1,10 @@
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import type { DepositFact, LogFact, TransactionFact } from "../family.ts";
 
-/** Reads logs and transactions as deposits. Pure: the same facts give the same deposits, wherever they were read. */
+/**
+ * Reads logs and transactions as deposits. Pure: the same facts give the same deposits, wherever they were
+ * read.
+ */
 
 /** keccak256 of `NativeDeposit(address,uint256,bytes32)`; the depository indexes no field. */
 export const NATIVE_DEPOSIT_TOPIC: Hex = "0x85c721e8ef0c5dcd3148d76089ab653259181fd472bbb24272819e0d1da87413";
@@ -12,7 +15,10 @@ export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163
 
 export interface DepositQuestion {
   readonly depository: Address;
-  /** Tokens whose Transfer events are asked for and believed; undefined = every token (each credits only itself). Of other tokens the depository's own events count, by its word alone. */
+  /**
+   * Tokens whose Transfer events are asked for and believed; undefined = every token (each credits only
+   * itself). Of other tokens the depository's own events count, by its word alone.
+   */
   readonly tokens: ReadonlySet<Address> | undefined;
 }
 
@@ -41,8 +47,9 @@ export interface DepositReading {
 /**
  * Deposits among the logs of successful transactions.
  *
- * `logs` may hold anything; only the depository's own events and Transfers to it count. All logs of a transaction that the
- * question is about must be given together. A log of a transaction missing from `transactions` is a programming error.
+ * `logs` may hold anything; only the depository's own events and Transfers to it count. All logs of a
+ * transaction that the question is about must be given together. A log of a transaction missing from
+ * `transactions` is a programming error.
  *
  * @throws RangeError when a transaction is missing.
  */
@@ -120,8 +127,9 @@ function depositsOfTransaction(
     if (credit !== undefined) credits.push(credit);
   }
   const direct = transfers.filter((transfer) => !transfer.taken);
-  // Two direct transfers cannot share one id, and nothing says which of them it is meant for. Transfers of other tokens than
-  // the called one do not count: which of them are seen depends on the configuration, and what a deposit is must not.
+  // Two direct transfers cannot share one id, and nothing says which of them it is meant for. Transfers of
+  // other tokens than the called one do not count: which of them are seen depends on the configuration, and
+  // what a deposit is must not.
   const isAlone = direct.filter(({ log }) => log.address === transaction.to).length === 1;
   for (const { log, from, amount } of direct) {
     const id = isAlone
@@ -131,7 +139,8 @@ function depositsOfTransaction(
   }
   const numbers = new Map<string, number>();
   const directDeposits = new Set<DepositFact>();
-  // Numbered before they are sorted: events, which every configuration sees, come before the direct transfers of listed tokens.
+  // Numbered before they are sorted: events, which every configuration sees, come before the direct transfers
+  // of listed tokens.
   const deposits = credits.map(({ log, isDirect, ...credit }): DepositFact => {
     const { depositor, currency, amount, id } = credit;
     const identity = `${depositor} ${currency} ${amount} ${id}`;
@@ -156,7 +165,10 @@ function depositsOfTransaction(
   };
 }
 
-/** The credit that a depository event gives; Transfers are collected for events that follow and for what remains. */
+/**
+ * The credit that a depository event gives; Transfers are collected for events that follow and for what
+ * remains.
+ */
 function creditOf(
   question: DepositQuestion,
   log: LogFact,
@@ -187,8 +199,8 @@ function creditOf(
   if (amount === 0n) return ignore("zeroAmount");
   const event = { log, isDirect: false, depositor, currency, amount, id };
   if (isNative) return event;
-  // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so that the money is not
-  // forgotten; whoever pays for it must know the token.
+  // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so
+  // that the money is not forgotten; whoever pays for it must know the token.
   if (question.tokens !== undefined && !question.tokens.has(currency)) return event;
 
   const transfer = transferBehind(currency, amount, transfers);
@@ -198,11 +210,11 @@ function creditOf(
 }
 
 /**
- * The Transfer that a depository event reports: the nearest one before it of the same token and amount, else the nearest of
- * the same token when it moved more (the token kept a fee).
+ * The Transfer that a depository event reports: the nearest one before it of the same token and amount, else
+ * the nearest of the same token when it moved more (the token kept a fee).
  *
- * Nearest, because the event follows its own transfer at once, and anything earlier may be a direct transfer of its own.
- * One that moved less proves less than the event claims, so it never matches.
+ * Nearest, because the event follows its own transfer at once, and anything earlier may be a direct transfer
+ * of its own. One that moved less proves less than the event claims, so it never matches.
  */
 function transferBehind(
   token: Address,
@@ -216,8 +228,8 @@ function transferBehind(
 }
 
 /**
- * The id that a direct transfer carries: the 32 bytes after the arguments of the top-level `transfer` or `transferFrom` to
- * that very token, when these arguments say exactly what the Transfer event says.
+ * The id that a direct transfer carries: the 32 bytes after the arguments of the top-level `transfer` or
+ * `transferFrom` to that very token, when these arguments say exactly what the Transfer event says.
  *
  * An id that begins with 16 zero bytes is padding of some wallet, not an id.
  */
@@ -272,7 +284,9 @@ function idOf(word: bigint | undefined): Hex | undefined {
   return word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(64, "0")}`;
 }
 
-/** `address` and `topics` of `eth_getLogs` that together find every {@link isCandidate} of the depositories. */
+/**
+ * `address` and `topics` of `eth_getLogs` that together find every {@link isCandidate} of the depositories.
+ */
 export function depositFilters(
   depositories: readonly [Address, ...Address[]],
   tokens: DepositQuestion["tokens"],

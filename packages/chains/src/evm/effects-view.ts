@@ -9,7 +9,11 @@ import { runCalls } from "./trace-run.ts";
 /** Enough for a call that does nothing. */
 const GAS = 100_000n;
 
-/** Finds out how the node tells what a call would do, by one that does nothing. @throws RpcFault when the node did not answer */
+/**
+ * Finds out how the node tells what a call would do, by one that does nothing.
+ *
+ * @throws RpcFault when the node did not answer
+ */
 export async function readEffectsView(ask: Ask, fees: FeeCaps): Promise<EffectsView> {
   const call = { to: NATIVE_CURRENCY, data: "0x", value: 0n } as const;
   const question = { ask, from: NATIVE_CURRENCY, call, fees, delegations: [] };

@@ -73,7 +73,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** A node for which the request is used at its final block, 110; `told` says what else it knows, and nothing is null. */
+/**
+ * A node for which the request is used at its final block, 110; `told` says what else it knows, and nothing
+ * is null.
+ */
 async function sourceOf(
   told: (asked: RpcCall) => unknown,
   options: EvmEvidenceOptions = {},

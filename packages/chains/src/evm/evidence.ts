@@ -39,7 +39,10 @@ export interface EvmEvidenceOptions {
   readonly rememberedTransactions?: number;
   /** Milliseconds for which a final block serves for further reads of withdrawals. Default 300. */
   readonly finalBlockReuseMs?: number;
-  /** Blocks below the final one in which the execution of a token's withdrawal is looked for when nobody names its transaction. Default 5 000. */
+  /**
+   * Blocks below the final one in which the execution of a token's withdrawal is looked for when nobody names
+   * its transaction. Default 5 000.
+   */
   readonly executionLookBackBlocks?: bigint;
 }
 
@@ -181,7 +184,9 @@ function noDepository(chain: AttestationChain): Evidence<never> {
   return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
 }
 
-/** One transaction has one spelling; any other is not looked up, or it would count once more under another id. */
+/**
+ * One transaction has one spelling; any other is not looked up, or it would count once more under another id.
+ */
 function canonical(transactionId: string): TxHash | undefined {
   const hash = parseHex32(transactionId);
   return hash === transactionId ? hash : undefined;

@@ -17,8 +17,8 @@ export interface Payment {
 /**
  * One payment.
  *
- * Native to an account without code is sent directly, with the id as the whole input. A contract would take the id for a
- * function call, so it is paid through the router, whose event says what arrived.
+ * Native to an account without code is sent directly, with the id as the whole input. A contract would take
+ * the id for a function call, so it is paid through the router, whose event says what arrived.
  */
 export function paymentCall(payment: Payment, recipientHasCode: boolean, router: Address): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -74,7 +74,11 @@ export function nativeTransferCall(router: Address, to: Address, amount: bigint)
   return { to: router, data, value: amount };
 }
 
-/** Calldata followed by the order id; contracts ignore bytes after their arguments. @throws RangeError on another length */
+/**
+ * Calldata followed by the order id; contracts ignore bytes after their arguments.
+ *
+ * @throws RangeError on another length
+ */
 export function withOrderId(data: Hex, orderId: OrderId): Hex {
   if (!/^0x[0-9a-f]{64}$/i.test(orderId))
     throw new RangeError("invariant violated: order id is not 32 bytes");

@@ -7,14 +7,19 @@ import { addressOfTopic, addressOfWord, wordsOf } from "./event-words.ts";
 import { routerCall, withOrderId, type Payment } from "./fill-calldata.ts";
 import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
 
-/** Fills whose whole output goes to calls, in one transaction; what is left of it goes to the recipient. Pure. */
+/**
+ * Fills whose whole output goes to calls, in one transaction; what is left of it goes to the recipient. Pure.
+ */
 
 export interface FillThroughCalls {
   /** `amount` is what the calls get, `recipient` who gets the rest. */
   readonly payment: Payment;
   /** Made by the router, in order; all must succeed. */
   readonly calls: readonly CallPlan[];
-  /** Less than this must not be left. Undefined: nothing is paid by a call of its own, and whatever is left all the same is sent on. */
+  /**
+   * Less than this must not be left. Undefined: nothing is paid by a call of its own, and whatever is left
+   * all the same is sent on.
+   */
   readonly leastLeft: bigint | undefined;
   /** How the output comes about; undefined: the solver has it. */
   readonly exchanged?: {
@@ -34,8 +39,9 @@ export interface FillThroughCalls {
 }
 
 /**
- * The transaction; its input ends with the order id. What an exchange leaves is the solver's, and paid to him before anybody else's calls are made. The rest of the output is paid by the
- * router: native coin with its event, a token between a note of the recipient's balance and the demand that it has grown.
+ * The transaction; its input ends with the order id. What an exchange leaves is the solver's, and paid to him
+ * before anybody else's calls are made. The rest of the output is paid by the router: native coin with its
+ * event, a token between a note of the recipient's balance and the demand that it has grown.
  * @throws RangeError when native coin is exchanged on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
@@ -95,7 +101,10 @@ function exchangeOf(
   ];
 }
 
-/** What such a fill left for its recipient, by the last that its router tells: only where `leastLeft` was given. */
+/**
+ * What such a fill left for its recipient, by the last that its router tells: only where `leastLeft` was
+ * given.
+ */
 export function leftInFill(
   logs: readonly FrameLog[],
   { payment: { currency, recipient }, router }: Pick<FillThroughCalls, "payment" | "router">,

@@ -34,8 +34,10 @@ export interface FillWithCalls {
 }
 
 /**
- * The transaction: first the payment, then the calls; its input ends with the order id. A payment in a token is noted before and required to have been received at the end, on the
- * chain itself: what a call does there may differ from what it did when it was tried. Native coin is counted by the router's own event, whatever becomes of it.
+ * The transaction: first the payment, then the calls; its input ends with the order id. A payment in a token
+ * is noted before and required to have been received at the end, on the chain itself: what a call does there
+ * may differ from what it did when it was tried. Native coin is counted by the router's own event, whatever
+ * becomes of it.
  */
 export function fillWithCalls({ payment, calls, solver, router, approvalProxy }: FillWithCalls): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -70,7 +72,10 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
   return { to: approvalProxy, data: withOrderId(data, orderId), value };
 }
 
-/** The logs of such a fill but for what it is meant to take from the solver: the one movement of the payment into the router, and the allowance that this uses up. */
+/**
+ * The logs of such a fill but for what it is meant to take from the solver: the one movement of the payment
+ * into the router, and the allowance that this uses up.
+ */
 export function withoutOwnMovements(
   logs: readonly FrameLog[],
   { payment: { currency, amount }, solver, router, approvalProxy }: Omit<FillWithCalls, "calls">,
@@ -95,7 +100,10 @@ export function withoutOwnMovements(
   );
 }
 
-/** Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Nobody counts what becomes of native. */
+/**
+ * Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Nobody
+ * counts what becomes of native.
+ */
 export function keepsPayment(
   logs: readonly FrameLog[],
   { currency, recipient, amount }: Pick<Payment, "currency" | "recipient" | "amount">,
@@ -107,8 +115,8 @@ export function keepsPayment(
 }
 
 /**
- * Of everything that such a fill calls, what its calls beside the payment do: the payment itself is nobody's choice but the solver's. Where the two cannot be told apart, rather more
- * than less.
+ * Of everything that such a fill calls, what its calls beside the payment do: the payment itself is nobody's
+ * choice but the solver's. Where the two cannot be told apart, rather more than less.
  */
 export function reachedBeside(
   all: readonly InnerCall[],
@@ -118,7 +126,8 @@ export function reachedBeside(
   if (first === undefined) return [];
   const isNative = payment.currency === NATIVE_CURRENCY;
   const own = (selector: Hex) => (call: InnerCall) => call.to === router && call.selector === selector;
-  // Whoever is called may call the router too, but only after the payment has begun, and before its end is checked.
+  // Whoever is called may call the router too, but only after the payment has begun, and before its end is
+  // checked.
   const begun = all.findIndex(own(isNative ? NATIVE_TRANSFER : NOTE_BALANCE));
   const ended = isNative ? -1 : all.findLastIndex(own(REQUIRE_RECEIVED));
   const selector = first.data.length < 10 ? undefined : first.data.slice(0, 10);

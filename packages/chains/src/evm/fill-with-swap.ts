@@ -4,7 +4,9 @@ import { encodeFunctionData } from "viem";
 import type { CallPlan } from "../family.ts";
 import { nativeTransferCall, routerCall, transferCall, withOrderId, type Payment } from "./fill-calldata.ts";
 
-/** Fills that pay in another currency than the solver spends: exchanged, and paid, in one transaction. Pure. */
+/**
+ * Fills that pay in another currency than the solver spends: exchanged, and paid, in one transaction. Pure.
+ */
 
 export interface FillWithSwap {
   readonly payment: Payment;
@@ -13,7 +15,10 @@ export interface FillWithSwap {
   readonly limit: bigint;
   /** The token that is the chain's native coin, one for one; undefined: neither currency is native. */
   readonly wrappedNative: Address | undefined;
-  /** Made by the router, which holds the input then: buys exactly the payment, for the router. None where both are the same but for wrapping. */
+  /**
+   * Made by the router, which holds the input then: buys exactly the payment, for the router. None where both
+   * are the same but for wrapping.
+   */
   readonly exchange: readonly CallPlan[];
   /** Native coin that the recipient of a token gets beside it, wei; absent: none. */
   readonly topup?: bigint | undefined;
@@ -25,10 +30,13 @@ export interface FillWithSwap {
 }
 
 /**
- * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys the payment and pays it itself: oracles count nothing that a pool
- * sends to the recipient. A payment in a token is noted before and required to have been received afterwards. What is left of the input goes back to the solver before a
- * recipient of native is called: from the router others might take it. A gas top-up comes last, when the router holds nothing else.
- * @throws RangeError when native coin is exchanged on a chain without its wrapped token, or is to be paid beside or out of itself
+ * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys
+ * the payment and pays it itself: oracles count nothing that a pool sends to the recipient. A payment in a
+ * token is noted before and required to have been received afterwards. What is left of the input goes back to
+ * the solver before a recipient of native is called: from the router others might take it. A gas top-up comes
+ * last, when the router holds nothing else.
+ * @throws RangeError when native coin is exchanged on a chain without its wrapped token, or is to be paid
+ * beside or out of itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
   const { payment, paidFrom, limit, exchange, solver, router, approvalProxy, topup } = fill;

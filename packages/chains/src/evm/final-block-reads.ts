@@ -10,7 +10,11 @@ import type { RpcTransport } from "../nodes/transport.ts";
 export interface FinalBlockReads {
   /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */
   block(): Promise<Evidence<BlockRef>>;
-  /** That `block` is still canonical and final after something was read at it. @throws RpcFault when it is not */
+  /**
+   * That `block` is still canonical and final after something was read at it.
+   *
+   * @throws RpcFault when it is not
+   */
   confirm(block: BlockRef): Promise<void>;
 }
 
@@ -21,12 +25,16 @@ export interface FinalBlockOptions {
   readonly sight?: Sight;
 }
 
-/** Steps down from the head in search of a final block: more than one only where blocks come faster than their nominal time says. */
+/**
+ * Steps down from the head in search of a final block: more than one only where blocks come faster than their
+ * nominal time says.
+ */
 const MOST_STEPS = 12;
 
 /**
- * Blocks at which state can be read as final, at one endpoint: take `block()`, read at its hash (EIP-1898), then `confirm` it, and only then believe what was
- * read. What `confirm` compares came from one node in one HTTP request, so that no two nodes behind one address can together make an orphan final.
+ * Blocks at which state can be read as final, at one endpoint: take `block()`, read at its hash (EIP-1898),
+ * then `confirm` it, and only then believe what was read. What `confirm` compares came from one node in one
+ * HTTP request, so that no two nodes behind one address can together make an orphan final.
  */
 export function finalBlockReads(
   transport: Pick<RpcTransport, "requestTogether">,

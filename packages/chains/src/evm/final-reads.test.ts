@@ -47,7 +47,9 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** An honest node with the transaction in block 100 and 110 finalized, but for what `told` says of a method. */
+/**
+ * An honest node with the transaction in block 100 and 110 finalized, but for what `told` says of a method.
+ */
 async function readsOf(
   told: (call: RpcCall) => unknown,
   finality: EvmFinality = { kind: "tag" },

@@ -18,7 +18,11 @@ export interface FinalTransaction {
 export interface FinalReads extends FinalBlockReads {
   /** The receipt of a transaction, once its block is final. @throws RpcFault */
   transaction(hash: TxHash): Promise<Evidence<FinalTransaction>>;
-  /** Sender, recipient, value and input of a final transaction; `begun` is what {@link beginContent} gave. @throws RpcFault */
+  /**
+   * Sender, recipient, value and input of a final transaction; `begun` is what {@link beginContent} gave.
+   *
+   * @throws RpcFault
+   */
   content(final: FinalTransaction, begun?: BegunContent): Promise<TransactionFact>;
   /** Begins to read what {@link content} will be asked for, beside the receipt. Never rejects. */
   beginContent(hash: TxHash): BegunContent;
@@ -42,8 +46,8 @@ const MOST_REMEMBERED = 4 * 1024 * 1024;
 /**
  * Reads what is final at one endpoint.
  *
- * Whatever was read by transaction is compared with the canonical block at its height after the read; whatever was read of the state was asked for by
- * block hash. Only what is final is remembered.
+ * Whatever was read by transaction is compared with the canonical block at its height after the read;
+ * whatever was read of the state was asked for by block hash. Only what is final is remembered.
  */
 export function createFinalReads(
   transport: RpcTransport,
@@ -107,7 +111,8 @@ export function createFinalReads(
     },
     beginContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
-      // Whoever needs it asks again and hears of the fault; one about a transaction that turns out to be absent is nobody's business.
+      // Whoever needs it asks again and hears of the fault; one about a transaction that turns out to be
+      // absent is nobody's business.
       return await fetchContent(hash).catch(() => undefined);
     },
     content: async ({ receipt }, begun) => {
@@ -137,7 +142,10 @@ function checkLogs({ logs, blockNumber }: ReceiptFact): void {
   }
 }
 
-/** Roughly what it takes in memory: a log's fields other than its data, its hashes above all, come to about a KiB. */
+/**
+ * Roughly what it takes in memory: a log's fields other than its data, its hashes above all, come to about a
+ * KiB.
+ */
 function sizeOf({ logs }: ReceiptFact): number {
   return logs.reduce((sum, log) => sum + log.data.length + 1_024, 1_024);
 }

@@ -16,7 +16,8 @@ export function headTagOf(policy: EvmFinality): "finalized" | "latest" {
 /**
  * Whether `block` is final.
  *
- * `head` is the block that the same node tagged {@link headTagOf} in the same breath; that `block` is its ancestor is for the caller to establish.
+ * `head` is the block that the same node tagged {@link headTagOf} in the same breath; that `block` is its
+ * ancestor is for the caller to establish.
  */
 export function finalityOf(
   policy: EvmFinality,
@@ -39,8 +40,8 @@ export function finalityOf(
 }
 
 /**
- * The next height to look at for a final block, when `block` is not final yet: as far below as the missing time takes at the nominal pace. Undefined below
- * the first block.
+ * The next height to look at for a final block, when `block` is not final yet: as far below as the missing
+ * time takes at the nominal pace. Undefined below the first block.
  */
 export function lowerCandidate(
   policy: Extract<EvmFinality, { kind: "depth" }>,

@@ -9,8 +9,8 @@ export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;
 /**
  * Fetches what {@link extendTrail} needs until it knows how the trail changes.
  *
- * Missing blocks above the trail are fetched by number in one batch; only a fork is walked back hash by hash. After downtime the
- * trail grows by at most `maxBlocks`: call again until it ends with the head.
+ * Missing blocks above the trail are fetched by number in one batch; only a fork is walked back hash by hash.
+ * After downtime the trail grows by at most `maxBlocks`: call again until it ends with the head.
  *
  * @throws RpcFault when headers do not fit together (the chain moved meanwhile, or the node lies): try again
  */

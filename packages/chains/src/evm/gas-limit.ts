@@ -1,11 +1,12 @@
 import type { CallFrame } from "@causeway/domain";
 
 /**
- * The gas limits to try for a transaction, from the least that its trace with plenty of gas lets expect; each is only a guess until a trace with it
- * did the same. Pure.
+ * The gas limits to try for a transaction, from the least that its trace with plenty of gas lets expect; each
+ * is only a guess until a trace with it did the same. Pure.
  */
 export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly bigint[] {
-  // What the transaction is said to have used is less its refunds, at most a fifth (EIP-3529): that much less was left.
+  // What the transaction is said to have used is less its refunds, at most a fifth (EIP-3529): that much less
+  // was left.
   const { gas: needed, isLimiting } = gasNeeded(plenty, plenty.gasUsed + plenty.gasUsed / 4n + 1n);
   const least = needed + (isLimiting ? RESERVED : 0n);
   // Refunds come after the limit had to suffice.
@@ -21,8 +22,9 @@ const RESERVED = 12_000n;
 const STIPEND = 2_300n;
 
 /**
- * Gas with which a call can do what it did: its own, and so much more that each of its calls could be given what it needs, of which
- * a caller keeps one part in 64 (EIP-150). Calls to which less was given than there was, were given it on purpose: they need it all.
+ * Gas with which a call can do what it did: its own, and so much more that each of its calls could be given
+ * what it needs, of which a caller keeps one part in 64 (EIP-150). Calls to which less was given than there
+ * was, were given it on purpose: they need it all.
  */
 function gasNeeded(
   frame: CallFrame,
@@ -41,7 +43,10 @@ function gasNeeded(
   return { gas: frame.gasUsed + more, isLimiting };
 }
 
-/** Whether two runs of the same transaction did the same: the same calls with the same fate, and the same logs. */
+/**
+ * Whether two runs of the same transaction did the same: the same calls with the same fate, and the same
+ * logs.
+ */
 export function didTheSame(one: CallFrame, other: CallFrame): boolean {
   return (
     one.type === other.type &&

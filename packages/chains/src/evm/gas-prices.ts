@@ -22,9 +22,10 @@ export const FEE_HISTORY_PERCENTILE = 50;
 /**
  * Live prices of block space, wei per gas.
  *
- * Priority: the median over recent blocks, not under the configured floor. Empty blocks count with the floor, which would have got in: left
- * out, the tips of one block would set the price of a quiet chain and undo firm quotes. Cap: twice the base fee (room for six full blocks,
- * each raising it by an eighth, EIP-1559) plus the priority, never above the configured cap.
+ * Priority: the median over recent blocks, not under the configured floor. Empty blocks count with the floor,
+ * which would have got in: left out, the tips of one block would set the price of a quiet chain and undo firm
+ * quotes. Cap: twice the base fee (room for six full blocks, each raising it by an eighth, EIP-1559) plus the
+ * priority, never above the configured cap.
  */
 export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
   const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;

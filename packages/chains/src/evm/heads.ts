@@ -16,15 +16,18 @@ export interface HeadSourceOptions {
   readonly onFault?: (fault: unknown) => void;
 }
 
-/** A lower head from polling is believed after this many polls in a row: until then it may be a node that lags. */
+/**
+ * A lower head from polling is believed after this many polls in a row: until then it may be a node that
+ * lags.
+ */
 const LOWER_POLLS = 3;
 
 /** Polls that fail double the pause up to this: a node that is back is noticed soon. */
 const MAX_FAILED_POLL_MS = 2_000;
 
 /**
- * Starts to listen at once. Heads come from the socket; while it is absent, or silent longer than 2.5 block times (at least
- * half a second), the node is polled four times per block time instead.
+ * Starts to listen at once. Heads come from the socket; while it is absent, or silent longer than 2.5 block
+ * times (at least half a second), the node is polled four times per block time instead.
  */
 export function createHeadSource(options: HeadSourceOptions): HeadSource {
   const blockTimeMs = options.blockTimeSeconds * 1_000;

@@ -11,8 +11,9 @@ export interface LogRangeSize {
 }
 
 /**
- * Remembers the size that passed, and doubles it once in a while: limits depend on the provider's plan, but also on how many logs the
- * blocks hold. A size counts only when it passed, so a node that refuses everything for a time shrinks nothing.
+ * Remembers the size that passed, and doubles it once in a while: limits depend on the provider's plan, but
+ * also on how many logs the blocks hold. A size counts only when it passed, so a node that refuses everything
+ * for a time shrinks nothing.
  */
 export function createLogRangeSize(): LogRangeSize {
   let limit = Number.POSITIVE_INFINITY;

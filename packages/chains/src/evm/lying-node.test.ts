@@ -94,7 +94,10 @@ const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 /** Blocks up to the one with the deposit, of which only that one is known. */
 const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
 
-/** A node that refuses ranges of more blocks than `limit` in the given way; and the ranges that it answered and refused. */
+/**
+ * A node that refuses ranges of more blocks than `limit` in the given way; and the ranges that it answered
+ * and refused.
+ */
 async function limitedNode(limit: number, error: { readonly code: number; readonly message: string }) {
   const asked: string[] = [];
   const refused: (readonly [bigint, bigint])[] = [];
@@ -217,7 +220,10 @@ test("a range that the node refuses as too large is split until it passes, and s
   );
 });
 
-/** Refusals as providers word them: Alchemy, QuickNode, dRPC, BlockPI, Coinbase, thirdweb, Ankr, Harmony, Base, BSC, Tenderly, and one that nobody knows. */
+/**
+ * Refusals as providers word them: Alchemy, QuickNode, dRPC, BlockPI, Coinbase, thirdweb, Ankr, Harmony,
+ * Base, BSC, Tenderly, and one that nobody knows.
+ */
 test.each([
   [
     -32_600,

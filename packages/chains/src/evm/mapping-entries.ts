@@ -16,7 +16,12 @@ export interface MappingEntry {
 }
 
 export interface MappingEntries {
-  /** At a final block, pinned by its hash, and believed only while that block is still the final one at its height. @throws RpcFault: nothing is known */
+  /**
+   * At a final block, pinned by its hash, and believed only while that block is still the final one at its
+   * height.
+   *
+   * @throws RpcFault: nothing is known
+   */
   entry(user: Address, id: Hex32): Promise<MappingEntry>;
 }
 
@@ -53,7 +58,10 @@ export function mappingEntries(
   };
 }
 
-/** @throws RpcFault for anything that the contract does not answer; a node without the contract says `0x`, which is no answer, not "no entry" */
+/**
+ * @throws RpcFault for anything that the contract does not answer; a node without the contract says `0x`,
+ * which is no answer, not "no entry"
+ */
 function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
   if (typeof answer !== "string" || answer.length > LONGEST_ANSWER || !/^0x([0-9a-f]{64}){3,}$/i.test(answer))
     throw garbage();

@@ -1,7 +1,10 @@
 import type { Address, Hex } from "@causeway/domain";
 import { garbage } from "../nodes/rpc-fault.ts";
 
-/** Hand-written ABI of Multicall3's `aggregate3`: on the quoting path, a general codec would cost more than the call. Pure. */
+/**
+ * Hand-written ABI of Multicall3's `aggregate3`: on the quoting path, a general codec would cost more than
+ * the call. Pure.
+ */
 
 export interface SubCall {
   readonly target: Address;
@@ -24,7 +27,11 @@ export function encodeAggregate3(calls: readonly SubCall[]): Hex {
   return `0x82ad56cb${word(0x20)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
 }
 
-/** Answers of `aggregate3`, in order: the returned bytes, undefined for a call that failed. @throws RpcFault */
+/**
+ * Answers of `aggregate3`, in order: the returned bytes, undefined for a call that failed.
+ *
+ * @throws RpcFault
+ */
 export function decodeAggregate3(answer: Hex, count: number): (Hex | undefined)[] {
   const hex = answer.slice(2);
   const number = (byteOffset: number): number => {

@@ -19,11 +19,20 @@ export interface NamedPayments {
   readonly payer: Address;
   /** Undefined: the function is unknown, so only the fill contract's own events say what it paid. */
   readonly payments: readonly NamedPayment[] | undefined;
-  /** Payments in tokens that the router checks, in the same transaction, to have increased the recipient's balance. */
+  /**
+   * Payments in tokens that the router checks, in the same transaction, to have increased the recipient's
+   * balance.
+   */
   readonly guaranteed: readonly NamedPayment[];
-  /** The sender's own calls deposit for this order. Undefined: the function is unknown, so the calldata does not say. */
+  /**
+   * The sender's own calls deposit for this order. Undefined: the function is unknown, so the calldata does
+   * not say.
+   */
   readonly isDeposit: boolean | undefined;
-  /** The transaction calls the order's fill contract with money of its sender, so the events of that contract count. */
+  /**
+   * The transaction calls the order's fill contract with money of its sender, so the events of that contract
+   * count.
+   */
   readonly isThroughFillContract: boolean;
 }
 
@@ -46,8 +55,8 @@ const DEPOSITS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a call deposits for an order. Only its calldata counts, not where it goes: a fill cannot become a deposit after it was signed. No call of an order
- * can name its own order, whose id is the hash of its calls.
+ * Whether a call deposits for an order. Only its calldata counts, not where it goes: a fill cannot become a
+ * deposit after it was signed. No call of an order can name its own order, whose id is the hash of its calls.
  */
 export function depositsForOrder(data: Hex, orderId: Hex): boolean {
   return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
@@ -65,8 +74,9 @@ const TRANSFER = toFunctionSelector(getAbiItem({ abi: erc20Abi, name: "transfer"
 /**
  * What a transaction names as payments of its sender.
  *
- * A direct call names its own `transfer`. A call of a trusted fill contract (the router, or its approval proxy) names the transfers that the router itself
- * makes: what else its calls move may be the recipient's own trade, claim or withdrawal, which anyone can trigger.
+ * A direct call names its own `transfer`. A call of a trusted fill contract (the router, or its approval
+ * proxy) names the transfers that the router itself makes: what else its calls move may be the recipient's
+ * own trade, claim or withdrawal, which anyone can trigger.
  *
  * @param fillContract the order's, if the operator trusts it
  * @param trusted every contract that the operator trusts, approval proxies among them
@@ -129,8 +139,9 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
 }
 
 /**
- * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the required amount. Only the router's own calls may
- * follow. What recipients do when those pay them is as if it happened in a later transaction: it must not undo the payment.
+ * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the
+ * required amount. Only the router's own calls may follow. What recipients do when those pay them is as if it
+ * happened in a later transaction: it must not undo the payment.
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
   const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
@@ -166,7 +177,9 @@ function ownCall(router: Address, { to, data, allowFailure }: Call) {
   return decoded(() => decodeFunctionData({ abi: routerAbi, data }));
 }
 
-/** Only the low 20 bytes of the recipient's word count: Tron's wallets write the chain's prefix before them. */
+/**
+ * Only the low 20 bytes of the recipient's word count: Tron's wallets write the chain's prefix before them.
+ */
 function transferIn(token: Address, data: Hex): readonly NamedPayment[] {
   if (selectorOf(data) !== TRANSFER || data.length < 2 + 2 * 68) return [];
   const recipient: Address = `0x${data.slice(2 + 2 * 16, 2 + 2 * 36)}`;

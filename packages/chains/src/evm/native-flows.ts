@@ -10,8 +10,9 @@ export function movesCoin({ type }: Pick<CallFrame, "type">): boolean {
 }
 
 /**
- * What a transaction does to balances, nonces and codes, by its tree of calls alone: what its calls carried, and what it created. Balances and nonces before it are
- * told as zero, so that only differences are to be looked at. Authorizations do not show in the tree, nor does coin that moves otherwise than by calls. Pure.
+ * What a transaction does to balances, nonces and codes, by its tree of calls alone: what its calls carried,
+ * and what it created. Balances and nonces before it are told as zero, so that only differences are to be
+ * looked at. Authorizations do not show in the tree, nor does coin that moves otherwise than by calls. Pure.
  *
  * @param gasWei what the sender pays for the gas
  */

@@ -13,7 +13,10 @@ export interface TokenFlows {
   readonly sent: bigint;
 }
 
-/** Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the tokens left again. */
+/**
+ * Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the tokens left
+ * again.
+ */
 export function tokenFlows(
   account: string,
   token: string,
@@ -36,10 +39,12 @@ export function tokenFlows(
 }
 
 /**
- * What of a payment counts: at most what was named and what the payer transferred, less what left the recipient beyond what others sent. The loss is
- * deducted from all transfers of the payer before the cap: when the recipient's balance grew by the named amount, all of it counts.
+ * What of a payment counts: at most what was named and what the payer transferred, less what left the
+ * recipient beyond what others sent. The loss is deducted from all transfers of the payer before the cap:
+ * when the recipient's balance grew by the named amount, all of it counts.
  *
- * @param payment.guaranteed what the router itself checked that the recipient had received; later transfers do not reduce it. Default: 0
+ * @param payment.guaranteed what the router itself checked that the recipient had received; later transfers
+ * do not reduce it. Default: 0
  */
 export function keptPayment(
   recipient: string,
@@ -63,7 +68,11 @@ export function keptPayment(
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Native that a router says it paid to an account, wei. @param reports logs of that router only: anybody can emit such an event */
+/**
+ * Native that a router says it paid to an account, wei.
+ *
+ * @param reports logs of that router only: anybody can emit such an event
+ */
 export function nativeReported(recipient: string, reports: readonly FrameLog[]): bigint {
   let paid = 0n;
   for (const { topics, data } of reports) {
@@ -75,9 +84,10 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 }
 
 /**
- * What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they prove nothing. What a depository pays out is the
- * account's own money: it counts neither when it comes nor, up to its amount, when it goes. Of native, what
- * a former router reports counts too: users pay for quotes that were given before it was replaced.
+ * What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they
+ * prove nothing. What a depository pays out is the account's own money: it counts neither when it comes nor,
+ * up to its amount, when it goes. Of native, what a former router reports counts too: users pay for quotes
+ * that were given before it was replaced.
  */
 export function receivedIn(
   logs: readonly FrameLog[],

@@ -9,7 +9,10 @@ export interface NewHeadsOptions {
   readonly chainId: number;
   readonly onHeader: (block: BlockRef) => void;
   readonly onFault: (fault: unknown) => void;
-  /** First and longest pause before a new connection, milliseconds; each failure doubles it. Default 250 and 10 000. */
+  /**
+   * First and longest pause before a new connection, milliseconds; each failure doubles it. Default 250 and
+   * 10 000.
+   */
   readonly backoffMs?: { readonly first: number; readonly longest: number };
 }
 
@@ -23,7 +26,10 @@ const CHAIN_ID_CALL = 1;
 const SUBSCRIBE_CALL = 2;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
-/** Keeps one subscription to `newHeads` alive: connects, subscribes, and does both again whenever the connection is lost. */
+/**
+ * Keeps one subscription to `newHeads` alive: connects, subscribes, and does both again whenever the
+ * connection is lost.
+ */
 export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
   // The socket's own error would quote the text, credentials included.

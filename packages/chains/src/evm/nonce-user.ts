@@ -4,7 +4,8 @@ import { garbage } from "../nodes/rpc-fault.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * The transaction that used a nonce, looked for in the blocks from…to by halving on the account's transaction count.
+ * The transaction that used a nonce, looked for in the blocks from…to by halving on the account's transaction
+ * count.
  *
  * @returns undefined when the nonce was used outside that range, or not at all
  * @throws RpcFault, also when the node has forgotten the state of those blocks

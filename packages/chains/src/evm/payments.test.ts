@@ -405,7 +405,8 @@ test("a claim, a distribution or a bridge's withdrawal that anyone can trigger f
     expect(judge(said, {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
     expect(judge(said, {}, routed([anything]))).toEqual({ amounts: [0n] });
     expect(judge(said, {}, pulled([anything]))).toEqual({ amounts: [0n] });
-    // Beside a payment the claim stays the recipient's own: it neither counts nor makes up for what is taken back.
+    // Beside a payment the claim stays the recipient's own: it neither counts nor makes up for what is taken
+    // back.
     const beside = [...said, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
     expect(judge(beside, {}, routed([anything, step(2n)]))).toEqual({ amounts: [1n] });
   }
@@ -467,7 +468,8 @@ test("attests what the router checked, whatever the recipient does when the rout
     ),
   ).toEqual({ amounts: [95n] });
   for (const steps of [
-    // Paid before the note, checked for another account, checked before further calls, or not certainly checked.
+    // Paid before the note, checked for another account, checked before further calls, or not certainly
+    // checked.
     [step(95n), note(alice), received(alice, 95n)],
     [note(bob), step(95n), received(bob, 95n)],
     [...checked, anything],

@@ -31,18 +31,22 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid by the sender of the transaction, when it came in time, ends with the order's id and made the order's calls.
+ * What each recipient was paid by the sender of the transaction, when it came in time, ends with the order's
+ * id and made the order's calls.
  *
  * A payment counts when the sender's own calldata names it (`namedPayments`) and the chain shows it:
- * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else what the order's fill contract reports.
- * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient gave back before the router checked the balance.
- *   Anything else that reaches the recipient (a trade, a claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id
- *   behind it.
+ * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else
+ *   what the order's fill contract reports.
+ * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient
+ *   gave back before the router checked the balance. Anything else that reaches the recipient (a trade, a
+ *   claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id behind it.
  *
- * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer itself decides what becomes of them: to the
- * account that sent the transaction, to the fill contract, to a depository. Any other recipient was chosen by the order's owner.
+ * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer
+ * itself decides what becomes of them: to the account that sent the transaction, to the fill contract, to a
+ * depository. Any other recipient was chosen by the order's owner.
  *
- * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer is whose.
+ * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer
+ * is whose.
  */
 export function judgePayments(
   rules: PaymentRules,
@@ -66,8 +70,8 @@ export function judgePayments(
     isTrusted ? fillContract : undefined,
     rules.fillContracts,
   );
-  // Only the order's solver deposits in its own fills. What other contracts deposit in passing says nothing about the sender: a recipient could do so
-  // just to have its payment refused.
+  // Only the order's solver deposits in its own fills. What other contracts deposit in passing says nothing
+  // about the sender: a recipient could do so just to have its payment refused.
   const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
   if (transaction.from !== question.solver && isDeposit)
     return { refusal: "transaction pays a depository, so it is a deposit" };
@@ -167,7 +171,10 @@ function paysInto(depositories: readonly Address[], { address, topics }: LogFact
   return (topic === NATIVE_DEPOSIT_TOPIC || topic === ERC20_DEPOSIT_TOPIC) && depositories.includes(address);
 }
 
-/** Index of the first call that no report shows in its turn. Each report stands for one call, each call needs one of its own. */
+/**
+ * Index of the first call that no report shows in its turn. Each report stands for one call, each call needs
+ * one of its own.
+ */
 function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
   let made = 0;
   for (const log of reports.toSorted((a, b) => a.logIndex - b.logIndex)) {
@@ -180,7 +187,9 @@ function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): n
 
 const callFields = [{ type: "address" }, { type: "bytes" }, { type: "uint256" }] as const;
 
-/** The reported call, encoded as an order encodes its calls; undefined when the report is not of that form. */
+/**
+ * The reported call, encoded as an order encodes its calls; undefined when the report is not of that form.
+ */
 function callIn(data: Hex): Hex | undefined {
   try {
     const [to, bytes, value] = decodeAbiParameters(callFields, data);

@@ -22,13 +22,19 @@ export interface LogNode {
   readonly onUnasked: (count: number) => void;
 }
 
-/** Whether the node accepts `blockHash` in `eth_getLogs` (EIP-234): how often in a row, and when, it refused what it then answered as a range. */
+/**
+ * Whether the node accepts `blockHash` in `eth_getLogs` (EIP-234): how often in a row, and when, it refused
+ * what it then answered as a range.
+ */
 export interface HashFilters {
   refusals: number;
   refusedAtMs: number;
 }
 
-/** So many refusals in a row are the node's, not a passing fault: logs of a range say less about which block they belong to. */
+/**
+ * So many refusals in a row are the node's, not a passing fault: logs of a range say less about which block
+ * they belong to.
+ */
 const REFUSALS_TO_BELIEVE = 3;
 /** After this time, hashes are tried again. */
 const TRY_HASHES_AGAIN_MS = 600_000;
@@ -37,7 +43,10 @@ export function createLogNode(onUnasked: LogNode["onUnasked"] = () => undefined)
   return { size: createLogRangeSize(), hashes: { refusals: 0, refusedAtMs: 0 }, onUnasked };
 }
 
-/** Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of answering with less. */
+/**
+ * Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of
+ * answering with less.
+ */
 const MAX_BLOCKS_BY_HASH = 8;
 /** Blocks asked for one by one at the same time where an endpoint takes no batches. */
 const MAX_BLOCKS_WITHOUT_BATCH = 32;
@@ -45,8 +54,9 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
 /**
  * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
  *
- * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the last block, so that a node that
- * lags is found out. Small ranges too, if the node refuses block hashes. A range that the node refuses is asked for in parts.
+ * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the
+ * last block, so that a node that lags is found out. Small ranges too, if the node refuses block hashes. A
+ * range that the node refuses is asked for in parts.
  *
  * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
  */
@@ -142,7 +152,8 @@ async function fetchPart(
   try {
     return { kind: "logs", logs: await fetchTogether(transport, question, part), isRange: true };
   } catch (error) {
-    // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for instead.
+    // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for
+    // instead.
     const isBatchRefused = error instanceof RpcFault && error.kind === "batchRefused";
     if (isBatchRefused && blocks > MAX_BLOCKS_WITHOUT_BATCH)
       return { kind: "tooManyBlocks", blocks: MAX_BLOCKS_WITHOUT_BATCH, isRefusal: false };
@@ -176,7 +187,10 @@ async function withHashes(transport: RpcTransport, range: BlockRange): Promise<B
   return { ...range, hashes };
 }
 
-/** Logs asked for by block hash cannot come from another fork, so one look at the last block beside them is enough. */
+/**
+ * Logs asked for by block hash cannot come from another fork, so one look at the last block beside them is
+ * enough.
+ */
 async function fetchByHash(
   transport: RpcTransport,
   question: CountedQuestion,
@@ -204,7 +218,8 @@ function withoutRepetitions(logs: readonly LogFact[]): LogFact[] {
 
 /**
  * Logs of one block from one node that has the block: all filters are asked in one HTTP request.
- * @throws RpcFault also of kind `batchRefused`: the endpoint takes no batches, so nothing shows which node would answer
+ * @throws RpcFault also of kind `batchRefused`: the endpoint takes no batches, so nothing shows which node
+ * would answer
  */
 export async function fetchBlockLogs(
   transport: Pick<RpcTransport, "requestTogether">,
@@ -218,7 +233,10 @@ export async function fetchBlockLogs(
   });
 }
 
-/** The last block is looked at before and after the logs: a node may learn of it, or leave it, between the two. */
+/**
+ * The last block is looked at before and after the logs: a node may learn of it, or leave it, between the
+ * two.
+ */
 async function fetchTogether(
   transport: Pick<RpcTransport, "requestTogether">,
   question: CountedQuestion,
@@ -249,8 +267,8 @@ function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefi
 }
 
 /**
- * The logs that were asked for. One of other blocks shows that the answer is to another question; one that only the filter excludes is dropped:
- * some nodes ignore part of the filter and return extra logs.
+ * The logs that were asked for. One of other blocks shows that the answer is to another question; one that
+ * only the filter excludes is dropped: some nodes ignore part of the filter and return extra logs.
  */
 function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): LogFact[] {
   const method = "eth_getLogs";
@@ -267,7 +285,9 @@ function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): 
   return asked;
 }
 
-/** How often, and how long apart, a mined transaction is asked for again that the node still shows as pooled. */
+/**
+ * How often, and how long apart, a mined transaction is asked for again that the node still shows as pooled.
+ */
 const POOLED_TRIES = 5;
 const POOLED_PAUSE_MS = 5;
 

@@ -22,7 +22,10 @@ import type { AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface ReaderOptions {
-  /** The newest head heard of, when somebody listens; reads of accounts and gas prices are kept until it changes. */
+  /**
+   * The newest head heard of, when somebody listens; reads of accounts and gas prices are kept until it
+   * changes.
+   */
   readonly knownHead?: () => BlockRef | undefined;
   /** Told of logs that look like deposits and are none. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
@@ -32,7 +35,10 @@ export interface ReaderOptions {
   readonly attestation?: AttestationRules;
 }
 
-/** Reads one EVM chain. Does not check the chain id by itself: give it a transport that does, see `connect.ts`. */
+/**
+ * Reads one EVM chain. Does not check the chain id by itself: give it a transport that does, see
+ * `connect.ts`.
+ */
 export function createChainReader(
   chain: Chain,
   transport: RpcTransport,
@@ -119,7 +125,8 @@ export function createChainReader(
       ]);
       if (mined === undefined) {
         if (read === undefined) return { kind: "absent" };
-        // In a block by one answer and without a receipt by the other: neither pending nor known to have succeeded.
+        // In a block by one answer and without a receipt by the other: neither pending nor known to have
+        // succeeded.
         if (read.blockHash !== undefined)
           throw inconsistent(method, "transaction is mined but has no receipt yet");
         return { kind: "pending", transaction: read.transaction };

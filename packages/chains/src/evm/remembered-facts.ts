@@ -13,7 +13,10 @@ export interface MemoryBounds<T> {
   readonly sizeOf: (fact: T) => number;
 }
 
-/** Bounded by what the facts weigh as well as by their number: whoever pays for a transaction decides how large it is. */
+/**
+ * Bounded by what the facts weigh as well as by their number: whoever pays for a transaction decides how
+ * large it is.
+ */
 export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
   const facts = new Map<string, T>();
   let held = 0;

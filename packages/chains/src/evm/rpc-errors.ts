@@ -5,35 +5,54 @@ import { saysRateLimit } from "../nodes/rate-limit.ts";
 import { NO_REVERT_DATA, NodeRefusal, RpcFault } from "../nodes/rpc-fault.ts";
 
 /**
- * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its descendants),
- * erigon, nethermind, reth, besu, OpenEthereum. Nodes agree on no code but 3 (revert with data), so texts decide.
+ * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its
+ * descendants), erigon, nethermind, reth, besu, OpenEthereum. Nodes agree on no code but 3 (revert with
+ * data), so texts decide.
  */
 
-/** geth and descendants ("already known"; op-geth also "already exists"), erigon, OpenEthereum ("already imported"), Nethermind, Besu ("known transaction"). */
+/**
+ * geth and descendants ("already known"; op-geth also "already exists"), erigon, OpenEthereum ("already
+ * imported"), Nethermind, Besu ("known transaction").
+ */
 const alreadyKnown =
   /already ?known|^already exists\s*$|already imported|known transaction|already in (?:the )?(?:pool|mempool)|same hash was already/i;
-/** geth and reth, OpenEthereum ("nonce is too low"), Nethermind ("OldNonce"), Besu ("below sender account nonce"). */
+/**
+ * geth and reth, OpenEthereum ("nonce is too low"), Nethermind ("OldNonce"), Besu ("below sender account
+ * nonce").
+ */
 const nonceTooLow =
   /nonce (?:is )?too low|OldNonce|nonce has already been used|nonce (?:is )?below (?:current|sender)/i;
-/** geth; Bor and BSC ("gas tip cap 1, minimum needed"), OpenEthereum ("gas price is too low"), Nethermind, Besu ("PRICE_TOO_LOW"), EthereumJS ("replacement gas too low"), Arbitrum. */
+/**
+ * geth; Bor and BSC ("gas tip cap 1, minimum needed"), OpenEthereum ("gas price is too low"), Nethermind,
+ * Besu ("PRICE_TOO_LOW"), EthereumJS ("replacement gas too low"), Arbitrum.
+ */
 const underpriced =
   /underpriced|could not replace existing|ReplacementNotAllowed|replacement gas too low|fee ?too ?low|gas ?price (?:is )?too low|price_too_low|gas tip cap \d+, minimum needed|max ?fee ?per ?gas (?:is )?less than (?:the )?block base fee|less than block base fee|gas price below (?:the )?(?:configured )?minimum/i;
-/** geth, Nethermind, Hardhat ("doesn't have enough funds"), Besu ("upfront cost"), OpenEthereum ("lack of funds"), EthereumJS ("enough balance to cover"). */
+/**
+ * geth, Nethermind, Hardhat ("doesn't have enough funds"), Besu ("upfront cost"), OpenEthereum ("lack of
+ * funds"), EthereumJS ("enough balance to cover").
+ */
 const insufficientFunds =
   /insufficient ?(?:funds|balance)|insufficient (?:MaxFeePerGas for )?sender balance|(?:doesn't|does not) have enough (?:funds|balance to cover)|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
-/** Gas limits above the cap of EIP-7825: reth and EDR ("greater than the cap"), Nethermind, Besu ("must be at most"). geth's is among the rest. */
+/**
+ * Gas limits above the cap of EIP-7825: reth and EDR ("greater than the cap"), Nethermind, Besu ("must be at
+ * most"). geth's is among the rest.
+ */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
 /** Faults of the bytes themselves: sending them again can never help. */
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
- * Somebody whose authorization travels along has a transaction of his own in the pool, or ours would be one too many from such an account. It passes, but when is up
- * to him, and everything behind it in the lane would wait.
+ * Somebody whose authorization travels along has a transaction of his own in the pool, or ours would be one
+ * too many from such an account. It passes, but when is up to him, and everything behind it in the lane would
+ * wait.
  */
 const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 
-/** Reads the refusal of `eth_sendRawTransaction`; undefined when it says nothing certain about these bytes. */
+/**
+ * Reads the refusal of `eth_sendRawTransaction`; undefined when it says nothing certain about these bytes.
+ */
 export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
   const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
   if (alreadyKnown.test(text)) return { kind: "alreadyKnown" };
@@ -79,8 +98,9 @@ export function isRangeTooLarge(refusal: NodeRefusal): boolean {
 }
 
 /**
- * True when a query about the logs of several blocks may pass with fewer. Providers word their limits as they like and change them, so
- * every refusal counts that says nothing else: neither the number of calls, nor an unknown block, nor a missing method.
+ * True when a query about the logs of several blocks may pass with fewer. Providers word their limits as they
+ * like and change them, so every refusal counts that says nothing else: neither the number of calls, nor an
+ * unknown block, nor a missing method.
  */
 export function mayPassInParts(error: unknown): boolean {
   if (isTooLarge(error)) return true;
@@ -99,7 +119,10 @@ export function isLate(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "deadline";
 }
 
-/** geth, reth, erigon, Nethermind ("could not be found"), EDR ("invalid block tag"), Infura ("one of the blocks specified"). */
+/**
+ * geth, reth, erigon, Nethermind ("could not be found"), EDR ("invalid block tag"), Infura ("one of the
+ * blocks specified").
+ */
 const unknownBlock =
   /header (?:for hash )?not found|unknown block|block (?:\S+ )?(?:not found|could not be found)|blocks specified in filter .*cannot be found|block range extends beyond|invalid block (?:range params|tag)|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i;
 
@@ -166,7 +189,10 @@ export function nodeRefusalIn(error: unknown): NodeRefusal | undefined {
   return found;
 }
 
-/** A readable reason for revert data: the text of Error(string), the meaning of Panic(uint256), else the selector. */
+/**
+ * A readable reason for revert data: the text of Error(string), the meaning of Panic(uint256), else the
+ * selector.
+ */
 export function revertReason(data: Hex, nodeText = "execution reverted"): string {
   if (data === NO_REVERT_DATA) return nodeText;
   const selector = data.slice(0, 10);

@@ -3,7 +3,8 @@ import { json, startLyingNode, type LyingNode, type RpcCall } from "../../test/l
 import { createSightings, type Sight } from "./sighting.ts";
 import { createRpcTransport } from "../nodes/transport.ts";
 
-// Two nodes behind one address: the one that knows the final head is on the branch "aa", the other stayed on "0f".
+// Two nodes behind one address: the one that knows the final head is on the branch "aa", the other stayed on
+// "0f".
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -24,10 +24,12 @@ type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
 /**
  * Looks at blocks by number, each together with the head of the same node.
  *
- * One address often stands for several nodes, one of which may lag on a branch that the others left: its word that a block is canonical and another's word
- * that this height is final would together make an orphan final. Blocks and head are therefore asked in one HTTP request, which one node answers, and a
- * head is never kept for a later look. All looks of one event-loop tick share one head. Where a node refuses so many calls at once, each smaller request
- * has a head of its own; a node that refuses even two calls cannot be asked, and every look is a fault.
+ * One address often stands for several nodes, one of which may lag on a branch that the others left: its word
+ * that a block is canonical and another's word that this height is final would together make an orphan final.
+ * Blocks and head are therefore asked in one HTTP request, which one node answers, and a head is never kept
+ * for a later look. All looks of one event-loop tick share one head. Where a node refuses so many calls at
+ * once, each smaller request has a head of its own; a node that refuses even two calls cannot be asked, and
+ * every look is a fault.
  */
 export function createSightings(
   transport: Pick<RpcTransport, "requestTogether">,

@@ -6,7 +6,9 @@ import {
 import { keccakOf, type Address, type Hex, type Hex32, type TxHash } from "@causeway/domain";
 import type { Authorization } from "../family.ts";
 
-/** An EIP-1559 (type 2) transaction, or with authorizations an EIP-7702 (type 4) one; prices in wei per gas. */
+/**
+ * An EIP-1559 (type 2) transaction, or with authorizations an EIP-7702 (type 4) one; prices in wei per gas.
+ */
 export interface UnsignedTransaction {
   readonly chainId: number;
   readonly nonce: number;
@@ -35,7 +37,11 @@ export interface SignedTransaction {
 /** Half of the secp256k1 order: nodes refuse signatures above it (EIP-2). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** keccak256 of the unsigned transaction: what the sender signs (EIP-1559, EIP-7702). @throws RangeError when a field is out of range */
+/**
+ * keccak256 of the unsigned transaction: what the sender signs (EIP-1559, EIP-7702).
+ *
+ * @throws RangeError when a field is out of range
+ */
 export function transactionDigest(transaction: UnsignedTransaction): Hex32 {
   return keccakOf(serializeTransaction(serializable(transaction)));
 }

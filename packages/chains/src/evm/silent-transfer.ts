@@ -6,8 +6,9 @@ const TRANSFER_SELECTOR = "0xa9059cbb";
 const WORD_DIGITS = 64;
 
 /**
- * Whether a mined transaction called a token's `transfer` and the token moved nothing to the recipient: some tokens answer false instead of reverting.
- * Oracles go by the same event, so that a payment without it is never attested.
+ * Whether a mined transaction called a token's `transfer` and the token moved nothing to the recipient: some
+ * tokens answer false instead of reverting. Oracles go by the same event, so that a payment without it is
+ * never attested.
  */
 export function isSilentTransfer({ to, data }: CallPlan, { status, logs }: ReceiptFact): boolean {
   if (status !== "success" || !data.startsWith(TRANSFER_SELECTOR)) return false;

@@ -7,7 +7,8 @@ import { decodeFunctionResult, encodeFunctionData } from "viem";
 /** How a token behaves; undefined where the probe could not tell. */
 export interface TokenBehaviour {
   /**
-   * `exact`: who receives gets what was sent. `charges`: less than that, or more is taken of the sender. `refuses`: what somebody bought he cannot hand on, or not sell.
+   * `exact`: who receives gets what was sent. `charges`: less than that, or more is taken of the sender.
+   * `refuses`: what somebody bought he cannot hand on, or not sell.
    */
   readonly transfers: "exact" | "charges" | "refuses" | undefined;
   /** An allowance must be set to zero before it is set to another amount. */
@@ -16,7 +17,10 @@ export interface TokenBehaviour {
 
 export const UNKNOWN_BEHAVIOUR: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
 
-/** `open`: it takes the token. `blocked`: the token goes to others, and not to this one. Undefined: the probe could not tell. */
+/**
+ * `open`: it takes the token. `blocked`: the token goes to others, and not to this one. Undefined: the probe
+ * could not tell.
+ */
 export type RecipientStanding = "open" | "blocked" | undefined;
 
 /** Accounts that nobody has: one that holds the probe's code, and one that only receives. */
@@ -25,7 +29,10 @@ export const STRANGER: Address = "0xca05e7a900000000000000000000000000000b02";
 
 const DEPLOYING_END = "5ff3fe";
 
-/** The probe's code as a chain would keep it: what its creation returns stands behind the few instructions that do so. */
+/**
+ * The probe's code as a chain would keep it: what its creation returns stands behind the few instructions
+ * that do so.
+ */
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(DEPLOYING_END) + DEPLOYING_END.length)}`;
 
 /** Asked of a holder of the token that has the probe's code. */
@@ -46,7 +53,10 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
   });
 }
 
-/** Reads the answer to {@link behaviourQuestion}; nothing is known of a token whose answer cannot be read: nodes that ignore the code that was put there answer anything. */
+/**
+ * Reads the answer to {@link behaviourQuestion}; nothing is known of a token whose answer cannot be read:
+ * nodes that ignore the code that was put there answer anything.
+ */
 export function behaviourIn(answer: Hex | undefined): TokenBehaviour {
   const read = readable(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "behaviour", data }),

@@ -17,7 +17,10 @@ const MOST_TEXT_BYTES = 1_024;
 
 const WORD = 32;
 
-/** The questions whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`, `symbol()`, `name()`. */
+/**
+ * The questions whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`,
+ * `symbol()`, `name()`.
+ */
 export function tokenMetadataCalls(token: Address): readonly SubCall[] {
   return [
     { target: token, data: "0x313ce567" },
@@ -28,8 +31,8 @@ export function tokenMetadataCalls(token: Address): readonly SubCall[] {
 }
 
 /**
- * Reads the answers of {@link tokenMetadataCalls}; undefined for a call that failed. A contract without balances or plausible decimals is no token; one without
- * a symbol is called by its address. Pure.
+ * Reads the answers of {@link tokenMetadataCalls}; undefined for a call that failed. A contract without
+ * balances or plausible decimals is no token; one without a symbol is called by its address. Pure.
  */
 export function tokenMetadataOf(
   token: Address,

@@ -15,7 +15,9 @@ import {
 } from "./token-behaviour.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Finds out how tokens behave by moving some of what pools hold of them, in calls that leave nothing behind. */
+/**
+ * Finds out how tokens behave by moving some of what pools hold of them, in calls that leave nothing behind.
+ */
 export interface TokenProbe {
   /** What the token does with transfers and approvals. @throws RpcFault when the node did not say */
   behaviour(token: Address): Promise<TokenBehaviour>;
@@ -29,7 +31,9 @@ export interface TokenProbeOptions {
   readonly liquidity: Pick<ChainLiquidity, "connectors" | "sources">;
 }
 
-/** Gas for a probe, which moves a token five times: a token that burns all it gets must not keep a node busy. */
+/**
+ * Gas for a probe, which moves a token five times: a token that burns all it gets must not keep a node busy.
+ */
 const PROBE_GAS = "0x989680";
 
 /** Holders remembered at most; then all are looked for anew. */
@@ -60,7 +64,9 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
   };
 }
 
-/** The pool that holds most of a token, of those that exchange it for a connector; undefined: there is none. */
+/**
+ * The pool that holds most of a token, of those that exchange it for a connector; undefined: there is none.
+ */
 async function holderOf(
   { transport, multicall3, liquidity: { connectors, sources } }: TokenProbeOptions,
   token: Address,

@@ -13,7 +13,8 @@ import type { RpcTransport } from "../nodes/transport.ts";
 const BLOCKS_AT_ONCE = 10;
 
 /**
- * Top-ups in blocks of the followed chain, one log query for the tokens; native transfers leave no log, so the blocks' own transactions are read for them, each block by its hash.
+ * Top-ups in blocks of the followed chain, one log query for the tokens; native transfers leave no log, so
+ * the blocks' own transactions are read for them, each block by its hash.
  * @param blocks consecutive, ascending
  * @throws RpcFault when any answer is not about these blocks
  */
@@ -77,7 +78,8 @@ async function nativeTopUpsIn(
   const transactions = readBlockTransactions(
     await transport.request(method, [block.hash, true]),
     block.hash,
-    // Everything else of a block is not even read: kinds of transactions that are nobody's business here have other fields.
+    // Everything else of a block is not even read: kinds of transactions that are nobody's business here have
+    // other fields.
     (to) => to === solver,
   );
   const marked = transactions.filter((transaction) => isMarkedNativeTransfer(solver, transaction));

@@ -32,7 +32,10 @@ function read(said: readonly Said[], fields: Partial<TransactionFact>) {
   return tokenTopUps(question, logsOf(...said), new Map([[txHash, transaction]]));
 }
 
-/** Whom the plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is told and credits none. */
+/**
+ * Whom the plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is told and
+ * credits none.
+ */
 function credited(tail: string): Address | "nobody" | "no top-up" {
   const [topUp, ...more] = read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, tail) });
   expect(more).toEqual([]);

@@ -3,7 +3,10 @@ import type { LogFact, ReceiptFact, TopUpFact, TransactionFact } from "../family
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, wordsOf } from "./event-words.ts";
 
-/** Reads transfers to the solver as top-ups of app balances. Pure: the same facts give the same top-ups, wherever they were read. */
+/**
+ * Reads transfers to the solver as top-ups of app balances. Pure: the same facts give the same top-ups,
+ * wherever they were read.
+ */
 
 /** Stands before and behind the address to credit. */
 export const TOP_UP_MARKER = "012345abcdef";
@@ -30,8 +33,9 @@ export function topUpMarker(wallet: Address): Hex {
 }
 
 /**
- * Reads the hex digits that stand behind a call (of a native transfer: all of them). Only the marked address and nothing else is a credit; a marker with anything
- * around it, or with anything but 20 bytes inside, was meant as one and is none.
+ * Reads the hex digits that stand behind a call (of a native transfer: all of them). Only the marked address
+ * and nothing else is a credit; a marker with anything around it, or with anything but 20 bytes inside, was
+ * meant as one and is none.
  */
 export function readMarked(tail: string, sender: Address): Marked {
   const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);
@@ -60,8 +64,9 @@ export function isTransferToSolver({ solver, tokens }: TopUpQuestion, log: LogFa
 }
 
 /**
- * Top-ups in tokens among the logs of successful transactions. A credit is a top-level `transfer` to the solver with a marked address behind it, of exactly one
- * Transfer by its sender: what that Transfer says arrived. Whatever else carries a marker and moved money to the solver is told without anyone to credit.
+ * Top-ups in tokens among the logs of successful transactions. A credit is a top-level `transfer` to the
+ * solver with a marked address behind it, of exactly one Transfer by its sender: what that Transfer says
+ * arrived. Whatever else carries a marker and moved money to the solver is told without anyone to credit.
  * @throws RangeError when the transaction of a log is missing
  */
 export function tokenTopUps(
@@ -123,7 +128,10 @@ function topUpsOfTransaction(
     });
 }
 
-/** The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to him can carry a valid one: what other contracts were told, they need not have passed on. */
+/**
+ * The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to him can carry a
+ * valid one: what other contracts were told, they need not have passed on.
+ */
 function markOf(solver: Address, { from, input }: TransactionFact): Marked {
   const digits = input.slice(2);
   const isTransferCall =

@@ -13,7 +13,11 @@ export const MAX_FRAMES = 5_000;
 /** Calls within calls that the machine allows. */
 const MAX_DEPTH = 1_025;
 
-/** The tree that `callTracer` answers. @throws RpcFault of kind `tooLarge` when it has more than {@link MAX_FRAMES} calls and logs */
+/**
+ * The tree that `callTracer` answers.
+ *
+ * @throws RpcFault of kind `tooLarge` when it has more than {@link MAX_FRAMES} calls and logs
+ */
 export function readCallFrame(value: unknown): CallFrame {
   let room = MAX_FRAMES;
   const take = (count: number): void => {
@@ -89,7 +93,11 @@ export function logsOf(frame: CallFrame): FrameLog[] {
   return logs;
 }
 
-/** What `prestateTracer` with `diffMode` answers: accounts that changed, by lower-case address. @throws RpcFault */
+/**
+ * What `prestateTracer` with `diffMode` answers: accounts that changed, by lower-case address.
+ *
+ * @throws RpcFault
+ */
 export function readStateDiff(value: unknown): Map<Address, AccountChange> {
   const fields = fieldsOf(value, METHOD);
   const pre = readAccounts(fields["pre"]);

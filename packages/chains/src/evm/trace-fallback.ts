@@ -14,12 +14,16 @@ import { garbage, NodeRefusal } from "../nodes/rpc-fault.ts";
 import { readFrameLog } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 
-/** Of the logs by which `eth_simulateV1` tells movements of native coin, `Transfer(address,address,uint256)` of this address. */
+/**
+ * Of the logs by which `eth_simulateV1` tells movements of native coin, `Transfer(address,address,uint256)`
+ * of this address.
+ */
 const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 /**
- * What a node can say that does not trace: the gas by `eth_estimateGas`, the reason alone when it fails, and the effects by `eth_simulateV1` where that
- * is offered: logs and movements of native coin, but neither nonces nor codes.
+ * What a node can say that does not trace: the gas by `eth_estimateGas`, the reason alone when it fails, and
+ * the effects by `eth_simulateV1` where that is offered: logs and movements of native coin, but neither
+ * nonces nor codes.
  *
  * @throws RpcFault when the node did not say whether the call succeeds
  */

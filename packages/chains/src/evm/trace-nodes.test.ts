@@ -282,7 +282,8 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
 
 describe("a trace is bounded", () => {
   test("a call that calls others as often as it can is refused", async () => {
-    // JUMPDEST, five zeros, an address, GAS, CALL, POP, and back to the beginning; before it, what puts it there.
+    // JUMPDEST, five zeros, an address, GAS, CALL, POP, and back to the beginning; before it, what puts it
+    // there.
     const to = await world.wallet.deploy([], "0x600e80600a5f395ff3005b5f5f5f5f5f60995af150600056");
     const { reader } = nodeThat(() => undefined);
     const outcome = await reader.trace(from, { to, data: "0x", value: 0n }, fees, { maxGas: 1_000_000n });

@@ -11,7 +11,10 @@ import { garbage, inconsistent } from "../nodes/rpc-fault.ts";
 
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** One call and all that does not change while it is asked about; every question is about the state after the same block. */
+/**
+ * One call and all that does not change while it is asked about; every question is about the state after the
+ * same block.
+ */
 export interface TraceQuestion {
   readonly from: Address;
   readonly call: TracedCall;

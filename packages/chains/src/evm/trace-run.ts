@@ -7,7 +7,8 @@ import { readCallFrame, readStateDiff } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 
 /**
- * How a node is told of authorizations: by the list itself, or, where it ignores that, by the code that the list would bring about.
+ * How a node is told of authorizations: by the list itself, or, where it ignores that, by the code that the
+ * list would bring about.
  */
 export type AuthorizationWay = "listed" | "overridden";
 
@@ -42,7 +43,11 @@ export async function runCalls(question: RunQuestion, options: RunOptions): Prom
   return { kind: "ran", frame: { ...frame, gasUsed: frame.gasUsed + unlistedGas(question, options) } };
 }
 
-/** What the accounts have before and after; undefined when the transaction cannot even begin. @throws RpcFault, NodeRefusal when the node does not trace */
+/**
+ * What the accounts have before and after; undefined when the transaction cannot even begin.
+ *
+ * @throws RpcFault, NodeRefusal when the node does not trace
+ */
 export async function runChanges(
   question: TraceQuestion,
   options: RunOptions,

@@ -26,9 +26,10 @@ const ASK_AGAIN_MS = 600_000;
 /**
  * Traces calls on one connection and remembers what its node can do.
  *
- * Three rounds of questions: the newest block and what the sender can pay; the call with plenty of gas, which says why it fails or what gas
- * it needs; the call and the change of state with that gas, which must do the same. A call that comes with its limit takes two. One like it that was traced before,
- * by a sender known to have the coin, takes one: run with the limit that was right then, it proves by its success what it needs.
+ * Three rounds of questions: the newest block and what the sender can pay; the call with plenty of gas, which
+ * says why it fails or what gas it needs; the call and the change of state with that gas, which must do the
+ * same. A call that comes with its limit takes two. One like it that was traced before, by a sender known to
+ * have the coin, takes one: run with the limit that was right then, it proves by its success what it needs.
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
@@ -128,7 +129,10 @@ function seen(frame: CallFrame, gas: bigint, accounts: ReadonlyMap<Address, Acco
   return { kind: "ok", gas, gasUsed: frame.gasUsed, effects, calls: innerCallsOf(frame) };
 }
 
-/** Whether the node does not trace at all. What it does not do with authorizations says nothing about calls without: else one caller could blind us for all others. */
+/**
+ * Whether the node does not trace at all. What it does not do with authorizations says nothing about calls
+ * without: else one caller could blind us for all others.
+ */
 async function isUnableToTrace(refusal: NodeRefusal, question: TraceQuestion): Promise<boolean> {
   if (isMethodMissing(refusal)) return true;
   if (!isTracingRefused(refusal)) return false;

@@ -34,7 +34,8 @@ export interface PackedOp {
 
 const HANDLE_OPS = "0x765e827f";
 const HANDLE_AGGREGATED_OPS = "0xdbed18e0";
-// Entry point 0.8 has the same functions. Looked up once: by its selector a function is found by hashing those of all others, each time.
+// Entry point 0.8 has the same functions. Looked up once: by its selector a function is found by hashing
+// those of all others, each time.
 const handleOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleOps" }).inputs;
 const handleAggregatedOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleAggregatedOps" }).inputs;
 /** `handleOps` and `handleAggregatedOps` of entry point 0.6. */
@@ -73,7 +74,10 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
   }
 }
 
-/** Why the operations of a call must not be sponsored: their own fees would be paid beside ours, or nobody can tell whether they would. */
+/**
+ * Why the operations of a call must not be sponsored: their own fees would be paid beside ours, or nobody can
+ * tell whether they would.
+ */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
   /** Position among all operations of the call, and whose it is. */
@@ -104,10 +108,16 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
   return undefined;
 }
 
-/** Most hex digits of user operations within one transaction that are read: what nodes take as a whole transaction. */
+/**
+ * Most hex digits of user operations within one transaction that are read: what nodes take as a whole
+ * transaction.
+ */
 const MOST_NESTED = 2 * 131_072;
 
-/** The same for operations that a call hands to entry points deep inside it, whoever they are: the first reason not to send it. */
+/**
+ * The same for operations that a call hands to entry points deep inside it, whoever they are: the first
+ * reason not to send it.
+ */
 export function refusesInnerOperations(
   calls: readonly { readonly userOperations: Hex | undefined }[],
 ): UserOperationRefusal | undefined {

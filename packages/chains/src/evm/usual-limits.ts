@@ -3,7 +3,10 @@ import type { TracedCall } from "../family.ts";
 import { gasLimitsToTry } from "./gas-limit.ts";
 import { rememberedFacts } from "./remembered-facts.ts";
 
-/** Gas limits that proved right of late, by the kind of the call: whom it calls, what it calls there, and how long its data are. */
+/**
+ * Gas limits that proved right of late, by the kind of the call: whom it calls, what it calls there, and how
+ * long its data are.
+ */
 export interface UsualLimits {
   /** What a call of this kind was given the last time; undefined when none is known. */
   of(call: TracedCall): bigint | undefined;
@@ -22,15 +25,18 @@ export function usualLimits(): UsualLimits {
   };
 }
 
-/** Up to the next of 32 steps between two powers of two: a call that differs a little from one before needs the same limit, and costs the same. Pure. */
+/**
+ * Up to the next of 32 steps between two powers of two: a call that differs a little from one before needs
+ * the same limit, and costs the same. Pure.
+ */
 export function roundedUp(gas: bigint): bigint {
   const step = 1n << BigInt(Math.max(gas.toString(2).length - 6, 0));
   return ((gas + step - 1n) / step) * step;
 }
 
 /**
- * Whether a run with a guessed limit tells all there is to know: nothing in it failed, and the limit is not much more than was needed. What failed may have lacked
- * the gas without its caller minding. Pure.
+ * Whether a run with a guessed limit tells all there is to know: nothing in it failed, and the limit is not
+ * much more than was needed. What failed may have lacked the gas without its caller minding. Pure.
  */
 export function provesItsLimit(frame: CallFrame, gas: bigint): boolean {
   const [needed = gas] = gasLimitsToTry(frame, gas);

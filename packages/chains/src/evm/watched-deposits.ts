@@ -20,8 +20,9 @@ export function isWatched({ depositories, tokens }: WatchedQuestion, log: LogFac
 }
 
 /**
- * Deposits of {@link depositsInLogs} in each depository, in chain order. Deposits that are alike are numbered through all depositories,
- * because the number is part of what a deposit is stored under and its depository is not.
+ * Deposits of {@link depositsInLogs} in each depository, in chain order. Deposits that are alike are numbered
+ * through all depositories, because the number is part of what a deposit is stored under and its depository
+ * is not.
  *
  * @throws RangeError when a transaction is missing
  */
@@ -49,7 +50,10 @@ export function watchedDepositsIn(
   };
 }
 
-/** The depository whose deposits of a transaction oracles attest, and those deposits. They attest no others of that transaction. */
+/**
+ * The depository whose deposits of a transaction oracles attest, and those deposits. They attest no others of
+ * that transaction.
+ */
 export function attestedIn(
   [present, ...former]: Depositories,
   receipt: ReceiptFact,
@@ -63,7 +67,10 @@ export function attestedIn(
   return attestedDepository([read(present), ...former.map(read)]);
 }
 
-/** Deposits of one successful transaction. Those in a depository that oracles do not attest for it are marked as unattestable. */
+/**
+ * Deposits of one successful transaction. Those in a depository that oracles do not attest for it are marked
+ * as unattestable.
+ */
 export function watchedDepositsOf(
   question: WatchedQuestion,
   receipt: ReceiptFact,

@@ -12,10 +12,12 @@ import { CALL_EXECUTED_TOPIC, executionIn, type WithdrawalPayment } from "./with
 const CALL_REQUESTS: Hex = "0xd52bfcc8";
 
 /**
- * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, and refused by the node when that is not canonical).
+ * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, and refused by the
+ * node when that is not canonical).
  *
- * Only a whole `true` or `false` is an answer. A refusal, or the nothing that an account without code answers, says nothing about the request: taken for
- * "not used", it would let a paid withdrawal be given back as well.
+ * Only a whole `true` or `false` is an answer. A refusal, or the nothing that an account without code
+ * answers, says nothing about the request: taken for "not used", it would let a paid withdrawal be given back
+ * as well.
  *
  * @throws RpcFault
  */
@@ -55,10 +57,12 @@ export interface ExecutionSearch {
 /**
  * Whether the execution of a token's withdrawal proves that it was paid.
  *
- * That a request is used says only that the token did not revert. The transaction is therefore found, by the hint or among the depository's reports of
- * the last blocks, and its Transfers are counted, see `executionIn`.
+ * That a request is used says only that the token did not revert. The transaction is therefore found, by the
+ * hint or among the depository's reports of the last blocks, and its Transfers are counted, see
+ * `executionIn`.
  *
- * Receipts and logs may come from a node that is behind the one that told the state, so what is merely not seen refutes nothing: only a final receipt does.
+ * Receipts and logs may come from a node that is behind the one that told the state, so what is merely not
+ * seen refutes nothing: only a final receipt does.
  *
  * @throws RpcFault
  */
@@ -96,7 +100,10 @@ async function* candidates(
   if (found !== undefined && found !== search.hint) yield found;
 }
 
-/** The transaction in which the depository reported the request, in as many of the last blocks as the node lets us search at once. */
+/**
+ * The transaction in which the depository reported the request, in as many of the last blocks as the node
+ * lets us search at once.
+ */
 async function findExecution(
   transport: Pick<RpcTransport, "request">,
   search: ExecutionSearch,

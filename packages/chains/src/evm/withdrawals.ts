@@ -26,7 +26,10 @@ export interface WithdrawalPayment extends EvmWithdrawalPayment {
   readonly expiration: bigint;
 }
 
-/** The payment that a payload stands for, and the id of its request; or why it stands for none, see `evmWithdrawalPayment`. */
+/**
+ * The payment that a payload stands for, and the id of its request; or why it stands for none, see
+ * `evmWithdrawalPayment`.
+ */
 export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeEvmCallRequest(payload);
   if (request === undefined) return { refusal: "withdrawal is not an encoded call request" };
@@ -43,7 +46,10 @@ const reportFields = [
   },
 ] as const;
 
-/** The token transfer that a depository's report of an executed call is about; undefined when it is about anything else. */
+/**
+ * The token transfer that a depository's report of an executed call is about; undefined when it is about
+ * anything else.
+ */
 export function tokenPaymentIn(
   data: Hex,
 ): { readonly token: Address; readonly recipient: Address; readonly amount: bigint } | undefined {
@@ -63,11 +69,14 @@ function lowerCase(address: Address): Address {
 }
 
 /**
- * Whether the logs of a successful transaction show that the depository carried out `payment`, and that its token really moved.
+ * Whether the logs of a successful transaction show that the depository carried out `payment`, and that its
+ * token really moved.
  *
- * A depository takes a call that did not revert for a success. A token that answers `false` instead of reverting would leave the request used up and nobody
- * paid, so between the depository's previous report and this one there must be a Transfer of that token from it to the recipient. It may be of less than
- * the amount: what a token keeps for itself has left the depository all the same. What came in meanwhile is a deposit, and takes nothing back.
+ * A depository takes a call that did not revert for a success. A token that answers `false` instead of
+ * reverting would leave the request used up and nobody paid, so between the depository's previous report and
+ * this one there must be a Transfer of that token from it to the recipient. It may be of less than the
+ * amount: what a token keeps for itself has left the depository all the same. What came in meanwhile is a
+ * deposit, and takes nothing back.
  */
 export function executionIn(
   logs: readonly LogFact[],

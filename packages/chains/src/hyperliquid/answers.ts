@@ -9,7 +9,10 @@ import {
 } from "@causeway/domain";
 import { garbage, redact, RpcFault } from "../nodes/rpc-fault.ts";
 
-/** What the exchange and its explorer answer, with every field looked at. Pure; throws RpcFault for anything that is not what was asked for. */
+/**
+ * What the exchange and its explorer answer, with every field looked at. Pure; throws RpcFault for anything
+ * that is not what was asked for.
+ */
 
 /** One transaction of the exchange. Its block is final when there is one. */
 export interface ExchangeTransaction {
@@ -21,9 +24,15 @@ export interface ExchangeTransaction {
   readonly user: Address;
   /** Why it changed nothing; undefined: it did what it says. */
   readonly error: string | undefined;
-  /** Undefined: not a transfer that deposits, payments and withdrawals are made of, or one that cannot be read. */
+  /**
+   * Undefined: not a transfer that deposits, payments and withdrawals are made of, or one that cannot be
+   * read.
+   */
   readonly action: HyperliquidAction | undefined;
-  /** The action is of a kind whose effect is not known here: it may hold any transfer (`multiSig` does). Nobody can tell what it did. */
+  /**
+   * The action is of a kind whose effect is not known here: it may hold any transfer (`multiSig` does).
+   * Nobody can tell what it did.
+   */
   readonly isOpaque: boolean;
 }
 
@@ -64,7 +73,9 @@ const TRANSFER_KINDS: ReadonlyMap<string, TransferKind> = new Map([
   ["spotTransfer", "spotSend"],
 ]);
 
-/** A transfer as the ledger of an account tells it: enough to find its transaction, too little to judge it. */
+/**
+ * A transfer as the ledger of an account tells it: enough to find its transaction, too little to judge it.
+ */
 export interface LedgerTransfer {
   readonly hash: Hex32;
   readonly time: bigint;
@@ -78,7 +89,10 @@ export interface LedgerTransfer {
   readonly nonce: bigint | undefined;
 }
 
-/** An entry of a kind that is not known here: a transfer that the exchange calls by a new name, or something else. */
+/**
+ * An entry of a kind that is not known here: a transfer that the exchange calls by a new name, or something
+ * else.
+ */
 export interface UnknownEntry {
   readonly hash: Hex32;
   readonly time: bigint;
@@ -118,7 +132,8 @@ export function readTransactionAnswer(
   const fields = record(method, answer, "response");
   if (fields["type"] === "error") {
     const message = typeof fields["message"] === "string" ? fields["message"] : "message is missing";
-    // Everything else that it may refuse for (rate, age of the block, trouble) says nothing about the transaction.
+    // Everything else that it may refuse for (rate, age of the block, trouble) says nothing about the
+    // transaction.
     if (/not found|unknown (?:transaction|tx|hash)/i.test(message)) return undefined;
     throw new RpcFault({ kind: "refused", method, reason: redact(message) });
   }

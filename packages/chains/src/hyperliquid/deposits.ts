@@ -15,7 +15,8 @@ export interface ExchangeDeposit extends ExchangeTransfer {
 }
 
 /**
- * The deposit that a transaction is; undefined when it is none: another kind of action, money for somebody else, or a depository's own.
+ * The deposit that a transaction is; undefined when it is none: another kind of action, money for somebody
+ * else, or a depository's own.
  */
 export function depositIn(
   transaction: ExchangeTransaction,
@@ -24,7 +25,8 @@ export function depositIn(
   const { action, user, error } = transaction;
   if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;
-  // Who received is looked at before what: a transfer between others is nobody's deposit, however it is written.
+  // Who received is looked at before what: a transfer between others is nobody's deposit, however it is
+  // written.
   const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());
   if (depository === undefined) return undefined;
   // A depository's money is not a user's, whichever of them has it.

@@ -44,8 +44,8 @@ export interface HyperliquidEvidenceOptions {
 }
 
 /**
- * What an oracle asks of the perpetuals exchange; opens nothing until the first question. Each endpoint is judged by itself, with its own explorer; with several, `rpcQuorum`
- * of them must come to the same.
+ * What an oracle asks of the perpetuals exchange; opens nothing until the first question. Each endpoint is
+ * judged by itself, with its own explorer; with several, `rpcQuorum` of them must come to the same.
  *
  * @throws RangeError when the chain is no perpetuals exchange, or has fewer endpoints than must agree
  */
@@ -89,7 +89,10 @@ export function evidenceOfEndpoint(
   const profile = exchangeSigningProfiles[facts.profile];
   const told = rememberedLedgers();
 
-  /** What a transaction of this network says; the exchange refuses actions for another one, so whoever tells of such is another exchange. */
+  /**
+   * What a transaction of this network says; the exchange refuses actions for another one, so whoever tells
+   * of such is another exchange.
+   */
   const find = async (transactionId: string): Promise<Evidence<ExchangeTransaction>> => {
     const hash = canonical(transactionId);
     if (hash === undefined) return NOT_A_HASH;
@@ -196,7 +199,9 @@ function noDepository(chain: AttestationChain): Evidence<never> {
   return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
 }
 
-/** One transaction has one spelling; any other is not looked up, or it would count once more under another id. */
+/**
+ * One transaction has one spelling; any other is not looked up, or it would count once more under another id.
+ */
 function canonical(transactionId: string): Hex32 | undefined {
   const hash = parseHex32(transactionId);
   return hash === transactionId ? hash : undefined;

@@ -12,8 +12,9 @@ export type NonceMeaning =
 const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /**
- * A transfer is for what was said of its nonce within an hour after its block, by the hub's clock. Nothing here is our clock: while the hub's final block is within
- * that hour the question is open; once it is later, what it does not know it will never know in time. So every oracle says the same, whenever it is asked.
+ * A transfer is for what was said of its nonce within an hour after its block, by the hub's clock. Nothing
+ * here is our clock: while the hub's final block is within that hour the question is open; once it is later,
+ * what it does not know it will never know in time. So every oracle says the same, whenever it is asked.
  *
  * @param time Unix seconds of the transfer's block
  */

@@ -15,10 +15,13 @@ export type PaymentJudgement =
   | { readonly refusal: string };
 
 /**
- * What each recipient received. A transaction of the exchange is one transfer, so at most one of them received anything. It must have come in time by its block, not by
- * the number that its signer chose, and be somebody's money for somebody else: a depository pays withdrawals, and what one pays oneself proves nothing.
+ * What each recipient received. A transaction of the exchange is one transfer, so at most one of them
+ * received anything. It must have come in time by its block, not by the number that its signer chose, and be
+ * somebody's money for somebody else: a depository pays withdrawals, and what one pays oneself proves
+ * nothing.
  *
- * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer is whose
+ * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer
+ * is whose
  */
 export function judgePayment(
   transaction: ExchangeTransaction,

@@ -1,7 +1,10 @@
 import type { Hex32 } from "@causeway/domain";
 import type { LedgerTransfer } from "./answers.ts";
 
-/** Milliseconds before the newest known entry that are read again: an index need not tell of everything in the order in which it happened. */
+/**
+ * Milliseconds before the newest known entry that are read again: an index need not tell of everything in the
+ * order in which it happened.
+ */
 export const OVERLAP_MS = 60_000n;
 
 /** How far a ledger was read. */

@@ -140,8 +140,8 @@ test("an entry that cannot be the payment does not block it", async () => {
 const CROWDED = NONCE + 60_000n;
 
 /**
- * The outcome after strangers have filled one block time of the payment's window with transfers to the solver. An answer shows
- * the first 500 entries of its range.
+ * The outcome after strangers have filled one block time of the payment's window with transfers to the
+ * solver. An answer shows the first 500 entries of its range.
  */
 async function outcomeInACrowd(
   own: readonly LedgerPage["transfers"][number][],

@@ -64,11 +64,15 @@ export interface RailPaymentsOptions {
   readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
   /** ms since epoch. */
   now(): number;
-  /** Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that payment. */
+  /**
+   * Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that
+   * payment.
+   */
   onUnclear(hash: Hex32, nonce: bigint): void;
   /**
-   * Called when a payment cannot be found and cannot be called dead either, because the solver's ledger has gaps.
-   * `moment`: a block time (ms) with too many entries; undefined when the ledger was only read in part so far.
+   * Called when a payment cannot be found and cannot be called dead either, because the solver's ledger has
+   * gaps. `moment`: a block time (ms) with too many entries; undefined when the ledger was only read in part
+   * so far.
    */
   onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
 }
@@ -76,16 +80,24 @@ export interface RailPaymentsOptions {
 /** Of dollars, in the smallest units of either place. */
 const CENT = 1_000_000n;
 
-/** Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than that before it was made. */
+/**
+ * Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than
+ * that before it was made.
+ */
 const SKEW_MS = 600_000n;
 
-/** Where a payment is looked for first in a crowded ledger: from just before its nonce on, and up to so long ago, ms. */
+/**
+ * Where a payment is looked for first in a crowded ledger: from just before its nonce on, and up to so long
+ * ago, ms.
+ */
 const NEAR_NONCE_MS = 1_000n;
 const NEWEST_MS = 60_000n;
 
 /**
- * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an
- * account's nonces once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of both one counts at most.
+ * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger
+ * tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an account's nonces
+ * once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of
+ * both one counts at most.
  */
 export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   const { rpc, solver } = options;
@@ -116,13 +128,14 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         ...limit,
       });
     const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
-    // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes one request, the rest
-    // of a long ledger may take dozens.
+    // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
+    // one request, the rest of a long ledger may take dozens.
     let ledger = await read({ maxRequests: 1 });
     let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
     if (used === undefined && !ledger.isWhole) {
       used = await listedUse(nonce);
-      // Until the nonce is over a missing entry decides nothing: the payment is posted again with the same nonce, and counts once.
+      // Until the nonce is over a missing entry decides nothing: the payment is posted again with the same
+      // nonce, and counts once.
       if (!isOver) used ??= await likelyUse(nonce, to);
       else if (used === undefined) {
         ledger = await read();
@@ -146,7 +159,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
         ? finalIn(transaction)
         : { kind: "dead", reason: "nonce was used by another action" };
     }
-    // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said to be dead, it would be made twice.
+    // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said
+    // to be dead, it would be made twice.
     const { destination } = action;
     const unclear = isOver
       ? [
@@ -180,7 +194,10 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
     return { kind: "unseen" };
   }
 
-  /** The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: strangers cannot fill that list. */
+  /**
+   * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: strangers
+   * cannot fill that list.
+   */
   async function listedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
     return (await newestTransactionsOf(rpc, solver)).find(
       ({ user, error, action }) => user === solver && error === undefined && nonceOfAction(action) === nonce,
@@ -188,9 +205,9 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   }
 
   /**
-   * The solver's transfer that used a nonce, if it is where it most likely is: right behind the nonce's time, when it was posted first,
-   * or among the newest entries, when it was posted again. At most three requests, so that a crowd delays no other payment; a
-   * transfer that is not found may be there all the same.
+   * The solver's transfer that used a nonce, if it is where it most likely is: right behind the nonce's time,
+   * when it was posted first, or among the newest entries, when it was posted again. At most three requests,
+   * so that a crowd delays no other payment; a transfer that is not found may be there all the same.
    */
   async function likelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
     const near = nonce - NEAR_NONCE_MS;
@@ -225,7 +242,8 @@ export function createRailPayments(options: RailPaymentsOptions): RailPayments {
   }
 
   /**
-   * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place of his to another. The exchange does not move money to where it is.
+   * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place
+   * of his to another. The exchange does not move money to where it is.
    * @throws InsufficientInventory when he has no cent on either side
    */
   async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
@@ -339,7 +357,10 @@ function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefine
 /** Entries that the exchange makes by itself have no transaction. */
 const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
 
-/** Whether an entry of an unknown kind may be a payment between these accounts. What it does not say may be anything. */
+/**
+ * Whether an entry of an unknown kind may be a payment between these accounts. What it does not say may be
+ * anything.
+ */
 function mayBePayment(
   { hash, user, destination }: UnknownEntry,
   payment: { readonly from: Address; readonly to: unknown },

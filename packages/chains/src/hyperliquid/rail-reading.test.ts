@@ -132,7 +132,8 @@ test("a transfer that the index and the explorer show late is read also when a c
   let { cursor } = await reading.arrivals(undefined);
   byTime.set(late.time, [late]);
   await expect(reading.arrivals(cursor)).rejects.toThrow(RpcFault);
-  // The ledger shows the crowd in front of the late transfer's overlap, so that the overlap is not read again.
+  // The ledger shows the crowd in front of the late transfer's overlap, so that the overlap is not read
+  // again.
   for (let at = 0; at < 400; at++) {
     const one = transfer(START + 10_000n + BigInt(at), 1_000 + at, friend, depository);
     byTime.set(one.time, [one]);

@@ -32,11 +32,15 @@ export interface RailReadingOptions {
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
   /** Told of money that arrived in a way that no oracle attests. */
   onStranded(transaction: ExchangeTransaction, why: string): void;
-  /** Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody points at it. */
+  /**
+   * Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody
+   * points at it.
+   */
   onLeftAside(hash: Hex32): void;
   /**
-   * Called once for each block time (ms) at which a depository has so many ledger entries that some may not have been shown.
-   * Reading goes on after it. A deposit that was not shown is found when someone reports its transaction.
+   * Called once for each block time (ms) at which a depository has so many ledger entries that some may not
+   * have been shown. Reading goes on after it. A deposit that was not shown is found when someone reports its
+   * transaction.
    */
   onCrowdedMoment(depository: Address, time: bigint): void;
 }
@@ -47,9 +51,14 @@ interface Told {
   readonly deposits: readonly DepositFact[];
 }
 
-/** What of the ledgers was read: every entry up to `upTo` that Hyperliquid shows. It never proves that something is missing. */
+/**
+ * What of the ledgers was read: every entry up to `upTo` that Hyperliquid shows. It never proves that
+ * something is missing.
+ */
 interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "fault"> {
-  /** Whether everything from the overlap on was read. Otherwise entries that were read before may be missing. */
+  /**
+   * Whether everything from the overlap on was read. Otherwise entries that were read before may be missing.
+   */
   readonly isComplete: boolean;
 }
 
@@ -59,14 +68,21 @@ const BEGINS_BEFORE_MS = 600_000n;
 const IDLE_MS = 1_800_000n;
 /** Most of a ledger read in one go, ms. */
 const WIDEST_MS = 86_400_000n;
-/** Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks as he likes. */
+/**
+ * Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks
+ * as he likes.
+ */
 const MOST_READ = 100;
 const AT_ONCE = 8;
-/** A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others waiting for ever. */
+/**
+ * A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others
+ * waiting for ever.
+ */
 const LEFT_ASIDE_MS = 43_200_000n;
 /**
- * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the cursor, and for the overlap
- * before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute is left for the transactions.
+ * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the
+ * cursor, and for the overlap before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute
+ * is left for the transactions.
  */
 const MAX_LEDGER_REQUESTS = 24;
 const MAX_OVERLAP_REQUESTS = 16;
@@ -118,8 +134,9 @@ export function createRailReading(options: RailReadingOptions): RailReading {
   }
 
   /**
-   * What the explorer says of the first of these transfers. A fault ends the reading; what was read before it counts, so that an
-   * endpoint's rate limit delays a crowd of transfers instead of starting it over each time.
+   * What the explorer says of the first of these transfers. A fault ends the reading; what was read before it
+   * counts, so that an endpoint's rate limit delays a crowd of transfers instead of starting it over each
+   * time.
    * @throws RpcFault when it kept the first transactions from being read
    */
   async function read(fresh: readonly LedgerTransfer[]): Promise<{
@@ -156,11 +173,15 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
   );
   /**
-   * Transfers that the index showed late, in the overlap, and that no cursor shows as read yet. They are read, and hold the cursor,
-   * also while the overlap is not read again. Undefined: this process has read nothing yet.
+   * Transfers that the index showed late, in the overlap, and that no cursor shows as read yet. They are
+   * read, and hold the cursor, also while the overlap is not read again. Undefined: this process has read
+   * nothing yet.
    */
   let awaited: readonly LedgerTransfer[] | undefined;
-  /** Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap unread. */
+  /**
+   * Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap
+   * unread.
+   */
   const timeOf = new Map<Hex32, bigint>();
 
   /** The entries that the cursor must go on remembering. */
@@ -177,8 +198,9 @@ export function createRailReading(options: RailReadingOptions): RailReading {
   }
 
   /**
-   * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is cut. Then what follows the
-   * cursor comes first: the overlap was read before, and a crowd in it must not keep the reading from going on.
+   * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is
+   * cut. Then what follows the cursor comes first: the overlap was read before, and a crowd in it must not
+   * keep the reading from going on.
    * @throws RpcFault when nothing after the cursor was read
    */
   async function ledgerOf(
@@ -215,8 +237,9 @@ export function createRailReading(options: RailReadingOptions): RailReading {
   }
 
   /**
-   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to which all of them were
-   * read. Ends once more transfers were found than one reading asks the explorer about.
+   * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to
+   * which all of them were read. Ends once more transfers were found than one reading asks the explorer
+   * about.
    * @throws RpcFault
    */
   async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
@@ -258,7 +281,8 @@ export function createRailReading(options: RailReadingOptions): RailReading {
       awaited = fresh.filter(({ time }) => time < cursor.time);
       const { found, failed, next, ...reading } = await read(fresh);
       const fault = reading.fault ?? ledger.fault;
-      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as does what is beyond this reading.
+      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as
+      // does what is beyond this reading.
       const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
       const left = untold.filter(isOver);
@@ -299,8 +323,9 @@ export function createRailReading(options: RailReadingOptions): RailReading {
 }
 
 /**
- * Up to where the cursor may go: the newest entry, so that it stays where it is while nothing happens. When that is long ago, or only the beginning of the range could be told, it follows
- * the clock at a distance that an index which is well never falls behind.
+ * Up to where the cursor may go: the newest entry, so that it stays where it is while nothing happens. When
+ * that is long ago, or only the beginning of the range could be told, it follows the clock at a distance that
+ * an index which is well never falls behind.
  */
 function reachOf(
   transfers: readonly LedgerTransfer[],

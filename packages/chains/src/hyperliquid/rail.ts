@@ -20,12 +20,15 @@ import { nonceOfSigned } from "./signed-action.ts";
 
 /** Milliseconds between two looks for something new. The exchange counts questions. */
 const LOOK_AGAIN_MS = 2_000;
-/** Maximum number of transactions in one reading of a rate-limited endpoint: what was read is recorded at its end. */
+/**
+ * Maximum number of transactions in one reading of a rate-limited endpoint: what was read is recorded at its
+ * end.
+ */
 const LIMITED_READING = 16;
 
 /**
- * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged as oracles do, payments are the solver's own transfers. Opens nothing
- * until it is asked.
+ * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged
+ * as oracles do, payments are the solver's own transfers. Opens nothing until it is asked.
  * @throws RangeError for a chain that is no perpetuals exchange, or has no depository
  */
 export function createExchangeRail(options: RailOptions): OpenRail {
@@ -78,7 +81,8 @@ export function createExchangeRail(options: RailOptions): OpenRail {
         const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
         return meant.kind === "for" ? meant : undefined;
       } catch (error) {
-        // That the hub cannot be asked keeps no money from being seen: what it is for may be learnt otherwise, or later.
+        // That the hub cannot be asked keeps no money from being seen: what it is for may be learnt
+        // otherwise, or later.
         options.onFault(error);
         return undefined;
       }

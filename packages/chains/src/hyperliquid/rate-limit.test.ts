@@ -40,8 +40,8 @@ function specks(count: number, to: Address, timeOf: (at: number) => bigint): rea
 }
 
 /**
- * The public endpoint: its budget refills continuously, and a request beyond it is answered with HTTP status 429. An answer shows the
- * first 500 entries of its range.
+ * The public endpoint: its budget refills continuously, and a request beyond it is answered with HTTP status
+ * 429. An answer shows the first 500 entries of its range.
  */
 function publicEndpoint(
   entries: readonly LedgerTransfer[],
@@ -108,7 +108,10 @@ function publicEndpoint(
   return {
     rpc: answers as ExchangeRpc,
     setNow: (ms: number): void => void (nowMs = ms),
-    /** Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes until it is done. */
+    /**
+     * Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes
+     * until it is done.
+     */
     minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
       for (let pauseMs = 500; nowMs < 12 * 60 * MINUTE_MS; nowMs += 2_000)
         try {
@@ -241,7 +244,9 @@ function paymentsOn(rpc: ExchangeRpc): RailPayments {
   });
 }
 
-/** Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it. */
+/**
+ * Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it.
+ */
 async function minutesToFinal(lists: boolean): Promise<number> {
   const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
   const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
@@ -293,8 +298,9 @@ test("sees a payment behind 900 transfers as final within a minute when the expl
 afterEach(() => void vi.useRealTimers());
 
 /**
- * The minutes until a deposit behind 100 transfers is judged, while payments that nobody sees are tracked, and clients report a random
- * transaction every second. All of it repeats as the worker does it, with pauses that double after faults and end with a success.
+ * The minutes until a deposit behind 100 transfers is judged, while payments that nobody sees are tracked,
+ * and clients report a random transaction every second. All of it repeats as the worker does it, with pauses
+ * that double after faults and end with a success.
  */
 async function minutesBeside(unseen: number, clients: boolean) {
   vi.useFakeTimers();

@@ -22,14 +22,21 @@ import {
   type SpotToken,
 } from "./answers.ts";
 
-/** One endpoint of the exchange with its explorer; every answer is checked, nothing is judged. All methods @throws RpcFault */
+/**
+ * One endpoint of the exchange with its explorer; every answer is checked, nothing is judged. All methods
+ *
+ * @throws RpcFault
+ */
 export interface ExchangeRpc {
   readonly profile: ExchangeSigningProfile;
   /** Undefined: the explorer does not know it (yet). */
   transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
   /** Some of the newest transactions that an account signed. */
   transactionsOf(user: Address): Promise<readonly ExchangeTransaction[]>;
-  /** An account's ledger between two block times (ms, both inside), as much of it as the endpoint gives at once. */
+  /**
+   * An account's ledger between two block times (ms, both inside), as much of it as the endpoint gives at
+   * once.
+   */
   ledger(user: Address, from: bigint, to: bigint): Promise<LedgerPage>;
   /** The exchange's own clock, ms. */
   clock(user: Address): Promise<bigint>;

@@ -14,7 +14,10 @@ const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
 const ENTRIES_PER_WEIGHT = 20;
 const MAX_REMEMBERED = 500;
 
-/** The same endpoint, asked only as its rate limit allows. What the endpoint's client remembers is not charged again. */
+/**
+ * The same endpoint, asked only as its rate limit allows. What the endpoint's client remembers is not charged
+ * again.
+ */
 export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): ExchangeRpc {
   const transactions = new Set<Hex32>();
   const tokens = new Set<Hex>();
@@ -78,8 +81,8 @@ const KEPT_MS = 5_000;
 const MAX_KEPT = 1_000;
 
 /**
- * Remembers for some seconds that a transaction is absent, and whether and for what an account can be paid. Only for answers to clients:
- * for anything else, absence must be read anew.
+ * Remembers for some seconds that a transaction is absent, and whether and for what an account can be paid.
+ * Only for answers to clients: for anything else, absence must be read anew.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
   const absent = recent<undefined>();
@@ -95,7 +98,8 @@ export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
 }
 
 /**
- * Remembers for some seconds whether and for what an account can be paid: planning a payment asks that several times. Not for signing it.
+ * Remembers for some seconds whether and for what an account can be paid: planning a payment asks that
+ * several times. Not for signing it.
  */
 export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
   const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
@@ -139,8 +143,9 @@ function recent<T>() {
 }
 
 /**
- * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond their share are refused at
- * once; in the worker they belong to payments, which wait. There, planning asks once in some seconds whether an account can be paid, and signing asks anew.
+ * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond
+ * their share are refused at once; in the worker they belong to payments, which wait. There, planning asks
+ * once in some seconds whether an account can be paid, and signing asks anew.
  */
 export function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
   const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;

@@ -50,7 +50,11 @@ export function idOfSigned(raw: Hex): Hex32 {
   return keccakOf(raw);
 }
 
-/** The nonce that signed bytes use, and under which the exchange will tell of them. @throws as {@link decodeSignedAction} */
+/**
+ * The nonce that signed bytes use, and under which the exchange will tell of them.
+ *
+ * @throws as {@link decodeSignedAction}
+ */
 export function nonceOfSigned(raw: Hex): bigint {
   return BigInt(decodeSignedAction(raw).nonce);
 }

@@ -35,8 +35,9 @@ export interface ExchangeTransfer {
 }
 
 /**
- * The transfer that an action is, or why it is none that can be attested: every amount in it must be exact in the currency that arrives, it must come from the account that
- * signed it, and say where to in a way that has one reading.
+ * The transfer that an action is, or why it is none that can be attested: every amount in it must be exact in
+ * the currency that arrives, it must come from the account that signed it, and say where to in a way that has
+ * one reading.
  */
 export function transferOf(
   action: HyperliquidAction,

@@ -17,7 +17,12 @@ export interface ExchangeUsersOptions {
 export interface ExchangeUsers {
   /** What can be taken out now, smallest units. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
-  /** The token of a currency as actions write it; undefined: the exchange lists no such currency. What was listed is remembered. @throws RpcFault */
+  /**
+   * The token of a currency as actions write it; undefined: the exchange lists no such currency. What was
+   * listed is remembered.
+   *
+   * @throws RpcFault
+   */
   token(currency: Hex): Promise<{ readonly name: string; readonly tokenId: Hex } | undefined>;
   close(): Promise<void>;
 }

@@ -13,17 +13,23 @@ export interface WeightShares {
 }
 
 export interface WeightShare {
-  /** Waits in turn until the share allows a request. @throws ShareUsedUp when that takes longer than two minutes */
+  /**
+   * Waits in turn until the share allows a request.
+   *
+   * @throws ShareUsedUp when that takes longer than two minutes
+   */
   wait(method: string, weight: number): Promise<void>;
   /** @throws ShareUsedUp when the share does not allow a request now */
   takeNow(method: string, weight: number): void;
-  /** Takes what an answer turned out to cost beyond its request; later requests wait until that is refilled. */
+  /**
+   * Takes what an answer turned out to cost beyond its request; later requests wait until that is refilled.
+   */
   charge(weight: number): void;
 }
 
 /**
- * Parts of the limit: what refills continuously, and what may be spent at once. Together they are the whole limit, so that no minute
- * exceeds it.
+ * Parts of the limit: what refills continuously, and what may be spent at once. Together they are the whole
+ * limit, so that no minute exceeds it.
  */
 const PARTS = {
   deposits: { refill: 0.3, burst: 0.05 },
@@ -44,8 +50,8 @@ interface Bucket {
 }
 
 /**
- * Divides an endpoint's rate limit, so that no purpose can starve another. The API and the worker are processes of their own behind
- * one IP: each uses only its own shares.
+ * Divides an endpoint's rate limit, so that no purpose can starve another. The API and the worker are
+ * processes of their own behind one IP: each uses only its own shares.
  * @param perMinute the endpoint's limit for one IP
  */
 export function createWeightShares(perMinute: number): WeightShares {

@@ -7,12 +7,16 @@ import type { ExchangeRpc } from "./rpc.ts";
 /** Reads an account's ledger, and says whether everything in it was read. */
 
 /**
- * An answer with fewer entries is complete. Hyperliquid documents a limit of 500 entries or blocks per answer. It does not say
- * which end of the range is then cut off, and a cut answer does not show that it was cut.
+ * An answer with fewer entries is complete. Hyperliquid documents a limit of 500 entries or blocks per
+ * answer. It does not say which end of the range is then cut off, and a cut answer does not show that it was
+ * cut.
  */
 const MIN_CUT_ENTRIES = 300;
 
-/** A cut answer with so many entries of one block time is split there: halving would take dozens of requests to find that time. */
+/**
+ * A cut answer with so many entries of one block time is split there: halving would take dozens of requests
+ * to find that time.
+ */
 const MIN_BUSY_ENTRIES = MIN_CUT_ENTRIES / 2;
 
 /** Maximum number of requests for one reading. */
@@ -25,8 +29,8 @@ export interface LedgerReading extends Omit<LedgerPage, "size"> {
   /** Everything from the start of the range up to this block time (ms) was asked for. */
   readonly upTo: bigint;
   /**
-   * Block times (ms) with so many entries that the answer may have been cut: entries may be missing here. Anyone can cause this
-   * by sending the account enough transfers in one block.
+   * Block times (ms) with so many entries that the answer may have been cut: entries may be missing here.
+   * Anyone can cause this by sending the account enough transfers in one block.
    */
   readonly crowded: readonly bigint[];
   /** Whether these are certainly all entries of the range. Only then does a missing entry prove anything. */
@@ -66,18 +70,21 @@ export interface KnownPage extends LedgerPage {
 export interface LedgerReadingOptions {
   /** Drops what others sent to the account: incoming transfers can be many times as many. */
   readonly onlySent?: boolean;
-  /** Earlier answers by range, only for times to which the exchange adds no more entries. Lets several readings cover a long ledger. */
+  /**
+   * Earlier answers by range, only for times to which the exchange adds no more entries. Lets several
+   * readings cover a long ledger.
+   */
   readonly known?: RememberedFacts<KnownPage> | undefined;
   /**
-   * Block times already known to be crowded: each is asked for alone instead of being searched for again. New ones are added as soon
-   * as they are found, so that a later fault does not lose the search.
+   * Block times already known to be crowded: each is asked for alone instead of being searched for again. New
+   * ones are added as soon as they are found, so that a later fault does not lose the search.
    */
   readonly crowded?: CrowdedMoments | undefined;
   /** Maximum number of requests; default {@link MAX_REQUESTS}. */
   readonly maxRequests?: number;
   /**
-   * Returns what was read before a fault, with the fault, instead of throwing it; such a reading is never whole. Goes on beyond
-   * `maxRequests` until one range was read, so that several readings cover any ledger.
+   * Returns what was read before a fault, with the fault, instead of throwing it; such a reading is never
+   * whole. Goes on beyond `maxRequests` until one range was read, so that several readings cover any ledger.
    */
   readonly keepsPartial?: boolean;
   /** Called with everything read so far; true ends the reading there. */
@@ -85,9 +92,9 @@ export interface LedgerReadingOptions {
 }
 
 /**
- * Reads the transfers, and the entries of unknown kinds, of an account between two block times (ms, both inclusive), oldest
- * ranges first. A range whose answer may have been cut is asked for again in parts. Every entry up to `upTo` that Hyperliquid shows
- * is returned, also when the reading ends early.
+ * Reads the transfers, and the entries of unknown kinds, of an account between two block times (ms, both
+ * inclusive), oldest ranges first. A range whose answer may have been cut is asked for again in parts. Every
+ * entry up to `upTo` that Hyperliquid shows is returned, also when the reading ends early.
  *
  * @throws RpcFault unless it keeps partial readings
  */
@@ -155,8 +162,9 @@ function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): read
 }
 
 /**
- * A range around its busiest block time, or else in two: after the median entry of its answer, which is likely to leave an uncut
- * answer before it, but no later than halfway, in case the answer showed the newest entries. The parts cover the range without overlap.
+ * A range around its busiest block time, or else in two: after the median entry of its answer, which is
+ * likely to leave an uncut answer before it, but no later than halfway, in case the answer showed the newest
+ * entries. The parts cover the range without overlap.
  */
 function partsOf({ from, to }: Range, { busiest, median }: KnownPage): readonly Range[] {
   if (busiest !== undefined && busiest >= from && busiest <= to) return rangesAround([busiest], from, to);

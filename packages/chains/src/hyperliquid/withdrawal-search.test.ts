@@ -59,7 +59,10 @@ const entry: LedgerTransfer = {
   nonce: undefined,
 };
 
-/** An exchange with such a clock, and what its index has told of by then; its explorer's newest transactions are others. */
+/**
+ * An exchange with such a clock, and what its index has told of by then; its explorer's newest transactions
+ * are others.
+ */
 function anExchange(
   now: bigint,
   indexed: readonly LedgerTransfer[],

@@ -15,13 +15,15 @@ export type WithdrawalOutcome =
   | { readonly kind: "pending" };
 
 /**
- * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the depositories, and in their ledgers over the whole time in
- * which its nonce could be taken. Only what the transaction itself says counts; the ledger says where to look, and that there is nothing to be found. It can say the
- * latter only where it has no gaps: otherwise the withdrawal stays pending.
+ * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the
+ * depositories, and in their ledgers over the whole time in which its nonce could be taken. Only what the
+ * transaction itself says counts; the ledger says where to look, and that there is nothing to be found. It
+ * can say the latter only where it has no gaps: otherwise the withdrawal stays pending.
  *
- * @throws RpcFault also when a ledger tells of a transfer like it, or of anything unknown that a depository sent, whose transaction cannot be read: then it is neither
- *   executed nor over
- * @param told pages of ledgers, of times that were over with all the delay that indexes have when they were read
+ * @throws RpcFault also when a ledger tells of a transfer like it, or of anything unknown that a depository
+ * sent, whose transaction cannot be read: then it is neither executed nor over
+ * @param told pages of ledgers, of times that were over with all the delay that indexes have when they were
+ * read
  */
 export async function searchExecution(
   rpc: ExchangeRpc,

@@ -44,7 +44,8 @@ export function readWithdrawal(
   if (action.destination !== recipient) return { refusal: "recipient must be lowercase" };
   if (rules.depositories.includes(recipient))
     return { refusal: "withdrawal recipient must not be a depository" };
-  // The hub takes `currency` off its books; taking another one out of the depository would leave it short of that.
+  // The hub takes `currency` off its books; taking another one out of the depository would leave it short of
+  // that.
   if (from !== currency) return { refusal: "withdrawal takes and pays different currencies" };
   return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
 }
@@ -64,8 +65,9 @@ export function carriesOut(
 }
 
 /**
- * Whether a ledger's entry may be the withdrawal's execution; its transaction tells. Which kind of entry an action becomes is the exchange's affair, and changes: one
- * that was passed over would be paid and given back.
+ * Whether a ledger's entry may be the withdrawal's execution; its transaction tells. Which kind of entry an
+ * action becomes is the exchange's affair, and changes: one that was passed over would be paid and given
+ * back.
  */
 export function mayCarryOut(
   entry: LedgerTransfer,

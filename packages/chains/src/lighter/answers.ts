@@ -3,7 +3,10 @@ import { garbage } from "../nodes/rpc-fault.ts";
 import { parseExactJson } from "./exact-json.ts";
 import { standingOf, type Standing } from "./finality.ts";
 
-/** Reads what the exchange and its explorer answer. Pure; whatever is not what was asked for is garbage, never a fact. */
+/**
+ * Reads what the exchange and its explorer answer. Pure; whatever is not what was asked for is garbage, never
+ * a fact.
+ */
 
 /** One transaction as the exchange records it. */
 export interface ExchangeTransaction {
@@ -37,7 +40,10 @@ export interface ExchangeTransfer {
   readonly nonce: bigint;
 }
 
-/** One line of an account's history at the explorer; nothing of it is believed but the hash, which the exchange itself is asked about. */
+/**
+ * One line of an account's history at the explorer; nothing of it is believed but the hash, which the
+ * exchange itself is asked about.
+ */
 export interface LoggedTransfer {
   readonly hash: string;
   readonly fromAccountIndex: string;
@@ -46,12 +52,16 @@ export interface LoggedTransfer {
 /** The kind of transaction that moves assets between accounts. */
 const TRANSFER_TYPE = 12n;
 
-/** The times of the exchange are milliseconds; anything else would be years off as a time of an order. 2017 to 2286. */
+/**
+ * The times of the exchange are milliseconds; anything else would be years off as a time of an order. 2017 to
+ * 2286.
+ */
 const TIMES_MS = { from: 1_500_000_000_000n, to: 9_999_999_999_999n };
 
 /**
  * The record of a transaction, asked for by its hash; undefined when the exchange does not know it.
- * @throws RpcFault garbage for any other shape, another transaction, or a record that contradicts what was signed
+ * @throws RpcFault garbage for any other shape, another transaction, or a record that contradicts what was
+ * signed
  */
 export function readTransaction(hash: string, status: number, text: string): ExchangeTransaction | undefined {
   const method = "tx";

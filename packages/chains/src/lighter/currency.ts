@@ -5,7 +5,10 @@ const DOLLAR_ASSET = 3n;
 const PERPETUALS_ROUTE = 0n;
 const SPOT_ROUTE = 1n;
 
-/** The currency in which a transfer arrives: `0` for dollars that secure perpetuals, else the number of its asset. */
+/**
+ * The currency in which a transfer arrives: `0` for dollars that secure perpetuals, else the number of its
+ * asset.
+ */
 export function arrivesIn({
   assetIndex,
   toRouteType,
@@ -13,7 +16,10 @@ export function arrivesIn({
   return assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE ? "0" : assetIndex.toString();
 }
 
-/** Whether an asset arrives where its owner can use it as that asset: dollars on either side, all others in the spot balance only. */
+/**
+ * Whether an asset arrives where its owner can use it as that asset: dollars on either side, all others in
+ * the spot balance only.
+ */
 export function isSpendable({
   assetIndex,
   toRouteType,
@@ -21,7 +27,10 @@ export function isSpendable({
   return toRouteType === SPOT_ROUTE || (assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE);
 }
 
-/** Whether a transfer's fee, which is in dollars, leaves the balance that the transfer itself leaves and arrives in. */
+/**
+ * Whether a transfer's fee, which is in dollars, leaves the balance that the transfer itself leaves and
+ * arrives in.
+ */
 export function isPaidFromOneBalance({
   assetIndex,
   fromRouteType,

@@ -9,9 +9,11 @@ import { arrivesIn } from "./currency.ts";
 const NO_ID = /^0x[0-9a-f]{40}0{24}$/;
 
 /**
- * The deposit that a settled transaction holds, if it holds one: a transfer to one of the depositories that does not come from one of them.
+ * The deposit that a settled transaction holds, if it holds one: a transfer to one of the depositories that
+ * does not come from one of them.
  *
- * @param depositories all accounts of ours, the first the one in use: what moves between them is nobody's money
+ * @param depositories all accounts of ours, the first the one in use: what moves between them is nobody's
+ * money
  */
 export function depositsIn(
   depositories: readonly [string, ...string[]],

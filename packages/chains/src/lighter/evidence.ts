@@ -22,8 +22,9 @@ export interface LighterEvidenceOptions {
 }
 
 /**
- * What an oracle asks of the order-book exchange; opens nothing until the first question. Each endpoint is judged by itself; with several, `rpcQuorum` of them must come
- * to the same. All share one explorer: it only says where to look.
+ * What an oracle asks of the order-book exchange; opens nothing until the first question. Each endpoint is
+ * judged by itself; with several, `rpcQuorum` of them must come to the same. All share one explorer: it only
+ * says where to look.
  *
  * @throws RangeError when the chain is none of this family, or has fewer endpoints than must agree
  */
@@ -107,7 +108,8 @@ export function evidenceOfEndpoint(
         outcomeOf(payment, await findTransfers(rpc, payment, hint, search), exchangeChainId);
       const { id, recipient, currency, amount } = payment;
       const seen = await look();
-      // What failed may have been read before its block was taken back, and what settled after: seen again, it is seen after.
+      // What failed may have been read before its block was taken back, and what settled after: seen again,
+      // it is seen after.
       const status = seen === "expired" ? await look() : seen;
       return {
         kind: "final",

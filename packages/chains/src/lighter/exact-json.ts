@@ -1,6 +1,7 @@
 /**
- * JSON whose whole numbers are bigints, exact to the last digit: the exchange writes amounts up to 2^60 as plain JSON numbers, of which a double keeps 53 bits.
- * Numbers with a fraction or an exponent stay doubles, so whoever reads a whole number must ask for a bigint.
+ * JSON whose whole numbers are bigints, exact to the last digit: the exchange writes amounts up to 2^60 as
+ * plain JSON numbers, of which a double keeps 53 bits. Numbers with a fraction or an exponent stay doubles,
+ * so whoever reads a whole number must ask for a bigint.
  * @throws SyntaxError when `text` is no JSON
  */
 export function parseExactJson(text: string): unknown {

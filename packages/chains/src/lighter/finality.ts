@@ -1,16 +1,23 @@
 /**
- * Where a transaction of the exchange stands, by the number in its record: 1 is queued, 2 is in a block that may still be taken back (committed), 3 is settled for good
- * (executed), 4 and 5 were refused (failed, rejected). 0 is refused in the exchange's own words and pending in those of a client library: it counts as refused once a
- * block holds it, and until then as undecided.
+ * Where a transaction of the exchange stands, by the number in its record: 1 is queued, 2 is in a block that
+ * may still be taken back (committed), 3 is settled for good (executed), 4 and 5 were refused (failed,
+ * rejected). 0 is refused in the exchange's own words and pending in those of a client library: it counts as
+ * refused once a block holds it, and until then as undecided.
  */
 export type Standing = "final" | "notFinal" | "failed";
 
-/** @param status as the exchange answers it; numbers that nobody has explained are not final @param blockHeight 0: no block holds it */
+/**
+ * @param status as the exchange answers it; numbers that nobody has explained are not final
+ * @param blockHeight 0: no block holds it
+ */
 export function standingOf(status: bigint, blockHeight: bigint): Standing {
   if (status === 3n) return "final";
   if (status === 4n || status === 5n) return "failed";
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
 }
 
-/** When it may be worth to ask again for what is not settled yet: blocks of the exchange come several times a second. */
+/**
+ * When it may be worth to ask again for what is not settled yet: blocks of the exchange come several times a
+ * second.
+ */
 export const RETRY_AFTER_SECONDS = 2;

@@ -7,10 +7,12 @@ import { arrivesIn, isSpendable } from "./currency.ts";
 export type PaymentJudgement = PaymentAnswer | { readonly refusal: string };
 
 /**
- * What each recipient received by a settled transfer that came in time and whose memo is the order's id. One transfer pays one recipient in one currency; a memo holds
- * one id, so it pays one order. What leaves a depository is a withdrawal, whatever its memo says, and what an account sends to itself pays nobody.
+ * What each recipient received by a settled transfer that came in time and whose memo is the order's id. One
+ * transfer pays one recipient in one currency; a memo holds one id, so it pays one order. What leaves a
+ * depository is a withdrawal, whatever its memo says, and what an account sends to itself pays nobody.
  *
- * In time is by the exchange's clock, by the later of its two times: what was handed over early and took effect late is late.
+ * In time is by the exchange's clock, by the later of its two times: what was handed over early and took
+ * effect late is late.
  * @param depositories all accounts of ours on this exchange
  * @throws RangeError when the question names a recipient and currency twice
  */

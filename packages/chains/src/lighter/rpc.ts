@@ -29,7 +29,12 @@ export interface ExchangeRpc {
   /** Undefined when the exchange does not know it. @param hash 80 lower-case hex digits @throws RpcFault */
   transaction(hash: string): Promise<ExchangeTransaction | undefined>;
   readonly hasHistory: boolean;
-  /** A page of an account's transfers, newest first. @param page from 0 @throws RpcFault; RangeError without an explorer */
+  /**
+   * A page of an account's transfers, newest first.
+   *
+   * @param page from 0
+   * @throws RpcFault; RangeError without an explorer
+   */
   transfersOf(account: string, page: number): Promise<HistoryPage>;
   close(): Promise<void>;
 }

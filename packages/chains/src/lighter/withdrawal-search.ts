@@ -10,11 +10,13 @@ export interface SearchBounds {
 }
 
 /**
- * Looks for what used the nonce of a payload: first in the transaction that the caller names, then, newest first, in the depository's history at the explorer. Each line
- * of the history is only a hint: the exchange itself is asked about every transaction it names.
+ * Looks for what used the nonce of a payload: first in the transaction that the caller names, then, newest
+ * first, in the depository's history at the explorer. Each line of the history is only a hint: the exchange
+ * itself is asked about every transaction it names.
  *
- * The history is known as far as it matters once it shows a transaction of the same key with a smaller nonce, or its end. Whatever keeps it from being known whole (no
- * explorer, too long, a line of which the exchange knows nothing) makes the answer incomplete, and no more.
+ * The history is known as far as it matters once it shows a transaction of the same key with a smaller nonce,
+ * or its end. Whatever keeps it from being known whole (no explorer, too long, a line of which the exchange
+ * knows nothing) makes the answer incomplete, and no more.
  * @throws RpcFault when a question was not answered
  */
 export async function findTransfers(

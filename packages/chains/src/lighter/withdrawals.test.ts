@@ -179,7 +179,8 @@ test("two settled transactions of one nonce are a lie", () => {
   expect(outcome([same, same])).toBe("executed");
 });
 
-// What an exchange may do with a key, in any order: it is the model against which "executed" and "expired" must exclude each other.
+// What an exchange may do with a key, in any order: it is the model against which "executed" and "expired"
+// must exclude each other.
 
 type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "takeBack";
 const steps = fc.array(

@@ -12,10 +12,12 @@ import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./currency.ts";
 /**
  * Reads withdrawal payloads and judges what became of them. Pure.
  *
- * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key and the nonce, but no time: whoever holds the key may put
- * the signed text into transactions of any lifetime, again and again, until that nonce of that key is used. The nonce of a key never goes back, not even when the key
- * itself is exchanged, and one nonce is used once. So a payload is carried out when a settled transaction with its nonce says exactly what it says, and can never be
- * when a settled transaction used the nonce for something else. That the lifetime of some transaction has ended says nothing.
+ * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
+ * and the nonce, but no time: whoever holds the key may put the signed text into transactions of any
+ * lifetime, again and again, until that nonce of that key is used. The nonce of a key never goes back, not
+ * even when the key itself is exchanged, and one nonce is used once. So a payload is carried out when a
+ * settled transaction with its nonce says exactly what it says, and can never be when a settled transaction
+ * used the nonce for something else. That the lifetime of some transaction has ended says nothing.
  */
 
 /** A transfer out of a depository, once and wholly. */
@@ -37,7 +39,10 @@ export interface WithdrawalRules {
   readonly exchangeChainId: bigint;
 }
 
-/** What the exchange takes: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest number of each stands for none. */
+/**
+ * What the exchange takes: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest number
+ * of each stands for none.
+ */
 const MOST = {
   account: (1n << 48n) - 2n,
   key: 254n,
@@ -65,7 +70,8 @@ export function readWithdrawal(
   if (!canBeTaken(transfer)) return { refusal: "transfer values are out of Lighter's range" };
   if (!isSpendable(transfer)) return { refusal: "asset would arrive where it cannot be spent" };
   const { usdcFee } = transfer;
-  // The hub takes one currency off its books: a fee out of another balance would be paid by other people's deposits.
+  // The hub takes one currency off its books: a fee out of another balance would be paid by other people's
+  // deposits.
   if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
     return {
       refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",
@@ -106,8 +112,9 @@ export interface FoundTransfers {
 /**
  * Whether a payload was carried out, can never be, or neither yet.
  *
- * Besides a settled transaction that used the nonce for something else there is one proof that it never will be: a transaction of the nonce failed inside a block,
- * which uses the nonce too; a later one of the same key is settled, so that block is; and among all transfers since there is none that says what the payload says.
+ * Besides a settled transaction that used the nonce for something else there is one proof that it never will
+ * be: a transaction of the nonce failed inside a block, which uses the nonce too; a later one of the same key
+ * is settled, so that block is; and among all transfers since there is none that says what the payload says.
  * @throws RpcFault inconsistent when two settled transactions used one nonce: then the endpoint lies
  */
 export function outcomeOf(

@@ -1,10 +1,15 @@
-/** The first pause where an endpoint does not say how long; it doubles while the endpoint goes on refusing. */
+/**
+ * The first pause where an endpoint does not say how long; it doubles while the endpoint goes on refusing.
+ */
 const FIRST_PAUSE_MS = 500;
 const MAX_DEFAULT_PAUSE_MS = 10_000;
 /** However long an endpoint asks to wait (a monthly quota: weeks), it is tried again after this time. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Calls wait so long for the end of a pause; a longer one fails them at once, so that a caller can answer in time. */
+/**
+ * Calls wait so long for the end of a pause; a longer one fails them at once, so that a caller can answer in
+ * time.
+ */
 export const MAX_WAIT_MS = 2_500;
 
 /** When an endpoint that refused for the number of calls may be called again. */
@@ -23,8 +28,10 @@ export function pauseReason(leftMs: number): string {
 }
 
 /**
- * Keeps the pauses of one endpoint. Requests that were under way when a pause began neither lengthen the default pause nor end it.
- * @param now monotonic milliseconds @param random in [0, 1): spreads the ends of pauses, so that several processes do not return together
+ * Keeps the pauses of one endpoint. Requests that were under way when a pause began neither lengthen the
+ * default pause nor end it.
+ * @param now monotonic milliseconds @param random in [0, 1): spreads the ends of pauses, so that several
+ * processes do not return together
  */
 export function createEndpointPause(
   now: () => number = () => performance.now(),

@@ -17,7 +17,10 @@ export type HttpAnswer =
       readonly document: object | undefined;
       /** Set when the endpoint may take the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;
-      /** The size that an endpoint names while it refuses everything: for later batches, these calls are not sent again. */
+      /**
+       * The size that an endpoint names while it refuses everything: for later batches, these calls are not
+       * sent again.
+       */
       readonly maxBatch: number | undefined;
       /** Set when the endpoint wants fewer calls for a while. */
       readonly pause: { readonly askedMs: number | undefined } | undefined;

@@ -11,7 +11,10 @@ afterEach(async () => {
 
 const LARGE = 64 * 1024;
 
-/** A place that begins a large answer to each text and ends it when the test says so; and what has come of each text. */
+/**
+ * A place that begins a large answer to each text and ends it when the test says so; and what has come of
+ * each text.
+ */
 async function largeAnswering() {
   const open = new Map<string, ServerResponse>();
   const server = createServer((request, response) => {

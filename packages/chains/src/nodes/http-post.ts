@@ -16,14 +16,20 @@ export interface PostTarget {
 }
 
 const LARGE_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Parsed, an answer takes several times its bytes in memory: {@link PostTarget.maxAnswerBytes} must hold for few at once. */
+/**
+ * Parsed, an answer takes several times its bytes in memory: {@link PostTarget.maxAnswerBytes} must hold for
+ * few at once.
+ */
 const LARGE_AT_ONCE = 2;
 
 /** How a POST ended. */
 export type PostEnd = ReceivedAnswer | { readonly error: unknown };
 
 export interface Poster {
-  /** Posts a text; `done` is told once how it ended, at once when nothing can be posted. What is returned gives up: whatever still comes is not read. */
+  /**
+   * Posts a text; `done` is told once how it ended, at once when nothing can be posted. What is returned
+   * gives up: whatever still comes is not read.
+   */
   post(body: string, done: (end: PostEnd) => void): () => void;
   close(): Promise<void>;
 }
@@ -32,8 +38,9 @@ export interface Poster {
 const GIVEN_UP = new Error("request aborted");
 
 /**
- * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as it comes, without a stream, a promise or a signal per
- * exchange: at thousands of exchanges per second they cost more than the exchange.
+ * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as
+ * it comes, without a stream, a promise or a signal per exchange: at thousands of exchanges per second they
+ * cost more than the exchange.
  */
 export function createPoster(target: PostTarget): Poster {
   const { origin, path, headers, connections } = target;
@@ -62,7 +69,10 @@ interface AnswerBounds {
   readonly large: LargeAnswers;
 }
 
-/** One text and its answer, over at most two connections: a kept-alive one may turn out to be dead, and every call here may safely be made twice. */
+/**
+ * One text and its answer, over at most two connections: a kept-alive one may turn out to be dead, and every
+ * call here may safely be made twice.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly bounds: AnswerBounds;
   private readonly done: (end: PostEnd) => void;

@@ -1,6 +1,9 @@
 /** Lets few large answers at once be read whole: others wait, and are asked again when their time is over. */
 export interface LargeAnswers {
-  /** Calls `begin` once there is room, at once if there is. What is returned gives the room back, or the place in the queue; again changes nothing. */
+  /**
+   * Calls `begin` once there is room, at once if there is. What is returned gives the room back, or the place
+   * in the queue; again changes nothing.
+   */
   enter(begin: () => void): () => void;
 }
 

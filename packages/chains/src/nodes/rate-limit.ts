@@ -1,7 +1,8 @@
 /**
- * How endpoints tell that they got too many calls. Sources of the wordings: the error references of Alchemy ("compute units per second",
- * "monthly capacity limit"), QuickNode ("request limit reached"), Infura ("request rate exceeded", "daily request count exceeded") and
- * Chainstack ("RPS limit"); user reports for dRPC ("too many request"), Base ("over rate limit") and public endpoints ("usage limit").
+ * How endpoints tell that they got too many calls. Sources of the wordings: the error references of Alchemy
+ * ("compute units per second", "monthly capacity limit"), QuickNode ("request limit reached"), Infura
+ * ("request rate exceeded", "daily request count exceeded") and Chainstack ("RPS limit"); user reports for
+ * dRPC ("too many request"), Base ("over rate limit") and public endpoints ("usage limit").
  */
 const wordings = [
   /rate.?limit|too many requests?\b|throttl/i,
@@ -13,8 +14,8 @@ const wordings = [
 const batchSize = /too many requests in|batch.{0,40}(?:limit|size|more than|too (?:large|big|many))/i;
 
 /**
- * Cloudflare ("cannot fulfill request") and Ankr: codes that mean nothing else. Plain -32005 also refuses large ranges; -32016 (Base) is a
- * timeout at Nethermind and a lagging node at Solana.
+ * Cloudflare ("cannot fulfill request") and Ankr: codes that mean nothing else. Plain -32005 also refuses
+ * large ranges; -32016 (Base) is a timeout at Nethermind and a lagging node at Solana.
  */
 const codes: ReadonlySet<number> = new Set([429, -32_046, -32_029]);
 
@@ -34,8 +35,8 @@ export function saysRateLimit({ code, message, data }: NodeErrorFacts): boolean 
 }
 
 /**
- * Milliseconds that an answer asks to wait: by the header Retry-After (seconds or a date), by Infura's `data.rate.backoff_seconds` and its
- * relatives, or by its text; undefined when it does not say.
+ * Milliseconds that an answer asks to wait: by the header Retry-After (seconds or a date), by Infura's
+ * `data.rate.backoff_seconds` and its relatives, or by its text; undefined when it does not say.
  */
 export function pauseAskedBy(
   retryAfter: string | undefined,

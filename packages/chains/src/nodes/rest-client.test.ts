@@ -7,7 +7,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** A server that answers its first request with 429 and this header, and the others with 200; and when each came. */
+/**
+ * A server that answers its first request with 429 and this header, and the others with 200; and when each
+ * came.
+ */
 async function limitedOnce(retryAfter: string) {
   const cameAtMs: number[] = [];
   const node = await startLyingNode((_, response) => {

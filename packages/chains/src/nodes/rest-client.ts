@@ -7,7 +7,10 @@ import type { ObserveCall } from "./rpc-call.ts";
 import { redact, RpcFault } from "./rpc-fault.ts";
 
 export interface RestClientOptions {
-  /** HTTP(S) URL below which all paths lie; user and password become basic authorisation. Never shown in errors. */
+  /**
+   * HTTP(S) URL below which all paths lie; user and password become basic authorisation. Never shown in
+   * errors.
+   */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Milliseconds from the question to the whole answer. Default 10 000. */
@@ -20,7 +23,10 @@ export interface RestClientOptions {
   readonly onCall?: ObserveCall;
 }
 
-/** What a server answered with a status of its own. What a status other than 200 means is for the caller: nodes say "unknown transaction" with 404 or 500. */
+/**
+ * What a server answered with a status of its own. What a status other than 200 means is for the caller:
+ * nodes say "unknown transaction" with 404 or 500.
+ */
 export interface RestAnswer {
   readonly status: number;
   /** The parsed JSON; undefined when the body is none. */
@@ -33,14 +39,21 @@ export interface RestAnswer {
 
 /** JSON over plain HTTP, as exchanges, explorers and some nodes speak it. */
 export interface RestClient {
-  /** @param name what the call is called in errors and measurements: never the path, which may hold secrets. @throws RpcFault when there is no whole answer. */
+  /**
+   * @param name what the call is called in errors and measurements: never the path, which may hold secrets.
+   * @throws RpcFault when there is no whole answer.
+   */
   get(name: string, path: string, signal?: AbortSignal): Promise<RestAnswer>;
   /** @throws RpcFault as `get` */
   post(name: string, path: string, body: unknown, signal?: AbortSignal): Promise<RestAnswer>;
   close(): Promise<void>;
 }
 
-/** Opens nothing until the first call. Waits as an answer with status 429, or a Retry-After, asks. @throws TypeError when `url` is none */
+/**
+ * Opens nothing until the first call. Waits as an answer with status 429, or a Retry-After, asks.
+ *
+ * @throws TypeError when `url` is none
+ */
 export function createRestClient(options: RestClientOptions): RestClient {
   if (!URL.canParse(options.url)) throw new TypeError("node URL is not a valid URL");
   const url = new URL(options.url);

@@ -1,12 +1,15 @@
 import { NodeRefusal, RpcFault } from "./rpc-fault.ts";
 
 /**
- * `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller. `retried` is no outcome yet: the call
- * failed and was sent again.
+ * `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller.
+ * `retried` is no outcome yet: the call failed and was sent again.
  */
 export type CallOutcome = "ok" | "refused" | "fault" | "retried";
 
-/** `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or what was asked. */
+/**
+ * `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or
+ * what was asked.
+ */
 export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
 
 export interface AskedCall {

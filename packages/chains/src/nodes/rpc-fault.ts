@@ -29,7 +29,10 @@ export interface RpcFaultFacts {
   readonly method: string;
   /** Readable, never holding the URL of the node or anything else that may carry credentials. */
   readonly reason: string;
-  /** The endpoint's or our own limit of calls, or a pause after it; says nothing about what was asked. Default false. */
+  /**
+   * The endpoint's or our own limit of calls, or a pause after it; says nothing about what was asked. Default
+   * false.
+   */
   readonly isPause?: boolean;
   readonly cause?: unknown;
 }
@@ -106,8 +109,8 @@ export function redact(text: string, secretUrl?: string): string {
 }
 
 /**
- * Takes out of foreign text whatever could name the node: URLs, and every part of `secretUrl` that may be a credential
- * (user, password, path segments and query values of 6 characters or more).
+ * Takes out of foreign text whatever could name the node: URLs, and every part of `secretUrl` that may be a
+ * credential (user, password, path segments and query values of 6 characters or more).
  */
 export function withoutSecrets(text: string, secretUrl?: string): string {
   let clean = text.replaceAll(/\b(?:https?|wss?):\/\/\S+/gi, "[url]");

@@ -19,11 +19,13 @@ export interface QuorumOptions {
 }
 
 /**
- * Several endpoints as one source: something settled counts only when enough of them come to it, byte for byte.
+ * Several endpoints as one source: something settled counts only when enough of them come to it, byte for
+ * byte.
  *
- * All are asked at once, and the answer is there as soon as enough agree, so an endpoint that is slow or dead costs nothing while others suffice. Settled
- * answers that contradict each other before that are a fault and reported: which of them lies is not ours to guess. Answers that are merely behind
- * (unknown, not final, a withdrawal still pending) contradict nothing.
+ * All are asked at once, and the answer is there as soon as enough agree, so an endpoint that is slow or dead
+ * costs nothing while others suffice. Settled answers that contradict each other before that are a fault and
+ * reported: which of them lies is not ours to guess. Answers that are merely behind (unknown, not final, a
+ * withdrawal still pending) contradict nothing.
  *
  * @throws RangeError when there are fewer sources than must agree
  */
@@ -104,7 +106,10 @@ async function sharedHead(
 
 type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown };
 
-/** Counts what comes in; gives the verdict once, as soon as nothing that is still out can change it for the better. */
+/**
+ * Counts what comes in; gives the verdict once, as soon as nothing that is still out can change it for the
+ * better.
+ */
 function createPoll<T>(
   size: number,
   { agreeing, retryAfterSeconds }: QuorumOptions,
@@ -150,7 +155,10 @@ function createPoll<T>(
   };
 }
 
-/** One text per settled answer, the same at every honest endpoint; undefined for answers that time will change. */
+/**
+ * One text per settled answer, the same at every honest endpoint; undefined for answers that time will
+ * change.
+ */
 function settledText(evidence: Evidence<unknown>): string | undefined {
   if (evidence.kind === "absent" || evidence.kind === "notFinal") return undefined;
   if (evidence.kind === "final" && isPending(evidence.value)) return undefined;

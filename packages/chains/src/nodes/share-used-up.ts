@@ -1,6 +1,9 @@
 import { RpcFault } from "./rpc-fault.ts";
 
-/** The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is known from it. */
+/**
+ * The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is
+ * known from it.
+ */
 export class ShareUsedUp extends RpcFault {
   readonly retryAfterSeconds: number;
 

@@ -410,7 +410,10 @@ test("an observer learns each call's method, how it ended and how long it took, 
   expect(JSON.stringify(seen)).not.toContain(new URL(node.url).port);
 });
 
-/** Messages of rate limits as providers document them or as clients reported them: Alchemy, QuickNode, Infura, Chainstack, dRPC, Base. */
+/**
+ * Messages of rate limits as providers document them or as clients reported them: Alchemy, QuickNode, Infura,
+ * Chainstack, dRPC, Base.
+ */
 const rateLimits: [number, number, string][] = [
   [
     429,
@@ -480,7 +483,9 @@ test("a batch limit that comes with status 500 holds for the calls after it", as
   expect(node.requests).toHaveLength(5);
 });
 
-/** A node that refuses its first request in the given way and answers the others; and when each request came. */
+/**
+ * A node that refuses its first request in the given way and answers the others; and when each request came.
+ */
 async function refusingFirst(
   refuse: Refuse,
 ): Promise<{ node: LyingNode; rpc: RpcTransport; cameAtMs: readonly number[] }> {

@@ -23,8 +23,8 @@ export interface RpcTransportOptions {
 }
 
 /**
- * JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request, but reads whose size others choose
- * ({@link LARGE_READS}) as one of their own.
+ * JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request, but reads whose
+ * size others choose ({@link LARGE_READS}) as one of their own.
  */
 export interface RpcTransport {
   /**
@@ -34,16 +34,20 @@ export interface RpcTransport {
    */
   request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
   /**
-   * The results of all `calls`, in their order, out of one HTTP answer to one HTTP request of their own, so that one node gave them: never cut, halved or
-   * sent one by one. Whoever needs fewer at once asks less.
+   * The results of all `calls`, in their order, out of one HTTP answer to one HTTP request of their own, so
+   * that one node gave them: never cut, halved or sent one by one. Whoever needs fewer at once asks less.
    *
-   * @throws RpcFault when not all of them have a result; of kind `batchRefused` when they cannot travel together
+   * @throws RpcFault when not all of them have a result; of kind `batchRefused` when they cannot travel
+   * together
    */
   requestTogether(calls: readonly AskedCall[], options?: CallOptions): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-/** Whoever pays for blocks decides how much these answer: gas prices and balances shall not wait behind them, nor fail with them. */
+/**
+ * Whoever pays for blocks decides how much these answer: gas prices and balances shall not wait behind them,
+ * nor fail with them.
+ */
 const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_getLogs",
   "eth_getTransactionReceipt",
@@ -52,7 +56,10 @@ const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_simulateV1",
 ]);
 
-/** Broadcasts, of any chain family: retried only by the payment engine, which first checks whether they were mined. */
+/**
+ * Broadcasts, of any chain family: retried only by the payment engine, which first checks whether they were
+ * mined.
+ */
 const BROADCAST = /send|submit/i;
 
 const NOT_TOGETHER =
@@ -67,13 +74,15 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
 /**
  * Opens nothing until the first call.
  *
- * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it accepts. A batch
- * whose answer is too large is asked again call by call, each with the whole bound and deadline for itself.
+ * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it
+ * accepts. A batch whose answer is too large is asked again call by call, each with the whole bound and
+ * deadline for itself.
  *
- * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until the pause is over: calls
- * wait for a short pause and fail at once during a long one.
+ * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until
+ * the pause is over: calls wait for a short pause and fail at once during a long one.
  *
- * Reads that fail with HTTP 502 or above, and do not ask for a pause, are retried once, within the {@link createRetryBudget}.
+ * Reads that fail with HTTP 502 or above, and do not ask for a pause, are retried once, within the
+ * {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -335,7 +344,9 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** The answers when each stands where its call stood, as nodes mostly give them; undefined when they do not. */
+/**
+ * The answers when each stands where its call stood, as nodes mostly give them; undefined when they do not.
+ */
 function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): readonly Entry[] | undefined {
   if (entries.length !== calls.length) return undefined;
   for (let at = 0; at < calls.length; at++)
@@ -343,7 +354,10 @@ function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): re
   return entries as readonly Entry[];
 }
 
-/** The answer of each call, whatever their order; undefined when one is to no call of these, or the second to one. */
+/**
+ * The answer of each call, whatever their order; undefined when one is to no call of these, or the second to
+ * one.
+ */
 function answersById(
   calls: readonly Call[],
   entries: readonly unknown[],

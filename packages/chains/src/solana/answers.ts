@@ -15,7 +15,10 @@ import type {
 } from "./facts.ts";
 import { TOKEN_PROGRAMS } from "./programs.ts";
 
-/** Turns what a node answered into facts, or throws an RpcFault: a field that is not there is never guessed. Pure. */
+/**
+ * Turns what a node answered into facts, or throws an RpcFault: a field that is not there is never guessed.
+ * Pure.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -31,7 +34,8 @@ export interface ToldTransaction extends Omit<TransactionFacts, "timestamp"> {
 }
 
 /**
- * The answer of `getTransaction` in base64: the message is read out of the signed bytes, so that a node cannot tell another one. Undefined for `null`.
+ * The answer of `getTransaction` in base64: the message is read out of the signed bytes, so that a node
+ * cannot tell another one. Undefined for `null`.
  * @throws RpcFault when it is not the asked one, or lacks anything
  */
 export function readTransaction(value: unknown, asked: string): ToldTransaction | undefined {
@@ -80,7 +84,12 @@ export function readTransaction(value: unknown, asked: string): ToldTransaction 
   };
 }
 
-/** The accounts of a `getMultipleAccounts`, in the order of the question, and the slot at which all of them were so. @throws RpcFault */
+/**
+ * The accounts of a `getMultipleAccounts`, in the order of the question, and the slot at which all of them
+ * were so.
+ *
+ * @throws RpcFault
+ */
 export function readAccounts(
   value: unknown,
   count: number,

@@ -55,7 +55,11 @@ export function depositNativeInstruction({
   };
 }
 
-/** Deposits tokens from the sender's associated token account. @throws RangeError when the amount is no uint64 */
+/**
+ * Deposits tokens from the sender's associated token account.
+ *
+ * @throws RangeError when the amount is no uint64
+ */
 export async function depositTokenInstruction(wish: TokenDepositWish): Promise<PlainInstruction> {
   const { pdas, sender, depositor = sender, amount, id, mint, tokenProgram } = wish;
   const [from, to] = await Promise.all([

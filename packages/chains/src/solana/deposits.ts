@@ -18,7 +18,9 @@ interface Asked {
   readonly id: Hex32;
   /** It is about this depository's own accounts. */
   readonly isOurs: boolean;
-  /** All of the amount arrives: nobody can keep a part of lamports, or of tokens of the first token program. */
+  /**
+   * All of the amount arrives: nobody can keep a part of lamports, or of tokens of the first token program.
+   */
   readonly isExact: boolean;
 }
 
@@ -63,12 +65,14 @@ export function vaultKey(mint: string, tokenProgram: string): string {
 /**
  * The deposits, in the order in which they happened.
  *
- * A call of the depository program, by the transaction itself or by another program, is a deposit of what the program told that arrived; each call has its one event, and
- * both must agree, or the node left something out. Nodes leave off telling when a transaction says much; what nobody
- * can have kept a part of is then the call's word alone. Without any such call a transaction may be a plain transfer to the vault: exactly one instruction, and nothing that
- * it led to, beside those that set a price for computing.
+ * A call of the depository program, by the transaction itself or by another program, is a deposit of what the
+ * program told that arrived; each call has its one event, and both must agree, or the node left something
+ * out. Nodes leave off telling when a transaction says much; what nobody can have kept a part of is then the
+ * call's word alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
+ * instruction, and nothing that it led to, beside those that set a price for computing.
  *
- * @param vaultAccounts where the vault's tokens lie, by {@link vaultKey}, for all of {@link tokenAccountsWanted}
+ * @param vaultAccounts where the vault's tokens lie, by {@link vaultKey}, for all of
+ * {@link tokenAccountsWanted}
  * @throws RpcFault when what the node told contradicts itself
  */
 export function depositsIn(
@@ -122,7 +126,8 @@ function askedBy(
   if (data.length < 48 || depositor === undefined) return [];
   const isToken = name === DEPOSIT_TOKEN;
   const into = accounts[6];
-  // The program refuses accounts that are not its own; of another program under this address nothing is believed.
+  // The program refuses accounts that are not its own; of another program under this address nothing is
+  // believed.
   const isOurs =
     depository === pdas.depository &&
     vault === pdas.vault &&

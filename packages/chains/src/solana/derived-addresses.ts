@@ -19,7 +19,11 @@ export async function depositorySeats(program: string): Promise<DepositoryAccoun
   return { program: programAddress, depository, vault };
 }
 
-/** Where the depository notes that it carried out a request. @param requestId 32 bytes: sha256 of the payload */
+/**
+ * Where the depository notes that it carried out a request.
+ *
+ * @param requestId 32 bytes: sha256 of the payload
+ */
 export async function usedRequestAddress(program: string, requestId: Uint8Array): Promise<Address> {
   const [used] = await getProgramDerivedAddress({
     programAddress: address(program),

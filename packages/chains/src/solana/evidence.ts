@@ -33,8 +33,8 @@ export interface SolanaEvidenceOptions {
 }
 
 /**
- * What an oracle asks of a Solana cluster; opens nothing until the first question. Each endpoint is judged by itself; with several, `rpcQuorum` of them must come to the
- * same.
+ * What an oracle asks of a Solana cluster; opens nothing until the first question. Each endpoint is judged by
+ * itself; with several, `rpcQuorum` of them must come to the same.
  *
  * @throws RangeError when the chain is none of this family, or has fewer endpoints than must agree
  */
@@ -139,7 +139,9 @@ function noDepository(chain: AttestationChain): Evidence<never> {
   return { kind: "refuted", reason: `chain ${chain.name} has no depository` };
 }
 
-/** One transaction has one spelling; any other is not looked up, or it would count once more under another id. */
+/**
+ * One transaction has one spelling; any other is not looked up, or it would count once more under another id.
+ */
 function isCanonical(transactionId: string): boolean {
   try {
     return canonicalTransactionId("solana-vm", transactionId) === transactionId;

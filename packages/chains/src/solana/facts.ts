@@ -1,4 +1,7 @@
-/** A transaction as far as money is concerned: what it was told to do, what it told, and what its accounts held before and after. Keys in base58. */
+/**
+ * A transaction as far as money is concerned: what it was told to do, what it told, and what its accounts
+ * held before and after. Keys in base58.
+ */
 export interface TransactionFacts {
   readonly signature: string;
   readonly slot: bigint;
@@ -9,7 +12,10 @@ export interface TransactionFacts {
   readonly signers: readonly string[];
   /** It failed: nothing of what it did stands, but for its fee. */
   readonly failed: boolean;
-  /** Every instruction in the order in which they began: each of the transaction's own, then those that it led to. */
+  /**
+   * Every instruction in the order in which they began: each of the transaction's own, then those that it led
+   * to.
+   */
   readonly instructions: readonly InstructionFact[];
   readonly logs: readonly string[];
   /** By account: lamports before and after; undefined where a number of JSON is too large to be exact. */

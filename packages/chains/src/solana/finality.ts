@@ -7,7 +7,10 @@ const SLOT_SECONDS = 0.4;
 /** Nominal seconds until what is new now is final. */
 export const RETRY_AFTER_SECONDS: number = Math.ceil(Number(SLOTS_TO_FINALITY) * SLOT_SECONDS);
 
-/** When it may be worth to ask again about a transaction that is in a block, the final view having reached `finalSlot`. Pure. */
+/**
+ * When it may be worth to ask again about a transaction that is in a block, the final view having reached
+ * `finalSlot`. Pure.
+ */
 export function retryAfterSeconds({ slot }: Pick<SignatureStatus, "slot">, finalSlot: bigint): number {
   const missing = slot - finalSlot;
   if (missing <= 0n) return 1;

@@ -12,7 +12,8 @@ import type { TransactionFacts } from "./facts.ts";
 import { judgePayments } from "./payments.ts";
 import { eventsOf } from "./program-events.ts";
 
-// Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with something changed or left out.
+// Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with
+// something changed or left out.
 
 interface Recorded {
   readonly program: string;
@@ -290,7 +291,8 @@ test("a trade, a claim or a distribution that a program pays to the recipient is
   );
   expect(judge(byProgram)).toEqual({ amounts: [0n, 0n] });
   expect(judge([market, ...byProgram])).toHaveProperty("refusal");
-  // A market that hands over the recipient's tokens and then checks that the transfer beside it paid for them.
+  // A market that hands over the recipient's tokens and then checks that the transfer beside it paid for
+  // them.
   expect(judge([market, ...honest.instructions, market])).toEqual({
     refusal: `transaction calls ${market.program}; a fill may contain only transfers, memos and new accounts`,
   });

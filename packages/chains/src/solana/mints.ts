@@ -51,7 +51,10 @@ function extensionRefusal(data: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Why tokens cannot be paid into an account; undefined: they can. `account` is where they would go: undefined when it is still to be made. */
+/**
+ * Why tokens cannot be paid into an account; undefined: they can. `account` is where they would go: undefined
+ * when it is still to be made.
+ */
 export function tokenAccountRefusal(
   account: AccountFact | undefined,
   { tokenProgram }: Pick<MintFact, "tokenProgram">,

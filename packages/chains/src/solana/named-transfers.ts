@@ -23,13 +23,17 @@ const PAYING_PROGRAMS: ReadonlySet<string> = new Set([
 const NATIVE = nativeCurrency("solana-vm");
 
 /**
- * A program that the transaction calls although no payment needs it. It could trade, claim or withdraw for the recipient, and check that the recipient was paid beside it.
+ * A program that the transaction calls although no payment needs it. It could trade, claim or withdraw for
+ * the recipient, and check that the recipient was paid beside it.
  */
 export function otherProgramIn({ instructions }: TransactionFacts): string | undefined {
   return instructions.find(({ isTopLevel, program }) => isTopLevel && !PAYING_PROGRAMS.has(program))?.program;
 }
 
-/** What the transaction's own transfers bring a recipient from others, base units; before any fee that the mint keeps. */
+/**
+ * What the transaction's own transfers bring a recipient from others, base units; before any fee that the
+ * mint keeps.
+ */
 export function namedTransfers(facts: TransactionFacts, recipient: string, currency: string): bigint {
   return facts.instructions
     .filter(({ isTopLevel }) => isTopLevel)
@@ -63,7 +67,10 @@ function tokensTo(
   return to?.owner === recipient && to.mint === mint && from?.owner !== recipient ? transfer.amount : 0n;
 }
 
-/** Transfer, TransferChecked, and TransferCheckedWithFee of the newer token program: how much, and which account gets it. */
+/**
+ * Transfer, TransferChecked, and TransferCheckedWithFee of the newer token program: how much, and which
+ * account gets it.
+ */
 function transferIn(data: Uint8Array): { readonly amount: bigint; readonly toAt: 1 | 2 } | undefined {
   const [name, second] = data;
   if (name === 3 && data.length === 9) return { amount: viewOf(data).getBigUint64(1, true), toAt: 1 };

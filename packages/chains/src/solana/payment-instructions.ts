@@ -36,7 +36,10 @@ export interface TokenMove {
   readonly amount: bigint;
 }
 
-/** The kind of transfer that names the mint and its decimals, so that nothing else can be moved than what was meant. */
+/**
+ * The kind of transfer that names the mint and its decimals, so that nothing else can be moved than what was
+ * meant.
+ */
 export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
   const { tokenProgram, mint, decimals, from, to, owner, amount } = move;
   return {
@@ -77,7 +80,10 @@ export function memoInstruction(text: string): PlainInstruction {
   return { programId: MEMO_PROGRAM, keys: [], data: toHex(new TextEncoder().encode(text)) };
 }
 
-/** @param units most that the transaction may compute, uint32 @param price millionths of a lamport for each, uint64 */
+/**
+ * @param units most that the transaction may compute, uint32
+ * @param price millionths of a lamport for each, uint64
+ */
 export function computeInstructions(units: number, price: bigint): readonly PlainInstruction[] {
   const budget = (data: Hex): PlainInstruction => ({ programId: COMPUTE_BUDGET_PROGRAM, keys: [], data });
   return [budget(numbers([1, 2n], [4, BigInt(units)])), budget(numbers([1, 3n], [8, price]))];

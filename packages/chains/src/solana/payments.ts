@@ -16,13 +16,16 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
 const NATIVE = nativeCurrency("solana-vm");
 
 /**
- * What each recipient was paid, when the transaction came in time, names the order and no other one in its memos, and does nothing but pay.
+ * What each recipient was paid, when the transaction came in time, names the order and no other one in its
+ * memos, and does nothing but pay.
  *
- * A payment counts when one of the transaction's own transfers names it and balances show it. The recipient's own money does not count: what programs bring (a trade, a
- * claim, a distribution), or anything in a transaction that the recipient signed.
+ * A payment counts when one of the transaction's own transfers names it and balances show it. The recipient's
+ * own money does not count: what programs bring (a trade, a claim, a distribution), or anything in a
+ * transaction that the recipient signed.
  *
- * Balances before and after are compared, so that what goes in circles does not count: lamports of the recipient's account; of a token the sum over all of the recipient's
- * token accounts. An account that changes hands within the transaction is refused: its former owner may have kept a hold on it.
+ * Balances before and after are compared, so that what goes in circles does not count: lamports of the
+ * recipient's account; of a token the sum over all of the recipient's token accounts. An account that changes
+ * hands within the transaction is refused: its former owner may have kept a hold on it.
  *
  * @param pdas of every depository of the chain
  * @throws RpcFault when what the node told contradicts itself
@@ -116,8 +119,8 @@ const MAKE_ACCOUNT: ReadonlySet<number | undefined> = new Set([1, 16, 18]);
 const CLOSE_ACCOUNT = 9;
 
 /**
- * A balance that is missing is 0 only where the transaction itself made the account, or closed it. Otherwise the node left it out, and what was there before would seem to
- * have been paid.
+ * A balance that is missing is 0 only where the transaction itself made the account, or closed it. Otherwise
+ * the node left it out, and what was there before would seem to have been paid.
  */
 function checkLife({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
   const does = (which: (name: number | undefined) => boolean): boolean =>

@@ -68,10 +68,17 @@ export function readComputePrices(value: unknown): readonly bigint[] {
     .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }
 
-/** Codes of errors that are about the bytes and not about the node: a failed preflight, a wrong signature, bytes that are none. */
+/**
+ * Codes of errors that are about the bytes and not about the node: a failed preflight, a wrong signature,
+ * bytes that are none.
+ */
 const ABOUT_THE_BYTES: ReadonlySet<number> = new Set([-32002, -32003, -32602]);
 
-/** What a refusal of `sendTransaction` says of the bytes. @throws the refusal itself when it is about the node */
+/**
+ * What a refusal of `sendTransaction` says of the bytes.
+ *
+ * @throws the refusal itself when it is about the node
+ */
 export function judgeSendRefusal(refusal: NodeRefusal): "sent" | { readonly refused: string } {
   const { nodeCode, nodeText, nodeData } = refusal;
   const error =

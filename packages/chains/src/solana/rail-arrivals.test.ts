@@ -8,7 +8,10 @@ import type { SolanaRpc } from "./rpc.ts";
 const START = 10_000n;
 const someAddress = "11111111111111111111111111111111" as Address;
 
-/** A cluster where so many transactions, so many slots apart, name the vault and deposit nothing; the endpoint answers about so many of them per reading. */
+/**
+ * A cluster where so many transactions, so many slots apart, name the vault and deposit nothing; the endpoint
+ * answers about so many of them per reading.
+ */
 function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
   const entries = Array.from({ length: crowd }, (_, at) => ({
     signature: `signature${String(at).padStart(5, "0")}`,

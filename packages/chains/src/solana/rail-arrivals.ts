@@ -22,7 +22,10 @@ const PAGE = 1_000;
 const MOST_JUDGED = 200;
 /** Transactions asked for at once. */
 const AT_ONCE = 8;
-/** Readings that one transaction may fail before it is left aside: nobody may stop all others with one that no node tells rightly. */
+/**
+ * Readings that one transaction may fail before it is left aside: nobody may stop all others with one that no
+ * node tells rightly.
+ */
 const MOST_FAULTS = 20;
 /** A node's answer to a question about a transaction of a version that we do not read. */
 const UNSUPPORTED_VERSION = -32015;
@@ -46,7 +49,10 @@ export interface RailArrivalReader {
 export function createArrivals(options: ArrivalOptions): RailArrivalReader {
   const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
-  /** What was judged by readings that met a fault, so that the next one goes on from there: a limited endpoint may end every reading of a crowd. */
+  /**
+   * What was judged by readings that met a fault, so that the next one goes on from there: a limited endpoint
+   * may end every reading of a crowd.
+   */
   const kept = new Map<string, readonly DepositFact[] | undefined>();
 
   /** What names one of the addresses in slots from `from` to `to`, newest first. */
@@ -125,7 +131,8 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
     ];
     const lists = await Promise.all(accounts.map(async (account) => await listed(account, from, final)));
     const entries = [...new Map(lists.flat().map((entry) => [entry.signature, entry])).values()];
-    // Nodes list the transactions of one slot in no order that is told; by signature it is one order for all readings.
+    // Nodes list the transactions of one slot in no order that is told; by signature it is one order for all
+    // readings.
     const fresh = entries
       .filter(({ signature, failed }) => !failed && !known.has(signature))
       .toSorted((a, b) =>
@@ -183,7 +190,9 @@ function signatureOf(transactionId: TxHash): string {
   return getBase58Decoder().decode(bytesOf(transactionId));
 }
 
-/** As the service keeps them: bytes in hex, and of deposits that are alike in every way the place among them. */
+/**
+ * As the service keeps them: bytes in hex, and of deposits that are alike in every way the place among them.
+ */
 function toFacts(
   { signature, slot, feePayer }: TransactionFacts,
   blockHash: Hex,

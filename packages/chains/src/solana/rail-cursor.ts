@@ -1,4 +1,7 @@
-/** Up to where arrivals were read: everything in slots up to `slot`, and of the last of those by name what was read, as nodes list the newest ones late. */
+/**
+ * Up to where arrivals were read: everything in slots up to `slot`, and of the last of those by name what was
+ * read, as nodes list the newest ones late.
+ */
 export interface RailCursor {
   readonly slot: bigint;
   /** Signatures of the slots that are looked at again. */

@@ -21,7 +21,10 @@ import { readPayment, signPayment, takenBy, type Payer } from "./sign-payment.ts
 
 /** Lamports for each signature of a transaction. */
 const SIGNATURE_FEE = 5_000n;
-/** What a payment may compute, without and with the making of a token account; and up to how many units more, so that two payments that are alike are two transactions. */
+/**
+ * What a payment may compute, without and with the making of a token account; and up to how many units more,
+ * so that two payments that are alike are two transactions.
+ */
 const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
 /** More than that is paid for no unit, in millionths of a lamport. */
 const HIGHEST_PRICE = 1_000_000n;
@@ -29,12 +32,18 @@ const HIGHEST_PRICE = 1_000_000n;
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
 /** Signatures of one page. */
 const PAGE = 1_000;
-/** Blocks behind the last one that could hold a transaction, after which nodes list all that is in it: they write their lists a little late. */
+/**
+ * Blocks behind the last one that could hold a transaction, after which nodes list all that is in it: they
+ * write their lists a little late.
+ */
 const LISTING_BLOCKS = 32n;
 /** Pages that are looked through for one transaction: more than fit into the blocks that could hold it. */
 const MOST_PAGES = 100;
 
-/** Owners of accounts that no transaction may write to: the loaders of programs, and what keeps the cluster's own variables. */
+/**
+ * Owners of accounts that no transaction may write to: the loaders of programs, and what keeps the cluster's
+ * own variables.
+ */
 const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
 const NATIVE = nativeCurrency("solana-vm");
 /** What is said beside a payment that is for no order. */
@@ -54,7 +63,10 @@ export interface PaymentOptions {
 export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOptions) {
   const mints = new Map<string, MintFact>();
 
-  /** Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each payment. */
+  /**
+   * Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each
+   * payment.
+   */
   async function knownMint(mint: string): Promise<MintFact | undefined> {
     const known = mints.get(mint);
     if (known !== undefined) return known;
@@ -276,8 +288,9 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
   }
 
   /**
-   * Bytes die with their blockhash: once the final view is beyond the last block that could hold them, whether one does is a fact that no longer changes, and every transaction of the
-   * payer since they were made is looked through for it.
+   * Bytes die with their blockhash: once the final view is beyond the last block that could hold them,
+   * whether one does is a fact that no longer changes, and every transaction of the payer since they were
+   * made is looked through for it.
    */
   async function outcome({ raw, txId }: Pick<RailAttempt, "raw" | "txId">): Promise<RailOutcome> {
     const signature = signatureOf(txId);

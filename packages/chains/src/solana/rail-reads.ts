@@ -31,7 +31,10 @@ export interface RailReads {
   ): Promise<readonly (AccountFact | undefined)[]>;
   /** Lamports that an account with so many bytes must hold; does not change while the process runs. */
   leastBalance(bytes: number): Promise<bigint>;
-  /** Millionths of a lamport for a unit of computing that three of four recent blocks took, for transactions that write to these accounts. */
+  /**
+   * Millionths of a lamport for a unit of computing that three of four recent blocks took, for transactions
+   * that write to these accounts.
+   */
   computePrice(accounts: readonly string[]): Promise<bigint>;
   send(transaction: Uint8Array): Promise<"sent" | { readonly refused: string }>;
 }

@@ -14,8 +14,9 @@ import { createSolanaRpc } from "./rpc.ts";
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * A Solana cluster for the core service: deposits are read in the final view and judged as oracles judge them, payments are the solver's own transfers with the order's id in a memo.
- * Opens nothing until it is asked.
+ * A Solana cluster for the core service: deposits are read in the final view and judged as oracles judge
+ * them, payments are the solver's own transfers with the order's id in a memo. Opens nothing until it is
+ * asked.
  * @throws RangeError when the chain is none of this family, or oracles would look at another depository
  */
 export async function createSolanaRail(options: RailOptions): Promise<OpenRail> {

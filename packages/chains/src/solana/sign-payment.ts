@@ -27,8 +27,9 @@ export interface Payer {
 }
 
 /**
- * Signed bytes, and what they are tied to: without that nobody could tell later whether they may still come to count. 8 bytes of the last height, 8 of the first slot, both big
- * endian, then the transaction as it travels.
+ * Signed bytes, and what they are tied to: without that nobody could tell later whether they may still come
+ * to count. 8 bytes of the last height, 8 of the first slot, both big endian, then the transaction as it
+ * travels.
  */
 export interface SignedPayment {
   readonly raw: Hex;
@@ -80,7 +81,10 @@ export function readPayment(raw: Hex): {
   };
 }
 
-/** What a signed payment takes from its payer: lamports, and tokens by the account that they leave. The fee is not in it. */
+/**
+ * What a signed payment takes from its payer: lamports, and tokens by the account that they leave. The fee is
+ * not in it.
+ */
 export function takenBy(raw: Hex): {
   readonly lamports: bigint;
   readonly tokens: ReadonlyMap<string, bigint>;

@@ -16,7 +16,10 @@ export interface SolanaUsersOptions {
   readonly depository: Hex;
 }
 
-/** The user's side of a Solana cluster: what he holds, and the instructions that his wallet puts into a transaction of its own. */
+/**
+ * The user's side of a Solana cluster: what he holds, and the instructions that his wallet puts into a
+ * transaction of its own.
+ */
 export interface SolanaUsers {
   /** Smallest units, in the confirmed view. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;

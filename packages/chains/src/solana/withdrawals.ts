@@ -39,7 +39,10 @@ export function readWithdrawal(
   return { id: solanaTransferRequestId(request), recipient, currency: token, amount, expiration };
 }
 
-/** Three accounts of one final state: whether they are of this depository at all, whether it used the request, and its time. */
+/**
+ * Three accounts of one final state: whether they are of this depository at all, whether it used the request,
+ * and its time.
+ */
 export interface WithdrawalState {
   readonly depository: AccountFact | undefined;
   readonly usedRequest: AccountFact | undefined;
@@ -47,10 +50,12 @@ export interface WithdrawalState {
 }
 
 /**
- * What became of a request, by one final state: used there, it is paid; not used there, and the clock of that very state past its expiration, it never will be, as the clock
- * never runs back and the program compares with it. Lamports that somebody sent to where the note belongs say nothing.
+ * What became of a request, by one final state: used there, it is paid; not used there, and the clock of that
+ * very state past its expiration, it never will be, as the clock never runs back and the program compares
+ * with it. Lamports that somebody sent to where the note belongs say nothing.
  *
- * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request either, and has a clock
+ * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request
+ * either, and has a clock
  */
 export function outcomeOf(
   pdas: DepositoryAccounts,

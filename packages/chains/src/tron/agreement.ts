@@ -46,7 +46,10 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
     throw inconsistent("gettransactioninfobyid", "transaction's block has a different time");
 }
 
-/** Both interfaces show the same logs, and the second where they stand in the block: that names deposits for good, so it must be unique. */
+/**
+ * Both interfaces show the same logs, and the second where they stand in the block: that names deposits for
+ * good, so it must be unique.
+ */
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
   let last = -1;

@@ -3,7 +3,10 @@ import { garbage } from "../nodes/rpc-fault.ts";
 import { readRawTransaction, type RawTransaction } from "./raw-transaction.ts";
 import { NotThatMessage } from "./wire-fields.ts";
 
-/** Turns what the chain's own interface answered into facts, or throws an RpcFault: a field that is not there is never guessed. Pure. */
+/**
+ * Turns what the chain's own interface answered into facts, or throws an RpcFault: a field that is not there
+ * is never guessed. Pure.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +35,11 @@ export interface TransactionContent extends RawTransaction {
   readonly failure: string | undefined;
 }
 
-/** The fields of an answer; undefined for the empty object that stands for "not known". @throws RpcFault also for the node's own errors */
+/**
+ * The fields of an answer; undefined for the empty object that stands for "not known".
+ *
+ * @throws RpcFault also for the node's own errors
+ */
 export function knownFields(value: unknown, method: string): Fields | undefined {
   const fields = fieldsOf(value, method);
   if (fields["Error"] !== undefined) throw garbage(method, "the node returned an error");
@@ -56,7 +63,11 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
   };
 }
 
-/** What became of a transaction; undefined when the node knows no block with it. @throws RpcFault when it is about another one */
+/**
+ * What became of a transaction; undefined when the node knows no block with it.
+ *
+ * @throws RpcFault when it is about another one
+ */
 export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefined {
   const method = "gettransactioninfobyid";
   const fields = knownFields(value, method);
@@ -89,7 +100,8 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
 }
 
 /**
- * A transaction, as its id proves it: what it says is read from the bytes that the id is the hash of, not from the JSON beside them.
+ * A transaction, as its id proves it: what it says is read from the bytes that the id is the hash of, not
+ * from the JSON beside them.
  *
  * @throws RpcFault when the bytes are another transaction's
  */
@@ -120,7 +132,8 @@ export function readConstantResult(value: unknown): Hex {
   const [answer, ...more] = Array.isArray(fields["constant_result"])
     ? (fields["constant_result"] as unknown[])
     : [];
-  // A call that failed is answered with "result": true, a message, and a mark on the transaction that stands for it.
+  // A call that failed is answered with "result": true, a message, and a mark on the transaction that stands
+  // for it.
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
   if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
     throw garbage(method, "the call failed or was not executed");

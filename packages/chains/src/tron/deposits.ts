@@ -5,8 +5,9 @@ import type { SolidTransaction } from "./agreement.ts";
 import { tronAddress } from "./spelling.ts";
 
 /**
- * The deposits of a successful transaction, in chain order: contracts and events are those of the other chains with this machine, and judged as those are. What has no
- * event of the depository and is no TRC-20 Transfer (plain payments of the native coin, TRC-10) is no deposit. Pure.
+ * The deposits of a successful transaction, in chain order: contracts and events are those of the other
+ * chains with this machine, and judged as those are. What has no event of the depository and is no TRC-20
+ * Transfer (plain payments of the native coin, TRC-10) is no deposit. Pure.
  */
 export function depositsIn(
   depository: Address,
@@ -29,7 +30,10 @@ const ADDRESSES: ReadonlyMap<string, number> = new Map([
   ["0x23b872dd", 2],
 ]);
 
-/** Some wallets write addresses into the calldata of tokens with the chain's prefix before the 20 bytes. Tokens drop it; so is it dropped here. */
+/**
+ * Some wallets write addresses into the calldata of tokens with the chain's prefix before the 20 bytes.
+ * Tokens drop it; so is it dropped here.
+ */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;
   for (let at = 0; at < (ADDRESSES.get(input.slice(0, 10)) ?? 0); at++) {

@@ -21,7 +21,10 @@ export interface TronEvidenceOptions {
   readonly onDisagreement?: (disagreement: Disagreement) => void;
 }
 
-/** Blocks in which the execution of a token's withdrawal is looked for when nobody names its transaction: as many as nodes search at once. */
+/**
+ * Blocks in which the execution of a token's withdrawal is looked for when nobody names its transaction: as
+ * many as nodes search at once.
+ */
 const LOOK_BACK_BLOCKS = 5_000n;
 /** Where the JSON-RPC lies below everything else of a node. */
 const JSON_RPC = /\/jsonrpc\/?$/;
@@ -31,7 +34,8 @@ const JSON_RPC = /\/jsonrpc\/?$/;
  *
  * Each endpoint is judged by itself; with several, `rpcQuorum` of them must come to the same.
  *
- * @throws RangeError when the chain is no Tron chain, an endpoint is not written as the URL of its `/jsonrpc`, or there are fewer than must agree
+ * @throws RangeError when the chain is no Tron chain, an endpoint is not written as the URL of its
+ * `/jsonrpc`, or there are fewer than must agree
  */
 export function tronEvidence(chain: AttestationChain, options: TronEvidenceOptions = {}): EvidenceSource {
   const { tron } = chain;
@@ -155,7 +159,10 @@ const TO_ITSELF: Evidence<never> = {
   reason: "withdrawal recipient must not be the depository",
 };
 
-/** One transaction has one spelling; nodes resolve `0x…` as well, and under it a deposit would count once more. */
+/**
+ * One transaction has one spelling; nodes resolve `0x…` as well, and under it a deposit would count once
+ * more.
+ */
 async function succeeded(rpc: TronRpc, transactionId: string): Promise<Evidence<SolidTransaction>> {
   const hash = hashOfId(transactionId);
   if (hash === undefined)

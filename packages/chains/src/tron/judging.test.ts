@@ -188,7 +188,8 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
   const asked = question(tronAddress(token));
-  // The caller takes the recipient's standing offer: the recipient receives what was asked for, and pays with another token.
+  // The caller takes the recipient's standing offer: the recipient receives what was asked for, and pays with
+  // another token.
   const other: Address = `0x${"71".repeat(20)}`;
   const byCaller = [transferLog(solver, alice, 7n), transferLog(alice, solver, 7n, other)];
   expect(paid(solid({ ...call, to: market }, { ...named, logs: byCaller }), asked)).toEqual([0n]);

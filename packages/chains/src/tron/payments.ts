@@ -13,10 +13,12 @@ export interface PaymentRules {
 /**
  * What each recipient received, judged as on other chains with this machine, see `judgePayments`.
  *
- * A transaction names one order: by its memo when that is 32 bytes, by the end of its input otherwise. A plain payment has no input: its memo is looked at as if it
- * were one. A memo of any other size, a text that somebody's wallet wrote, names nothing. Pure.
+ * A transaction names one order: by its memo when that is 32 bytes, by the end of its input otherwise. A
+ * plain payment has no input: its memo is looked at as if it were one. A memo of any other size, a text that
+ * somebody's wallet wrote, names nothing. Pure.
  *
- * @throws RangeError as `judgePayments`; ServiceError INVALID_REQUEST when a recipient or currency is no address of the chain
+ * @throws RangeError as `judgePayments`; ServiceError INVALID_REQUEST when a recipient or currency is no
+ * address of the chain
  */
 export function paymentsIn(
   rules: PaymentRules,

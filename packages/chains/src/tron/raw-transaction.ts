@@ -4,7 +4,9 @@ import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from 
 
 /** What a transaction says, out of the very bytes that its id is the hash of. Pure. */
 export interface RawTransaction {
-  /** Who signed, or on whose behalf; undefined for kinds of transactions that run no contract and pay nobody. */
+  /**
+   * Who signed, or on whose behalf; undefined for kinds of transactions that run no contract and pay nobody.
+   */
   readonly owner: Address | undefined;
   /** Who was paid or called; undefined for transactions that do neither. */
   readonly to: Address | undefined;
@@ -16,7 +18,10 @@ export interface RawTransaction {
   readonly memo: Hex;
 }
 
-/** The kinds of transactions that pay or run a contract, by their numbers, and what their content is called; each begins with the owner. */
+/**
+ * The kinds of transactions that pay or run a contract, by their numbers, and what their content is called;
+ * each begins with the owner.
+ */
 const TRANSFER = 1n;
 const CREATE = 30n;
 const TRIGGER = 31n;

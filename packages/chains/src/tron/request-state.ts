@@ -2,10 +2,12 @@ import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { garbage } from "../nodes/rpc-fault.ts";
 
 /**
- * The question whether a depository has used a request, asked so that the answer itself says of which state it is. Pure.
+ * The question whether a depository has used a request, asked so that the answer itself says of which state
+ * it is. Pure.
  *
- * The chain answers calls on its newest solid state only, and never says which block that was; two answers of one address may come from two nodes. So the question is
- * a little program that the node runs in place of a constructor: it calls the depository and returns the number and time of its block along with what it heard.
+ * The chain answers calls on its newest solid state only, and never says which block that was; two answers of
+ * one address may come from two nodes. So the question is a little program that the node runs in place of a
+ * constructor: it calls the depository and returns the number and time of its block along with what it heard.
  */
 
 /** What the program heard, and where. */
@@ -20,7 +22,8 @@ export interface RequestState {
 const CALL_REQUESTS = "d52bfcc8";
 
 /**
- * The program. Memory: 0 the question of 36 bytes, 0x60 the depository's answer; then in words from 0: number, time, whether the call succeeded, the answer, its size.
+ * The program. Memory: 0 the question of 36 bytes, 0x60 the depository's answer; then in words from 0:
+ * number, time, whether the call succeeded, the answer, its size.
  */
 export function requestStateProgram(depository: Address, id: Hex32): Hex {
   const question = `${CALL_REQUESTS}${id.slice(2)}`.padEnd(128, "0");
@@ -42,8 +45,9 @@ function store(push: string, at: string): string {
 }
 
 /**
- * Only a whole `true` or `false` is an answer. A failed call, or the nothing that an account without code answers, says nothing about the request: taken for "not used"
- * it would let a paid withdrawal be given back as well.
+ * Only a whole `true` or `false` is an answer. A failed call, or the nothing that an account without code
+ * answers, says nothing about the request: taken for "not used" it would let a paid withdrawal be given back
+ * as well.
  *
  * @throws RpcFault
  */

@@ -38,7 +38,8 @@ const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
 const LARGEST_REMEMBERED = 64 * 1024;
 
 /**
- * Asks one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which alone knows the place of logs in their block.
+ * Asks one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which
+ * alone knows the place of logs in their block.
  *
  * @param rest below which all three lie
  */

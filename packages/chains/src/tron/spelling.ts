@@ -1,6 +1,9 @@
 import { decodeAddress, encodeAddress, type Address, type Hex } from "@causeway/domain";
 
-/** The chain's interface spells addresses in base58, its virtual machine knows 20 bytes. What is judged here is judged as the machine knows it. Pure. */
+/**
+ * The chain's interface spells addresses in base58, its virtual machine knows 20 bytes. What is judged here
+ * is judged as the machine knows it. Pure.
+ */
 
 /** Stands before the 20 bytes. */
 const PREFIX = "41";
@@ -20,7 +23,10 @@ export function machineAddressOf(bytes: Hex): Address | undefined {
   return bytes.length === 44 && bytes.startsWith(`0x${PREFIX}`) ? `0x${bytes.slice(4)}` : undefined;
 }
 
-/** The hash of a transaction by the id under which the chain shows it; undefined for any other spelling than 64 bare lower-case hex digits. */
+/**
+ * The hash of a transaction by the id under which the chain shows it; undefined for any other spelling than
+ * 64 bare lower-case hex digits.
+ */
 export function hashOfId(id: string): Hex | undefined {
   return /^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined;
 }

@@ -51,7 +51,11 @@ export function wireFields(bytes: Uint8Array): WireFields {
   return fields;
 }
 
-/** A field of bytes; empty when it is not there, the last when it comes again. @throws NotThatMessage when it is a number */
+/**
+ * A field of bytes; empty when it is not there, the last when it comes again.
+ *
+ * @throws NotThatMessage when it is a number
+ */
 export function bytesIn(fields: WireFields, number: number): Uint8Array {
   const value = fields.get(number)?.at(-1) ?? new Uint8Array();
   if (typeof value === "bigint") throw new NotThatMessage(`field ${number} is not bytes`);
@@ -63,7 +67,11 @@ export function hexIn(fields: WireFields, number: number): Hex {
   return toHex(bytesIn(fields, number));
 }
 
-/** A field of an int64 that must not be negative; 0 when it is not there, the last when it comes again. @throws NotThatMessage */
+/**
+ * A field of an int64 that must not be negative; 0 when it is not there, the last when it comes again.
+ *
+ * @throws NotThatMessage
+ */
 export function amountIn(fields: WireFields, number: number): bigint {
   const value = fields.get(number)?.at(-1) ?? 0n;
   if (typeof value !== "bigint" || BigInt.asIntN(64, value) < 0n)

@@ -1,6 +1,9 @@
 import type { Hex } from "../ids/hex.ts";
 
-/** How one chain family spells addresses and currencies, and names transactions. Total functions: what is not in the family's one spelling is undefined. */
+/**
+ * How one chain family spells addresses and currencies, and names transactions. Total functions: what is not
+ * in the family's one spelling is undefined.
+ */
 export interface AddressFamily {
   /** The currency that has no contract. */
   readonly nativeCurrency: string;

@@ -26,14 +26,23 @@ const SPELLINGS: Readonly<Record<BitcoinNetwork, AddressFormat>> = {
   regtest: { ...TEST, prefix: "bcrt" },
 };
 
-/** Stands before the 21 bytes of a legacy address: no witness version is that large, so the two kinds never meet. */
+/**
+ * Stands before the 21 bytes of a legacy address: no witness version is that large, so the two kinds never
+ * meet.
+ */
 const LEGACY_MARK = 0xff;
 
-/** A mark, not an address: version 0 with 19 zero bytes, which no rule of the network allows, so that nobody can be paid there. */
+/**
+ * A mark, not an address: version 0 with 19 zero bytes, which no rule of the network allows, so that nobody
+ * can be paid there.
+ */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
 const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;
 
-/** Addresses of the main network: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with checksum. */
+/**
+ * Addresses of the main network: witness programs in lower-case bech32 or bech32m, legacy ones in base58 with
+ * checksum.
+ */
 export const bitcoinAddresses: AddressFamily = {
   nativeCurrency: NATIVE,
   encode: (text) => (text === NATIVE ? NATIVE_BYTES : encodeBitcoinAddress("mainnet", text)),
@@ -42,8 +51,9 @@ export const bitcoinAddresses: AddressFamily = {
 };
 
 /**
- * The bytes of an address as a network spells it; undefined for every other text. They name the script that is paid and not the network: one script has the same bytes
- * everywhere, and orders and oracles spell it as the main network does.
+ * The bytes of an address as a network spells it; undefined for every other text. They name the script that
+ * is paid and not the network: one script has the same bytes everywhere, and orders and oracles spell it as
+ * the main network does.
  */
 export function encodeBitcoinAddress(network: BitcoinNetwork, text: string): Hex | undefined {
   const spelling = SPELLINGS[network];

@@ -95,7 +95,8 @@ test("an address in another spelling, of another family or of another network is
     // Test networks: the same programs under other prefixes.
     ["bitcoin-vm", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn"],
     ["bitcoin-vm", "1KT3zCYUrmQxjcveUNs1Rs7WcXDcPQZ4aw", "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN"],
-    // Version 1 with the checksum of version 0, version 0 with that of version 1, version 0 of 16 bytes (BIP 350's own list).
+    // Version 1 with the checksum of version 0, version 0 with that of version 1, version 0 of 16 bytes (BIP
+    // 350's own list).
     ["bitcoin-vm", "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd"],
     ["bitcoin-vm", "bc1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0"],
     [

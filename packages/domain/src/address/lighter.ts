@@ -1,6 +1,9 @@
 import type { AddressFamily } from "./address-family.ts";
 
-/** Accounts and assets are numbers, in decimal digits without leading zeros; 16 bytes. Transaction ids are 80 bare lower-case hex digits. */
+/**
+ * Accounts and assets are numbers, in decimal digits without leading zeros; 16 bytes. Transaction ids are 80
+ * bare lower-case hex digits.
+ */
 export const lighterAddresses: AddressFamily = {
   nativeCurrency: "0",
   encode(text) {

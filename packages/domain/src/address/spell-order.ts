@@ -6,8 +6,10 @@ import type { Order } from "../order/order.ts";
 import { decodeAddress } from "./codec.ts";
 
 /**
- * The JSON of an order in which addresses and currencies are texts of their chains' families, as clients and oracles read it; `encodeOrder` makes the same order of it again.
- * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does not know.
+ * The JSON of an order in which addresses and currencies are texts of their chains' families, as clients and
+ * oracles read it; `encodeOrder` makes the same order of it again.
+ * @param familyOf family of a chain by its name; throws what the caller wants thrown for a chain that it does
+ * not know.
  * @throws ServiceError INVALID_REQUEST for bytes that are no address of their chain's family
  */
 export function spellOrder(order: Order, familyOf: (chain: string) => VmType): OrderJson {

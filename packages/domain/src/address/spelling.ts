@@ -10,7 +10,8 @@ import { parseAddress, parseHex32 } from "../ids/hex.ts";
 import { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin.ts";
 import { decodeAddress, encodeAddress, nativeCurrency, transactionIdBytes } from "./codec.ts";
 
-// Inside the service addresses, currencies and transaction ids of every chain are bytes in hex. This is where clients' words become those, and the other way round.
+// Inside the service addresses, currencies and transaction ids of every chain are bytes in hex. This is where
+// clients' words become those, and the other way round.
 
 /** What is needed to know of a chain to spell what is on it. */
 export type Spelled = Pick<ChainProfile, "vmType"> & Pick<RailChain, "bitcoin">;
@@ -23,7 +24,10 @@ export function familyOf({ vmType }: Spelled): VmType {
 /** A mark that orders use; it is the same on every network. */
 const BITCOIN_NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
-/** An account or currency as clients of that chain write it; bytes that are no address there come back as they are. */
+/**
+ * An account or currency as clients of that chain write it; bytes that are no address there come back as they
+ * are.
+ */
 export function spellAddress({ vmType, bitcoin }: Spelled, bytes: Hex): string {
   if (vmType === "evm") return bytes;
   if (bitcoin !== undefined && bytes !== BITCOIN_NATIVE)
@@ -91,7 +95,10 @@ function bytesIn(vm: VmType, text: string): Hex | undefined {
   }
 }
 
-/** Every way in which an account may be written that is not in hex; networks that spell alike stand for each other. */
+/**
+ * Every way in which an account may be written that is not in hex; networks that spell alike stand for each
+ * other.
+ */
 const SPELLINGS: readonly Spelled[] = [
   { vmType: "svm" },
   ...(["mainnet", "testnet", "regtest"] as const).map((network): Spelled => ({
@@ -100,7 +107,10 @@ const SPELLINGS: readonly Spelled[] = [
   })),
 ];
 
-/** An account or currency of whatever chain it may be on, where nobody says which: hex in lower case, any other spelling as bytes; undefined when it is no family's. */
+/**
+ * An account or currency of whatever chain it may be on, where nobody says which: hex in lower case, any
+ * other spelling as bytes; undefined when it is no family's.
+ */
 export function parseAnyAccount(text: string): Hex | undefined {
   if (/^0x[0-9a-fA-F]+$/.test(text)) return text.toLowerCase() as Hex;
   for (const spelled of SPELLINGS) {

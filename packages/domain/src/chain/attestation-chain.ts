@@ -12,7 +12,10 @@ export type VmType = "ethereum-vm" | "solana-vm" | "bitcoin-vm" | "hyperliquid-v
 export type EvmFinality =
   /** At or below the block that the node tags `finalized`. */
   | { readonly kind: "tag" }
-  /** So many blocks lie on top of it (0 = the newest block itself) and the newest block is so many seconds younger. */
+  /**
+   * So many blocks lie on top of it (0 = the newest block itself) and the newest block is so many seconds
+   * younger.
+   */
   | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
 
 /** One chain as the oracle knows it. */
@@ -24,7 +27,10 @@ export interface AttestationChain {
   readonly rpcUrls: readonly string[];
   /** How many endpoints must agree on a fact before it counts; 1 with a single endpoint. */
   readonly rpcQuorum: number;
-  /** In the family's own spelling (lower case on EVM chains); undefined: deposits and withdrawals cannot be attested. */
+  /**
+   * In the family's own spelling (lower case on EVM chains); undefined: deposits and withdrawals cannot be
+   * attested.
+   */
   readonly depository: string | undefined;
   readonly additionalDepositories: readonly string[];
   /** Decimal id of the chain on the hub: the EVM chain id, else keccak256 of the name. */
@@ -44,21 +50,24 @@ export interface EvmAttestationFacts {
   readonly finality: EvmFinality;
   /** Nominal seconds between blocks: for `retryAfter`. */
   readonly blockTimeSeconds: number;
-  /** Contracts whose events may prove payments and calls of a solver; an order's `extraData` must name one of them. */
+  /**
+   * Contracts whose events may prove payments and calls of a solver; an order's `extraData` must name one of
+   * them.
+   */
   readonly fillContracts: readonly Address[];
   /** The chain shows moves of its native coin as Transfers of the contract `0x…800a`. */
   readonly isZksyncStack: boolean;
 }
 
 /**
- * Seconds by which the clocks of two chains may differ: a rollup whose sequencer catches up writes past times, and a payment on another chain may seem so much
- * older than the deposit that it answers.
+ * Seconds by which the clocks of two chains may differ: a rollup whose sequencer catches up writes past
+ * times, and a payment on another chain may seem so much older than the deposit that it answers.
  */
 export const CLOCK_SKEW_SECONDS = 60;
 
 /**
- * Seconds by which the times of a chain's blocks may be wrong beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin takes headers up to two hours ahead, and behind their parents:
- * miners write what they like within that.
+ * Seconds by which the times of a chain's blocks may be wrong beyond {@link CLOCK_SKEW_SECONDS}. Bitcoin
+ * takes headers up to two hours ahead, and behind their parents: miners write what they like within that.
  */
 export function headerSkewSeconds(vm: VmType): number {
   return vm === "bitcoin-vm" ? 7_200 : 0;
@@ -76,22 +85,33 @@ export interface AttestationHub {
   /** The contract that executions are signed for (`verifyingContract`). */
   readonly oracleAddress: Address;
   readonly oracleMultisigAddress: Address | undefined;
-  /** Where the allocator records the one payload of a withdrawal; undefined: an expired withdrawal cannot be attested. */
+  /**
+   * Where the allocator records the one payload of a withdrawal; undefined: an expired withdrawal cannot be
+   * attested.
+   */
   readonly allocatorAddress: Address | undefined;
-  /** Where the hub keeps what accounts said, e.g. what nonces of theirs are for; absent: nothing of the kind is signed or read. */
+  /**
+   * Where the hub keeps what accounts said, e.g. what nonces of theirs are for; absent: nothing of the kind
+   * is signed or read.
+   */
   readonly genericMappingAddress?: Address;
   /** EIP-712 domain of executions. */
   readonly domain: { readonly name: string; readonly version: string };
   /**
-   * What the idempotency key of a settled fill or refund is made of: `payment` (order and paying transaction: one payment settles once) or, to join a network
-   * that uses it, `deposits` (order and deposits: one payment can then settle several deposits of one order).
+   * What the idempotency key of a settled fill or refund is made of: `payment` (order and paying transaction:
+   * one payment settles once) or, to join a network that uses it, `deposits` (order and deposits: one payment
+   * can then settle several deposits of one order).
    */
   readonly settlementKey: "payment" | "deposits";
-  /** Seconds by which a fill may be older than a deposit that it is settled against; at least {@link CLOCK_SKEW_SECONDS}, and no more with the key `deposits`. */
+  /**
+   * Seconds by which a fill may be older than a deposit that it is settled against; at least
+   * {@link CLOCK_SKEW_SECONDS}, and no more with the key `deposits`.
+   */
   readonly fillLeadSeconds: number;
   /**
-   * Unix seconds: deposits in blocks from this time on are attested in parts, those of earlier blocks as one execution per transaction. Absent: all as one.
-   * Every oracle of the network must have the same value, or a deposit is minted under two keys.
+   * Unix seconds: deposits in blocks from this time on are attested in parts, those of earlier blocks as one
+   * execution per transaction. Absent: all as one. Every oracle of the network must have the same value, or a
+   * deposit is minted under two keys.
    */
   readonly depositPartsSince?: number;
   readonly finality: EvmFinality;

@@ -1,8 +1,9 @@
 import type { Address } from "../ids/hex.ts";
 
 /**
- * The two makes of Uniswap's v3 router take different structs: in `exactInput` and `exactOutput` of `SwapRouter` ("swap-router") a deadline
- * stands after the recipient, `SwapRouter02` ("swap-router-02") has none there, so that the selectors differ too.
+ * The two makes of Uniswap's v3 router take different structs: in `exactInput` and `exactOutput` of
+ * `SwapRouter` ("swap-router") a deadline stands after the recipient, `SwapRouter02` ("swap-router-02") has
+ * none there, so that the selectors differ too.
  */
 export type UniswapV3RouterKind = "swap-router" | "swap-router-02";
 
@@ -26,7 +27,10 @@ export interface UniswapV2Source {
   readonly kind: "uniswap-v2";
   readonly name: string;
   readonly factory: Address;
-  /** `UniswapV2Router02`, which asks the pairs for their reserves when it trades; undefined: its pairs tell prices, but nothing is traded in them. */
+  /**
+   * `UniswapV2Router02`, which asks the pairs for their reserves when it trades; undefined: its pairs tell
+   * prices, but nothing is traded in them.
+   */
   readonly router?: Address;
   /** bps of the input that a pair keeps, e.g. 30. */
   readonly feeBps: number;
@@ -36,7 +40,10 @@ export type PoolSource = UniswapV3Source | UniswapV2Source;
 
 /** Where a chain's tokens can be exchanged. */
 export interface ChainLiquidity {
-  /** The token that is the native coin, one for one (`deposit`, `withdraw`); undefined: native coin is not swapped here. */
+  /**
+   * The token that is the native coin, one for one (`deposit`, `withdraw`); undefined: native coin is not
+   * swapped here.
+   */
   readonly wrappedNative: Address | undefined;
   /** Tokens that paths may lead through, the likeliest first. */
   readonly connectors: readonly Address[];

@@ -18,18 +18,25 @@ export interface Currency {
   readonly class: CurrencyClass;
   /** Key under which price sources know the asset, e.g. a CoinGecko id. */
   readonly priceId: string;
-  /** The solver holds it, so deposits and fills may be in it. Any other is exchanged for one that it holds. */
+  /**
+   * The solver holds it, so deposits and fills may be in it. Any other is exchanged for one that it holds.
+   */
   readonly supportsBridging: boolean;
   readonly supportsPermit: boolean;
   /** The token reverts when a non-zero allowance is changed to another non-zero one. */
   readonly resetsApproval: boolean;
   readonly logoUri: string | undefined;
   readonly verified: boolean;
-  /** Largest amount of one fill in this currency, smallest units; undefined = only the inventory limits it. */
+  /**
+   * Largest amount of one fill in this currency, smallest units; undefined = only the inventory limits it.
+   */
   readonly maxFillAmount: bigint | undefined;
 }
 
-/** Blocks that a deposit needs (1 = its own block) when its value is below `belowUsd`; the last tier has no bound. */
+/**
+ * Blocks that a deposit needs (1 = its own block) when its value is below `belowUsd`; the last tier has no
+ * bound.
+ */
 export interface ConfirmationTier {
   /** USD with 18 decimals; undefined = any value. */
   readonly belowUsd: bigint | undefined;
@@ -47,13 +54,18 @@ export interface ChainContracts {
   readonly permit2?: Address;
   /** Makes deposit addresses; undefined: this chain has none. */
   readonly depositAddressFactory?: Address;
-  /** The service's own contracts that it has used here before: accounts of ours may still have roles in them. */
+  /**
+   * The service's own contracts that it has used here before: accounts of ours may still have roles in them.
+   */
   readonly formerContracts?: readonly Address[];
   /** Former depositories whose deposits still count, because oracles attest them too. */
   readonly formerDepositories?: readonly Address[];
 }
 
-/** What every configured chain has, whatever its family: what it is called, what is known on it, and what it costs to use it. */
+/**
+ * What every configured chain has, whatever its family: what it is called, what is known on it, and what it
+ * costs to use it.
+ */
 export interface ChainProfile {
   readonly id: number;
   /** Name used in order data and attestations, e.g. `base`. */
@@ -89,7 +101,9 @@ export interface ChainProfile {
 export interface ProfileFees {
   /** Flat part of the service fee for using this chain as destination, USD with 18 decimals. */
   readonly flatUsd: bigint;
-  /** Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire). */
+  /**
+   * Extra bps charged when depositing on / filling on this chain (`depositFee`, `withdrawalFee` of the wire).
+   */
   readonly depositBps: number;
   readonly withdrawalBps: number;
   /** Fill gas is priced at (10000 + this) / 10000 of the live estimate. */
@@ -103,11 +117,15 @@ export interface Chain extends ChainProfile {
   readonly contracts: ChainContracts;
   readonly confirmationTiers: readonly ConfirmationTier[];
   /**
-   * USD (18 decimals) of deposits in blocks younger than the strictest tier's confirmations that may be filled by the laxer tiers: one vanished block must not cost more than this,
-   * however small the deposits in it are. Above it deposits wait for the strictest tier. Undefined = no bound.
+   * USD (18 decimals) of deposits in blocks younger than the strictest tier's confirmations that may be
+   * filled by the laxer tiers: one vanished block must not cost more than this, however small the deposits in
+   * it are. Above it deposits wait for the strictest tier. Undefined = no bound.
    */
   readonly maxUnconfirmedUsd: bigint | undefined;
-  /** Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions are kept for re-sending. */
+  /**
+   * Depth (1 = the block itself) at which a block is treated as irreversible: until then our own transactions
+   * are kept for re-sending.
+   */
   readonly finalityBlocks: number;
   readonly fees: ChainFees;
   /** Undefined: nothing is swapped on this chain. */
@@ -118,7 +136,10 @@ export interface Chain extends ChainProfile {
 export interface ChainFees extends ProfileFees {
   /** Floor of the priority fee in wei, for nodes that report zero. */
   readonly minPriorityFeeWei: bigint;
-  /** The chain counts the price of a transaction's data as gas (some rollups do): gas units measured elsewhere say nothing there, and steps name none. */
+  /**
+   * The chain counts the price of a transaction's data as gas (some rollups do): gas units measured elsewhere
+   * say nothing there, and steps name none.
+   */
   readonly gasCountsData: boolean;
   /** The solver never signs a transaction above this max fee per gas, wei. */
   readonly maxFeePerGasWei: bigint;

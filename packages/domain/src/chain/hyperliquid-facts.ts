@@ -10,6 +10,8 @@ export interface HyperliquidAttestationFacts {
   readonly network: ExchangeNetwork;
   /** The token that is margin on the first dex, 16 bytes. */
   readonly usdcTokenId: Hex;
-  /** What the first endpoint allows each IP per minute, by the exchange's weights; undefined: it has no limit. */
+  /**
+   * What the first endpoint allows each IP per minute, by the exchange's weights; undefined: it has no limit.
+   */
   readonly weightPerMinute?: number | undefined;
 }

@@ -1,7 +1,10 @@
 import type { Address } from "../ids/hex.ts";
 import type { ChainContracts } from "./chain.ts";
 
-/** Which of a chain's contracts are the service's own; Multicall3 and Permit2 are everybody's and know no account. */
+/**
+ * Which of a chain's contracts are the service's own; Multicall3 and Permit2 are everybody's and know no
+ * account.
+ */
 const isOwn = {
   depository: true,
   router: true,
@@ -15,8 +18,9 @@ const isOwn = {
 } as const satisfies Record<keyof ChainContracts, boolean>;
 
 /**
- * The service's own contracts on a chain, those of the past among them. An account of the service may have a role in each: operator of a factory, relayer of signed routes. So no call that is
- * made for others may have such an account call one of them. Pure.
+ * The service's own contracts on a chain, those of the past among them. An account of the service may have a
+ * role in each: operator of a factory, relayer of signed routes. So no call that is made for others may have
+ * such an account call one of them. Pure.
  */
 export function serviceContracts(contracts: ChainContracts): ReadonlySet<Address> {
   const own = Object.entries(contracts).filter(([name]) => isOwn[name as keyof ChainContracts]);

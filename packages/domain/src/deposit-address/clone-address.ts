@@ -1,7 +1,10 @@
 import { bytesOf, keccak, structWriter, toHex } from "../hashing/struct-writer.ts";
 import type { Address, Hex32 } from "../ids/hex.ts";
 
-/** What a deposit address is made of: another value anywhere is another address. `DepositAddressKey` of the contracts. */
+/**
+ * What a deposit address is made of: another value anywhere is another address. `DepositAddressKey` of the
+ * contracts.
+ */
 export interface DepositAddressKey {
   /** The id of the order that the address was made for. */
   readonly id: Hex32;
@@ -18,8 +21,9 @@ const words = structWriter(4);
 const TOPIC = "9e4ac34f21c619cefc926c8bd93b54bf5a39c7ab2127a895af1cc0691d7e3dff";
 
 /**
- * Where to pay for `key`: the CREATE2 clone that the factory makes. Known from the factory's address alone, so no node can name another one: the implementation is the first
- * contract that the factory creates, and a clone's code is fixed (LibCWIA without arguments, taking native coin without a call).
+ * Where to pay for `key`: the CREATE2 clone that the factory makes. Known from the factory's address alone,
+ * so no node can name another one: the implementation is the first contract that the factory creates, and a
+ * clone's code is fixed (LibCWIA without arguments, taking native coin without a call).
  */
 export function depositAddressOf(factory: Address, key: DepositAddressKey): Address {
   const salt = saltOf(key);

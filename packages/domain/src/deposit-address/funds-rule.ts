@@ -1,7 +1,10 @@
 import type { Address } from "../ids/hex.ts";
 import type { FailReason } from "../request/reasons.ts";
 
-/** Money of one currency that lies at a deposit address and that nothing was decided about yet, beyond the reorgs that its value asks for. */
+/**
+ * Money of one currency that lies at a deposit address and that nothing was decided about yet, beyond the
+ * reorgs that its value asks for.
+ */
 export interface FoundFunds {
   readonly chainId: number;
   readonly currency: Address;
@@ -12,8 +15,9 @@ export interface FoundFunds {
 export type RefundWish = "nobody" | "sender" | Address;
 
 /**
- * Whether the contract itself may bind an address to the one order of its quote. Where a refund goes to the sender, it may not: the sender is known only when the money is there, and an
- * order that names it is another order. A strict address of that kind keeps its rules, but only the operator moves what is there.
+ * Whether the contract itself may bind an address to the one order of its quote. Where a refund goes to the
+ * sender, it may not: the sender is known only when the money is there, and an order that names it is another
+ * order. A strict address of that kind keeps its rules, but only the operator moves what is there.
  */
 export function isBoundToOrder({ strict, refundTo }: Pick<AddressFacts, "strict" | "refundTo">): boolean {
   return strict && refundTo !== "sender";
@@ -26,12 +30,17 @@ export interface AddressFacts {
   readonly quoted: FoundFunds;
   /** The request waits for its money: there is no deposit and no sweep for it, and it is not superseded. */
   readonly isUnused: boolean;
-  /** An app vouched for the quoted amount, so the recipient is paid already. Matters only while `isUnused`. */
+  /**
+   * An app vouched for the quoted amount, so the recipient is paid already. Matters only while `isUnused`.
+   */
   readonly isFronted: boolean;
   /** The quoted output is still kept although prices move. */
   readonly isFirm: boolean;
   readonly refundTo: RefundWish;
-  /** Who sent what is there; undefined: several did, or nobody knows. Asked for only where `refundTo` is `sender`. */
+  /**
+   * Who sent what is there; undefined: several did, or nobody knows. Asked for only where `refundTo` is
+   * `sender`.
+   */
   readonly sender: Address | undefined;
 }
 
@@ -51,13 +60,17 @@ export type HoldReason =
   | "CURRENCY_NOT_HELD"
   | "NO_REFUND_ADDRESS"
   | "SENDER_UNKNOWN"
-  /** The recipient was paid ahead by a fast fill, and this does not cover the quoted amount: filling or refunding it would pay twice. */
+  /**
+   * The recipient was paid ahead by a fast fill, and this does not cover the quoted amount: filling or
+   * refunding it would pay twice.
+   */
   | "FAST_FILL_NOT_COVERED";
 
 export type FundsDecision =
   /**
-   * Deposited under the order of the address: what was quoted, and what is more than that as a second deposit (0: none), which goes back. Another sum, currency or chain goes back whole.
-   * `refundTo`: the same promise anew, with this recipient of a refund; undefined: as it was agreed.
+   * Deposited under the order of the address: what was quoted, and what is more than that as a second deposit
+   * (0: none), which goes back. Another sum, currency or chain goes back whole. `refundTo`: the same promise
+   * anew, with this recipient of a refund; undefined: as it was agreed.
    */
   | {
       readonly kind: "own";
@@ -83,8 +96,9 @@ interface Hold {
 }
 
 /**
- * What becomes of money at a deposit address: it is filled, or it goes back, or it stays there for everyone to see. Never more is moved than is there, and of one sum everything is moved
- * but what would not pay for its own way back.
+ * What becomes of money at a deposit address: it is filled, or it goes back, or it stays there for everyone
+ * to see. Never more is moved than is there, and of one sum everything is moved but what would not pay for
+ * its own way back.
  */
 export function decideFunds(
   address: AddressFacts,
@@ -99,7 +113,8 @@ export function decideFunds(
   // Anyone can add dust: what would not pay for being moved does not make it another payment.
   const isExact = isEnough && (over === 0n || (canReturn && !isWorthMoving(over)));
   if (isEnough && (strict || isFronted || (isExact && address.isFirm))) {
-    // Only the order that was filled ahead covers the fill, and its refunds go to the user: the excess waits for a decision of its own.
+    // Only the order that was filled ahead covers the fill, and its refunds go to the user: the excess waits
+    // for a decision of its own.
     const renamed = refundTo === "sender" && !isFronted ? sender : undefined;
     const isReturnable = strict && !(refundTo === "sender" && renamed === undefined);
     return {
@@ -129,7 +144,10 @@ export function dependsOnSender(
   return decision.kind !== "hold" || decision.reason === "SENDER_UNKNOWN";
 }
 
-/** Whether a request's status tells of this money: tokens that are not configured and dust could be sent by anyone, to say something false about it. */
+/**
+ * Whether a request's status tells of this money: tokens that are not configured and dust could be sent by
+ * anyone, to say something false about it.
+ */
 export function speaksForRequest(
   { quoted }: Pick<AddressFacts, "quoted">,
   { chainId, currency, amount }: FoundFunds,

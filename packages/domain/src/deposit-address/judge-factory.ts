@@ -21,8 +21,9 @@ export interface ExpectedFactory {
 }
 
 /**
- * What is wrong with a factory; undefined: nothing. `unsafe`: money paid to its addresses could be taken, or would end up where nobody looks, so the service must not start with it.
- * `unusable`: its money stays where it is until the operator is set.
+ * What is wrong with a factory; undefined: nothing. `unsafe`: money paid to its addresses could be taken, or
+ * would end up where nobody looks, so the service must not start with it. `unusable`: its money stays where
+ * it is until the operator is set.
  */
 export type FactoryProblem = { readonly kind: "unsafe" | "unusable"; readonly message: string };
 

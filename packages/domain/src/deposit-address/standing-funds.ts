@@ -3,7 +3,10 @@ import { confirmAtBlock } from "../quote/confirmations.ts";
 /** Money that has been at an address since one block. */
 export interface FundsLayer {
   readonly amount: bigint;
-  /** The block in which it was seen first, or from which its confirmations count anew after a sweep that moved nothing. */
+  /**
+   * The block in which it was seen first, or from which its confirmations count anew after a sweep that moved
+   * nothing.
+   */
   readonly sinceBlock: bigint;
   /** The block in which it was seen first, where that is not `sinceBlock`: who sent it is found there. */
   readonly foundBlock?: bigint;
@@ -19,8 +22,8 @@ export type BalanceReading = FundsLayer;
 export const MAX_FUNDS_LAYERS = 8;
 
 /**
- * The layers of a balance after it was read again, the oldest first; together they are the balance. Growth is a layer of its own, so it postpones nothing that was there before; what left
- * was the youngest.
+ * The layers of a balance after it was read again, the oldest first; together they are the balance. Growth is
+ * a layer of its own, so it postpones nothing that was there before; what left was the youngest.
  */
 export function readBalance(layers: readonly FundsLayer[], reading: BalanceReading): readonly FundsLayer[] {
   const known = totalOf(layers);
@@ -64,7 +67,9 @@ export function seenSince(layers: readonly FundsLayer[], amount: bigint): number
   return undefined;
 }
 
-/** The largest part of a balance that has been there for as many blocks as its value asks for; 0: none has. */
+/**
+ * The largest part of a balance that has been there for as many blocks as its value asks for; 0: none has.
+ */
 export function confirmedPart(
   layers: readonly FundsLayer[],
   atBlock: bigint,
@@ -79,7 +84,10 @@ export function confirmedPart(
   return confirmed;
 }
 
-/** Too many: the smallest layer counts as if it had come with the next one, so dust never makes a payment younger. */
+/**
+ * Too many: the smallest layer counts as if it had come with the next one, so dust never makes a payment
+ * younger.
+ */
 function merged(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;
   const older = layers.slice(0, -1);

@@ -1,8 +1,9 @@
 import type { Hex } from "../ids/hex.ts";
 
 /**
- * Where money lies on the perpetuals exchange. Its currencies are written as the token's 16 bytes, and behind them the name of the dex in ASCII when it is neither the
- * first dex nor spot; the first dex's dollars are sixteen zero bytes.
+ * Where money lies on the perpetuals exchange. Its currencies are written as the token's 16 bytes, and behind
+ * them the name of the dex in ASCII when it is neither the first dex nor spot; the first dex's dollars are
+ * sixteen zero bytes.
  */
 export type ExchangePlace =
   /** The first dex: dollars that are margin there. */
@@ -21,7 +22,10 @@ export const PERPS_DECIMALS = 8;
 export const MAINNET_USDC_TOKEN_ID: Hex = "0x6d1e7cde53ba9467b783cb7c530ce054";
 
 const TOKEN_ID = /^0x[0-9a-f]{32}$/;
-/** What the exchange lets dexes be called, and what can be part of a currency: visible ASCII, as many bytes as a currency has room for. */
+/**
+ * What the exchange lets dexes be called, and what can be part of a currency: visible ASCII, as many bytes as
+ * a currency has room for.
+ */
 const DEX_NAME = /^[\x21-\x7e]{1,32}$/;
 
 /** The place that a currency (lower-case hex) stands for; undefined when it stands for none. */
@@ -36,7 +40,11 @@ export function exchangePlaceOf(currency: string): ExchangePlace | undefined {
   return isOtherDex(dex) ? { kind: "dex", tokenId: tokenId as Hex, dex } : undefined;
 }
 
-/** How the currency of a place is written. @throws RangeError for a token id or a name that cannot be part of one */
+/**
+ * How the currency of a place is written.
+ *
+ * @throws RangeError for a token id or a name that cannot be part of one
+ */
 export function exchangeCurrency(place: ExchangePlace): Hex {
   if (place.kind === "perps") return PERPS_CURRENCY;
   const { tokenId } = place;
@@ -53,7 +61,10 @@ export function exchangeDexName(place: ExchangePlace): string {
   return place.kind === "spot" ? "spot" : place.dex;
 }
 
-/** The place that a transfer names. Undefined for what the first dex does not take (only dollars), and for names that no currency can carry. */
+/**
+ * The place that a transfer names. Undefined for what the first dex does not take (only dollars), and for
+ * names that no currency can carry.
+ */
 export function exchangePlaceAt(
   dex: string,
   tokenId: string,
@@ -68,7 +79,10 @@ export function exchangePlaceAt(
 /** A token as actions write it: `NAME:0x…` with the 16 bytes of its id. */
 const TOKEN = /^([^:\s]{1,32}):(0x[0-9a-f]{32})$/;
 
-/** The parts of a token's text; undefined when it is not of that form. The name says nothing: names are not unique. */
+/**
+ * The parts of a token's text; undefined when it is not of that form. The name says nothing: names are not
+ * unique.
+ */
 export function parseExchangeToken(
   text: string,
 ): { readonly name: string; readonly tokenId: Hex } | undefined {

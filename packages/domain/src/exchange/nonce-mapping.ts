@@ -1,7 +1,10 @@
 import type { TypedDataToSign } from "../quote/steps.ts";
 import { parseAddress, parseHex32, type Address, type Hex32 } from "../ids/hex.ts";
 
-/** What a wallet says about one of its nonces: what the transfer with it is for. Transfers of the perpetuals exchange carry nothing but their nonce. */
+/**
+ * What a wallet says about one of its nonces: what the transfer with it is for. Transfers of the perpetuals
+ * exchange carry nothing but their nonce.
+ */
 export interface NonceMapping {
   /** Name under which the wallet's chain is signed for: `exchange` for the perpetuals exchange. */
   readonly walletChain: string;
@@ -18,7 +21,10 @@ export interface NonceMapping {
 /** The word that the client contract signs for the perpetuals exchange. */
 export const EXCHANGE_WALLET_CHAIN = "exchange";
 
-/** Seconds after a transfer's own block in which it may still be said what it was for; later it is for nothing, for good. */
+/**
+ * Seconds after a transfer's own block in which it may still be said what it was for; later it is for
+ * nothing, for good.
+ */
 export const NONCE_MAPPING_GRACE_SECONDS = 3_600;
 
 const types = {
@@ -32,7 +38,8 @@ const types = {
 };
 
 /**
- * What `wallet` signs. Values are plain JSON: addresses and ids in lower case, the nonce as a number while it is a safe one, else as decimal text.
+ * What `wallet` signs. Values are plain JSON: addresses and ids in lower case, the nonce as a number while it
+ * is a safe one, else as decimal text.
  * @throws RangeError for what is no address, id or uint256
  */
 export function nonceMappingTypedData(mapping: NonceMapping): TypedDataToSign {

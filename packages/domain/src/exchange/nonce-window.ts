@@ -1,6 +1,7 @@
 /**
- * When the perpetuals exchange accepts an action, by its own documentation: at a block of time T its nonce must lie within (T - 2 days, T + 1 day), milliseconds, never
- * have been used by that signer, and be larger than the smallest of the signer's 100 highest.
+ * When the perpetuals exchange accepts an action, by its own documentation: at a block of time T its nonce
+ * must lie within (T - 2 days, T + 1 day), milliseconds, never have been used by that signer, and be larger
+ * than the smallest of the signer's 100 highest.
  */
 const DAY_MS = 86_400_000n;
 const BEHIND_MS = 2n * DAY_MS;

@@ -4,13 +4,19 @@ import {
   type ExchangeSigningNames,
 } from "../withdrawal/hyperliquid-action.ts";
 
-/** All names that a signature for the perpetuals exchange is made over. One network of the exchange verifies one profile. */
+/**
+ * All names that a signature for the perpetuals exchange is made over. One network of the exchange verifies
+ * one profile.
+ */
 export interface ExchangeSigningProfile extends ExchangeSigningNames {
   /** Name of the EIP-712 domain. */
   readonly domainName: string;
 }
 
-/** Profiles by the word that a configuration names them with. `default`: the client contract's names; `hyperliquid`: what the real exchange verifies. */
+/**
+ * Profiles by the word that a configuration names them with. `default`: the client contract's names;
+ * `hyperliquid`: what the real exchange verifies.
+ */
 export const exchangeSigningProfiles = {
   default: { ...exchangeSigningNames, domainName: "ExchangeSignTransaction" },
   hyperliquid: { ...hyperliquidSigningNames, domainName: "HyperliquidSignTransaction" },

@@ -7,7 +7,10 @@ import type { ExchangeNetwork, ExchangeSigningProfile } from "./signing-profile.
 /** Transfers that an account of the perpetuals exchange can sign, by the names of the exchange's actions. */
 export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
 
-/** How each transfer is signed: the name of its type, and its fields after the one that names the network, in order. */
+/**
+ * How each transfer is signed: the name of its type, and its fields after the one that names the network, in
+ * order.
+ */
 export const exchangeTransferFields = {
   usdSend: {
     typeName: "UsdSend",
@@ -75,8 +78,8 @@ export interface ExchangeAction {
 const NO_CONTRACT: Address = `0x${"0".repeat(40)}`;
 
 /**
- * What the account signs for an action. Only the fields of the action's type are signed; its `type` and `signatureChainId` are not among them, but stand in the
- * name of the type and in the domain.
+ * What the account signs for an action. Only the fields of the action's type are signed; its `type` and
+ * `signatureChainId` are not among them, but stand in the name of the type and in the domain.
  */
 export function exchangeTypedData(profile: ExchangeSigningProfile, action: ExchangeAction): TypedDataToSign {
   return {
@@ -96,7 +99,10 @@ export function exchangeTypedData(profile: ExchangeSigningProfile, action: Excha
 /** A transfer of money between accounts or places. */
 export interface SendAssetTerms {
   readonly network: ExchangeNetwork;
-  /** Chain id of the signature's domain: the chain that the wallet is on. Where the money goes does not depend on it. */
+  /**
+   * Chain id of the signature's domain: the chain that the wallet is on. Where the money goes does not depend
+   * on it.
+   */
   readonly signatureChainId: number;
   readonly destination: Address;
   readonly from: ExchangePlace;
@@ -110,7 +116,11 @@ export interface SendAssetTerms {
   readonly nonce: number;
 }
 
-/** A `sendAsset` action out of the account itself, never out of a sub-account. @throws RangeError for an amount that moves nothing, a nonce that is none, no address */
+/**
+ * A `sendAsset` action out of the account itself, never out of a sub-account.
+ *
+ * @throws RangeError for an amount that moves nothing, a nonce that is none, no address
+ */
 export function sendAssetAction(profile: ExchangeSigningProfile, terms: SendAssetTerms): ExchangeAction {
   const { network, signatureChainId, from, to, token, amount, decimals } = terms;
   if (amount <= 0n) throw new RangeError(`amount must be greater than 0, got ${amount}`);

@@ -20,7 +20,10 @@ export interface ExchangeWithdrawalTerms extends Omit<SendAssetTerms, "destinati
   readonly depository: Address;
 }
 
-/** Both halves of a withdrawal; there is no way to make them but together, so they cannot have different nonces. */
+/**
+ * Both halves of a withdrawal; there is no way to make them but together, so they cannot have different
+ * nonces.
+ */
 export interface ExchangeWithdrawal {
   readonly nonce: number;
   /** Says what the nonce is for. */

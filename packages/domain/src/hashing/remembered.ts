@@ -1,6 +1,7 @@
 /**
- * Keeps the hashes of short texts: chain names, currencies and contracts return in every order and attestation. A pure function stays pure under this cache.
- * Its size is bounded because recipients, which come from outside, pass through it too.
+ * Keeps the hashes of short texts: chain names, currencies and contracts return in every order and
+ * attestation. A pure function stays pure under this cache. Its size is bounded because recipients, which
+ * come from outside, pass through it too.
  */
 export function remembered(hash: (value: string) => Uint8Array): (value: string) => Uint8Array {
   let known = new Map<string, Uint8Array>();

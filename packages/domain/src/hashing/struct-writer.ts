@@ -1,6 +1,9 @@
 import { createKeccak } from "hash-wasm";
 
-/** One hasher for the whole process: hashing is synchronous, so no two uses overlap. Ten times faster than a pure JavaScript keccak. */
+/**
+ * One hasher for the whole process: hashing is synchronous, so no two uses overlap. Ten times faster than a
+ * pure JavaScript keccak.
+ */
 const hasher = await createKeccak(256);
 
 /** keccak256 of raw bytes, as 32 raw bytes. */
@@ -22,7 +25,11 @@ for (let code = 0; code < 16; code++) {
   NIBBLES["0123456789ABCDEF".charCodeAt(code)] = code;
 }
 
-/** Writes the bytes of `hex` at `offset`. @throws RangeError when it is not `0x` and whole bytes of hex. Returns the number of bytes. */
+/**
+ * Writes the bytes of `hex` at `offset`.
+ *
+ * @throws RangeError when it is not `0x` and whole bytes of hex. Returns the number of bytes.
+ */
 export function writeHex(hex: string, target: Uint8Array, offset: number): number {
   const length = (hex.length - 2) >> 1;
   if ((hex.length & 1) === 1 || hex.charCodeAt(0) !== 48 || hex.charCodeAt(1) !== 120)
@@ -45,8 +52,8 @@ const HEX_CODES = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeA
 const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.charCodeAt(0));
 
 /**
- * Raw bytes as lower-case `0x` hex. Hashes are written in one piece: a text put together of 33 takes eight times as long, and each text that it becomes part of
- * has to gather them again.
+ * Raw bytes as lower-case `0x` hex. Hashes are written in one piece: a text put together of 33 takes eight
+ * times as long, and each text that it becomes part of has to gather them again.
  */
 export function toHex(bytes: Uint8Array): `0x${string}` {
   if (bytes.length === 32) {
@@ -74,14 +81,19 @@ export function keccakHex(hex: string): Uint8Array {
   return keccak(bytesOf(hex));
 }
 
-/** The same as hex: the hash of a transaction's bytes, say. @throws RangeError when `hex` is not `0x` and whole bytes of hex */
+/**
+ * The same as hex: the hash of a transaction's bytes, say.
+ *
+ * @throws RangeError when `hex` is not `0x` and whole bytes of hex
+ */
 export function keccakOf(hex: string): `0x${string}` {
   return toHex(keccakHex(hex));
 }
 
 /**
- * Lays 32-byte words one after another, as EIP-712's `encodeData` does, and hashes them. One writer serves one struct type and is used again
- * for every value of it: allocation costs more than hashing here. A struct type that contains itself would need two; no order type does.
+ * Lays 32-byte words one after another, as EIP-712's `encodeData` does, and hashes them. One writer serves
+ * one struct type and is used again for every value of it: allocation costs more than hashing here. A struct
+ * type that contains itself would need two; no order type does.
  */
 export interface StructWriter {
   /** Begins a value with the hash of its type; whatever an earlier, failed value left behind is forgotten. */

@@ -29,7 +29,10 @@ export function parseHex32(text: string): Hex32 | undefined {
   return HEX32.test(lower) ? (lower as Hex32) : undefined;
 }
 
-/** Lower-cases `text` when it is a 20-byte address in any case; otherwise undefined. Mixed-case checksums are not enforced: clients mix them. */
+/**
+ * Lower-cases `text` when it is a 20-byte address in any case; otherwise undefined. Mixed-case checksums are
+ * not enforced: clients mix them.
+ */
 export function parseAddress(text: string): Address | undefined {
   const lower = text.toLowerCase();
   return ADDRESS.test(lower) ? (lower as Address) : undefined;

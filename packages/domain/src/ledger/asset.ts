@@ -14,8 +14,9 @@ export function assetKey({ chainId, currency }: LedgerAsset): string {
 }
 
 /**
- * The order in which charges take a wallet's assets: those called `preferred` first (by symbol, id or price id, whatever the case), then the others,
- * each by address. The order never depends on amounts: the same charge on the same book always takes the same.
+ * The order in which charges take a wallet's assets: those called `preferred` first (by symbol, id or price
+ * id, whatever the case), then the others, each by address. The order never depends on amounts: the same
+ * charge on the same book always takes the same.
  */
 export function inChargeOrder(currencies: readonly Currency[], preferred: string): Currency[] {
   const wanted = preferred.toLowerCase();

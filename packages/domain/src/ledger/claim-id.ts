@@ -16,8 +16,8 @@ export interface ClaimFacts {
 }
 
 /**
- * keccak256 of the ABI encoding of (bytes32 salt, address wallet, uint256 chainId, address currency, address recipient, uint256 amount, uint256 expiry): names the claim, and is
- * what the wallet signs.
+ * keccak256 of the ABI encoding of (bytes32 salt, address wallet, uint256 chainId, address currency, address
+ * recipient, uint256 amount, uint256 expiry): names the claim, and is what the wallet signs.
  * @throws RangeError when a fact does not fit its type
  */
 export function claimIdOf(facts: ClaimFacts): Hex32 {

@@ -10,8 +10,9 @@ export interface EndPrices {
 }
 
 /**
- * How much less a deposit covers of a fast fill than when the fill was accepted, because prices moved against it; USD with 18 decimals at today's prices. The app vouched for the
- * deposit, so it pays the difference: otherwise the deposit would be made only when it is worth less.
+ * How much less a deposit covers of a fast fill than when the fill was accepted, because prices moved against
+ * it; USD with 18 decimals at today's prices. The app vouched for the deposit, so it pays the difference:
+ * otherwise the deposit would be made only when it is worth less.
  * @param amount what was paid, smallest units of the destination's currency
  * @param toleranceBps moves of at most this part are the solver's
  */
@@ -29,17 +30,24 @@ export function shortfallUsd(amount: bigint, then: EndPrices, now: EndPrices, to
   return missingUsd * BPS <= paidUsd * BigInt(toleranceBps) ? 0n : missingUsd;
 }
 
-/** What the part of a deposit that the fill was not priced on is worth: at the lesser price of then and now. USD with 18 decimals, rounded down. */
+/**
+ * What the part of a deposit that the fill was not priced on is worth: at the lesser price of then and now.
+ * USD with 18 decimals, rounded down.
+ */
 export function surplusUsd(amount: bigint, then: PricedUnit, now: PricedUnit): bigint {
   return amountToUsdDown(amount, then.priceUsd < now.priceUsd ? then : now);
 }
 
-/** More than the quoted deposit by this part is credited to the app automatically: the luck of a swap before the deposit. */
+/**
+ * More than the quoted deposit by this part is credited to the app automatically: the luck of a swap before
+ * the deposit.
+ */
 const MOST_UNQUOTED_BPS = 1_000;
 
 /**
- * How much of a deposit goes to the app that vouched, smallest units of the origin's currency. Far more than was quoted would be a trade of
- * any size that no limit of the quote has seen, so `beyond` waits for the operator.
+ * How much of a deposit goes to the app that vouched, smallest units of the origin's currency. Far more than
+ * was quoted would be a trade of any size that no limit of the quote has seen, so `beyond` waits for the
+ * operator.
  * @param quoted the deposit that the quote expects
  * @param input what the fill was priced on
  */
@@ -53,7 +61,10 @@ export function surplusUnits(
   return { credited: counted > input ? counted - input : 0n, beyond: deposited - counted };
 }
 
-/** What is owed for a fill whose deposit never came: at the greater price of then and now. USD with 18 decimals, rounded up. */
+/**
+ * What is owed for a fill whose deposit never came: at the greater price of then and now. USD with 18
+ * decimals, rounded up.
+ */
 export function unpaidFillUsd(amount: bigint, then: PricedUnit, now: PricedUnit): bigint {
   return amountToUsdUp(amount, then.priceUsd > now.priceUsd ? then : now);
 }

@@ -1,8 +1,14 @@
-/** `active`: the app vouches. `released`: the deposit came, or nothing was paid. `permanent`: the deposit never came and the app paid. */
+/**
+ * `active`: the app vouches. `released`: the deposit came, or nothing was paid. `permanent`: the deposit
+ * never came and the app paid.
+ */
 export const holdStates = ["active", "released", "permanent"] as const;
 export type HoldState = (typeof holdStates)[number];
 
-/** `reinstate`: a deposit that released the hold vanished in a reorg. `return`: a deposit came after the app had paid. */
+/**
+ * `reinstate`: a deposit that released the hold vanished in a reorg. `return`: a deposit came after the app
+ * had paid.
+ */
 export const holdActs = ["release", "reinstate", "makePermanent", "return"] as const;
 export type HoldAct = (typeof holdActs)[number];
 

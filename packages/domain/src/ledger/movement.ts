@@ -1,13 +1,16 @@
 import { assetKey } from "./asset.ts";
 import type { LedgerAsset } from "./asset.ts";
 
-/** Accounts of a wallet. `balance`: what it may use. `pending`: set aside for something under way. `owed`: what it owes, kept as a balance below zero. */
+/**
+ * Accounts of a wallet. `balance`: what it may use. `pending`: set aside for something under way. `owed`:
+ * what it owes, kept as a balance below zero.
+ */
 export const walletAccounts = ["balance", "pending", "owed"] as const;
 export type WalletAccount = (typeof walletAccounts)[number];
 
 /**
- * Accounts of the house, the other side of the wallets'. `custody`: below zero by what the solver holds on chain for wallets. `fees`: earned.
- * `fronted`: got for fast fills whose deposit never came.
+ * Accounts of the house, the other side of the wallets'. `custody`: below zero by what the solver holds on
+ * chain for wallets. `fees`: earned. `fronted`: got for fast fills whose deposit never came.
  */
 export const houseAccounts = ["custody", "fees", "fronted"] as const;
 export type HouseAccount = (typeof houseAccounts)[number];
@@ -26,7 +29,9 @@ export const movementContexts = [
 ] as const;
 export type MovementContext = (typeof movementContexts)[number];
 
-/** One line of a movement: `amount` smallest units are added to the account (taken when negative), never zero. */
+/**
+ * One line of a movement: `amount` smallest units are added to the account (taken when negative), never zero.
+ */
 export interface LedgerEntry {
   readonly account: WalletAccount | HouseAccount;
   readonly asset: LedgerAsset;

@@ -7,7 +7,10 @@ export function splitCredit(
   return { repaid, credited: amount - repaid };
 }
 
-/** A debit that must happen takes the balance first; what it does not cover is owed. All smallest units of one asset. */
+/**
+ * A debit that must happen takes the balance first; what it does not cover is owed. All smallest units of one
+ * asset.
+ */
 export function splitDebit(
   amount: bigint,
   balance: bigint,

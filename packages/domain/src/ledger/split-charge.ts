@@ -26,15 +26,19 @@ export function isConvertedAt(
   return amount === usdToAmountUp(usd, unit) || usd === amountToUsdDown(amount, unit);
 }
 
-/** What could be taken, and the part of the charge that no balance covers (USD with 18 decimals, zero when all is covered). */
+/**
+ * What could be taken, and the part of the charge that no balance covers (USD with 18 decimals, zero when all
+ * is covered).
+ */
 export interface SplitCharge {
   readonly parts: readonly ChargePart[];
   readonly uncoveredUsd: bigint;
 }
 
 /**
- * Takes `usd` from the balances in their given order, each emptied before the next is touched. The amount taken from an asset is rounded up, and never more
- * than there is; the parts' `usd` and the uncovered rest are together exactly the charge.
+ * Takes `usd` from the balances in their given order, each emptied before the next is touched. The amount
+ * taken from an asset is rounded up, and never more than there is; the parts' `usd` and the uncovered rest
+ * are together exactly the charge.
  * @param cap balances that together may pay at most `usd` of the charge
  */
 export function splitCharge<Balance extends ChargeableBalance>(
@@ -60,8 +64,9 @@ export function splitCharge<Balance extends ChargeableBalance>(
 }
 
 /**
- * The amounts that pay `usd` out of parts set aside, in their order and at the rate at which they were set aside: what was reserved for a dollar pays a dollar,
- * wherever prices went. Rounded up, at most what there is; `usd` beyond the parts takes them whole.
+ * The amounts that pay `usd` out of parts set aside, in their order and at the rate at which they were set
+ * aside: what was reserved for a dollar pays a dollar, wherever prices went. Rounded up, at most what there
+ * is; `usd` beyond the parts takes them whole.
  */
 export function shareOfParts(
   usd: bigint,

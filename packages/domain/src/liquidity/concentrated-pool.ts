@@ -1,7 +1,10 @@
 import { MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, rememberedSqrtRatio } from "./sqrt-ratio.ts";
 import { FEE_UNITS, swapStep } from "./swap-step.ts";
 
-/** What is known of a pool of concentrated liquidity at one block; tokens ordered by address, prices token1 per token0. */
+/**
+ * What is known of a pool of concentrated liquidity at one block; tokens ordered by address, prices token1
+ * per token0.
+ */
 export interface ConcentratedPool {
   /** sqrt of the price, Q64.96. */
   readonly sqrtPrice: bigint;
@@ -38,12 +41,16 @@ export interface SwapOutcome {
   readonly liquidity: bigint;
 }
 
-/** Pools look for the next tick in one word of their bitmap at a time, so a step ends at its edge even where no liquidity changes. */
+/**
+ * Pools look for the next tick in one word of their bitmap at a time, so a step ends at its edge even where
+ * no liquidity changes.
+ */
 const TICKS_PER_WORD = 256;
 
 /**
- * Exchanges along the known ticks, to the unit as the deployed pools do, and stops where they end: what lies beyond is not guessed.
- * Source: Uniswap v3 whitepaper 6.2 and 6.3, `UniswapV3Pool.swap` for where steps end. Pure.
+ * Exchanges along the known ticks, to the unit as the deployed pools do, and stops where they end: what lies
+ * beyond is not guessed. Source: Uniswap v3 whitepaper 6.2 and 6.3, `UniswapV3Pool.swap` for where steps end.
+ * Pure.
  *
  * @param zeroForOne token0 goes in, the price falls
  * @param amount input with its fee, or output

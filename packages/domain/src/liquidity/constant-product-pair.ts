@@ -9,7 +9,8 @@ export interface ConstantProductPair {
 }
 
 /**
- * What a pair gives for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's `getAmountOut` for the rounding. Pure.
+ * What a pair gives for an input, rounded down. Source: Uniswap v2 whitepaper 3.2.1 and 3.1; the periphery's
+ * `getAmountOut` for the rounding. Pure.
  *
  * @returns 0n where it has nothing to give
  */
@@ -22,7 +23,8 @@ export function pairOutput(pair: ConstantProductPair, zeroForOne: boolean, amoun
 }
 
 /**
- * What a pair wants for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down quotient.
+ * What a pair wants for an output: the periphery's `getAmountIn`, which adds one unit to the rounded-down
+ * quotient.
  *
  * @returns undefined when its reserve is not above the output
  */

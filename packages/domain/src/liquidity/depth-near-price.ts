@@ -8,8 +8,10 @@ const NEAR_TICKS = 200;
 const PARTS_OF_RESERVE = 100n;
 
 /**
- * What a pair of constant product would hold of a token to give as much of it as this pool does before the price has moved by 2 %, smallest units. Liquidity at the price alone tells
- * nothing of that: a position a single tick wide has thousands of times the liquidity of its money. Only what is known of the ticks counts. Pure.
+ * What a pair of constant product would hold of a token to give as much of it as this pool does before the
+ * price has moved by 2 %, smallest units. Liquidity at the price alone tells nothing of that: a position a
+ * single tick wide has thousands of times the liquidity of its money. Only what is known of the ticks counts.
+ * Pure.
  */
 export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1"): bigint {
   const { sqrtPrice, tick, ticks } = pool;

@@ -1,14 +1,18 @@
 import { divUp, mulDivDown, mulDivUp } from "../money/mul-div.ts";
 
 /**
- * How amounts and prices of constant liquidity move each other. Prices are sqrt(token1 per token0) as Q64.96, amounts smallest units.
- * Source: Uniswap v3 whitepaper 6.2.3, with the roundings of the deployed pools: always in the pool's favour. Pure.
+ * How amounts and prices of constant liquidity move each other. Prices are sqrt(token1 per token0) as Q64.96,
+ * amounts smallest units. Source: Uniswap v3 whitepaper 6.2.3, with the roundings of the deployed pools:
+ * always in the pool's favour. Pure.
  */
 
 const Q96 = 1n << 96n;
 const MAX_UINT256 = (1n << 256n) - 1n;
 
-/** Token0 between two prices, `lower` <= `upper`: L * (upper - lower) / (upper * lower), rounded once per division as the pools do. */
+/**
+ * Token0 between two prices, `lower` <= `upper`: L * (upper - lower) / (upper * lower), rounded once per
+ * division as the pools do.
+ */
 export function amount0Between(lower: bigint, upper: bigint, liquidity: bigint, up: boolean): bigint {
   const scaled = liquidity << 96n;
   return up
@@ -32,7 +36,8 @@ export function priceAfterInput(
   if (amountIn === 0n) return price;
   const scaled = liquidity << 96n;
   const product = amountIn * price;
-  // Where 256 bits overflow the pools use the coarser form of the same formula, and so must whoever foretells them.
+  // Where 256 bits overflow the pools use the coarser form of the same formula, and so must whoever foretells
+  // them.
   return scaled + product <= MAX_UINT256
     ? mulDivUp(scaled, price, scaled + product)
     : divUp(scaled, scaled / price + amountIn);

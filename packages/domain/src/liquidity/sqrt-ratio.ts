@@ -1,6 +1,7 @@
 /**
- * Prices of concentrated liquidity: the square root of token1 per token0 as Q64.96, and the tick it lies in, where a tick is a step of one bp.
- * Source: Uniswap v3 whitepaper 6.1, with the roundings of the deployed pools. Pure.
+ * Prices of concentrated liquidity: the square root of token1 per token0 as Q64.96, and the tick it lies in,
+ * where a tick is a step of one bp. Source: Uniswap v3 whitepaper 6.1, with the roundings of the deployed
+ * pools. Pure.
  */
 
 /** Lowest and highest tick that a pool can be at. */
@@ -34,7 +35,9 @@ const POWERS = [
   0x48a170391f7dc42444e8fa2n,
 ] as const;
 
-/** Ticks whose ratio is kept: exchanges come back to the same ones, and computing it is most of their time. */
+/**
+ * Ticks whose ratio is kept: exchanges come back to the same ones, and computing it is most of their time.
+ */
 const MOST_KEPT = 16_384;
 const kept = new Map<number, bigint>();
 

@@ -71,7 +71,8 @@ test("what buys an output buys no less than it, and nothing much cheaper does", 
       reached++;
       expect(bought.amountOut).toBe(amount);
       const sold = swapConcentrated(pool, zeroForOne, "exactIn", bought.amountIn);
-      // Each way rounds against whoever trades, at every boundary, so that a few units may be lost on the way back.
+      // Each way rounds against whoever trades, at every boundary, so that a few units may be lost on the way
+      // back.
       const lost = BigInt(4 + 4 * bought.crossedTicks) * (1n + (amount >> 80n));
       expect(sold.complete && sold.amountOut + lost >= amount).toBe(true);
     }),
@@ -104,7 +105,8 @@ test("a sale in two parts is the sale in one, but for the units that each part r
       const rest = swapConcentrated(moved, zeroForOne, "exactIn", second);
       expect(rest.complete).toBe(true);
       const difference = once.amountOut - part.amountOut - rest.amountOut;
-      // One unit of input is the most that a part rounds away; it bears the price of the dearest point of the way.
+      // One unit of input is the most that a part rounds away; it bears the price of the dearest point of the
+      // way.
       const unit = 4n + spotConcentrated(pool, zeroForOne, 4n);
       expect(-unit <= difference && difference <= unit).toBe(true);
     }),

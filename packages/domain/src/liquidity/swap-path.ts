@@ -9,7 +9,10 @@ export type Hop =
 
 export interface PathOutput {
   readonly amountOut: bigint;
-  /** All of the input could be spent; otherwise `amountOut` is what the path gives at its end, for a part of it. */
+  /**
+   * All of the input could be spent; otherwise `amountOut` is what the path gives at its end, for a part of
+   * it.
+   */
   readonly complete: boolean;
   /** Boundaries of liquidity that were crossed: each costs gas. */
   readonly crossedTicks: number;
@@ -39,7 +42,8 @@ export interface PathInput {
 }
 
 /**
- * What an output costs through pools one after the other, asked from the last to the first as the routers do. Grows with the output. Pure.
+ * What an output costs through pools one after the other, asked from the last to the first as the routers do.
+ * Grows with the output. Pure.
  *
  * @returns undefined when a pool, or what is known of it, ends before
  */

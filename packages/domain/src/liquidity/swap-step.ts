@@ -15,8 +15,9 @@ export interface SwapStep {
 }
 
 /**
- * The part of an exchange that happens at one liquidity, from `price` towards `target` and no farther. Falling prices take token0 in.
- * Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the roundings of the deployed pools. Pure.
+ * The part of an exchange that happens at one liquidity, from `price` towards `target` and no farther.
+ * Falling prices take token0 in. Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the roundings of the
+ * deployed pools. Pure.
  *
  * @param remaining input with its fee still to be spent, or output still to be got
  */

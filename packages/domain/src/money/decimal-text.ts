@@ -1,7 +1,9 @@
 import { pow10 } from "./pow10.ts";
 import { USD_DECIMALS } from "./usd.ts";
 
-/** `amount` smallest units as a decimal text without trailing zeros: `formatAmount(1500000n, 6)` is `"1.5"`. */
+/**
+ * `amount` smallest units as a decimal text without trailing zeros: `formatAmount(1500000n, 6)` is `"1.5"`.
+ */
 export function formatAmount(amount: bigint, decimals: number): string {
   const negative = amount < 0n;
   const digits = (negative ? -amount : amount).toString();
@@ -17,7 +19,10 @@ export function formatAmount(amount: bigint, decimals: number): string {
   return (negative && amount !== 0n ? "-" : "") + whole + fraction;
 }
 
-/** `value` with exactly `shown` of its `decimals` digits after the point, the rest cut off (towards zero). A result of zero has no sign. */
+/**
+ * `value` with exactly `shown` of its `decimals` digits after the point, the rest cut off (towards zero). A
+ * result of zero has no sign.
+ */
 export function formatFixed(value: bigint, decimals: number, shown: number): string {
   const cut = decimals > shown ? value / pow10(decimals - shown) : value * pow10(shown - decimals);
   const negative = cut < 0n;
@@ -35,12 +40,18 @@ export function formatUsd(usd: bigint): string {
 /** A micro-dollar, the least that the wire writes, in USD with 18 decimals. */
 const MICRO_USD = 10n ** 12n;
 
-/** USD with 18 decimals cut towards zero to what {@link formatUsd} writes: sums of such values are sums of the texts. */
+/**
+ * USD with 18 decimals cut towards zero to what {@link formatUsd} writes: sums of such values are sums of the
+ * texts.
+ */
 export function toWrittenUsd(usd: bigint): bigint {
   return usd - (usd % MICRO_USD);
 }
 
-/** `part / whole` as a percentage with two decimals, half a unit rounded away from zero; `"0.00"` when the whole is zero. */
+/**
+ * `part / whole` as a percentage with two decimals, half a unit rounded away from zero; `"0.00"` when the
+ * whole is zero.
+ */
 export function formatPercent(part: bigint, whole: bigint): string {
   if (whole === 0n) return "0.00";
   const half = part < 0n === whole < 0n ? whole / 2n : -(whole / 2n);
@@ -50,8 +61,9 @@ export function formatPercent(part: bigint, whole: bigint): string {
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
- * A decimal text (`"12.5"`, `"-0.1"`, `"1e-7"`) as an integer with `decimals` digits after the point; further digits are cut (towards zero).
- * Undefined when the text is no decimal number or so large that it cannot be an amount of money (200 digits).
+ * A decimal text (`"12.5"`, `"-0.1"`, `"1e-7"`) as an integer with `decimals` digits after the point; further
+ * digits are cut (towards zero). Undefined when the text is no decimal number or so large that it cannot be
+ * an amount of money (200 digits).
  */
 export function parseDecimal(text: string, decimals: number): bigint | undefined {
   const match = DECIMAL.exec(text);

@@ -1,7 +1,9 @@
 import { divUp } from "./mul-div.ts";
 import { pow10 } from "./pow10.ts";
 
-/** USD values and prices are integers with this many decimals; a price is USD per whole unit of a currency. */
+/**
+ * USD values and prices are integers with this many decimals; a price is USD per whole unit of a currency.
+ */
 export const USD_DECIMALS = 18;
 
 export const ONE_USD = pow10(USD_DECIMALS);

@@ -13,7 +13,8 @@ export function encodeFillContract(fillContract: Address): Hex {
 }
 
 /**
- * An element of `output.calls` on an EVM chain: `abi.encode((address to), (bytes data), (uint256 value))`, three tuples of one field each.
+ * An element of `output.calls` on an EVM chain: `abi.encode((address to), (bytes data), (uint256 value))`,
+ * three tuples of one field each.
  * @throws RangeError when the value is no uint256 or the data no whole bytes.
  */
 export function encodeOrderCall(call: OrderCall): Hex {
@@ -23,7 +24,8 @@ export function encodeOrderCall(call: OrderCall): Hex {
   if (!/^(?:[0-9a-f]{2})*$/.test(data)) throw new RangeError("call data must be hex bytes");
   const length = data.length / 2;
   const padded = data.padEnd(Math.ceil(length / 32) * 64, "0");
-  // Heads: the address, where the second tuple begins, the value. That tuple: where its bytes begin, their length, the bytes.
+  // Heads: the address, where the second tuple begins, the value. That tuple: where its bytes begin, their
+  // length, the bytes.
   const heads = word(call.to.slice(2).toLowerCase()) + word("60") + word(call.value.toString(16));
   return `0x${heads}${word("20")}${word(length.toString(16))}${padded}`;
 }

@@ -4,8 +4,9 @@ import type { OrderId } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderOutput, OrderPayment, OrderRefund } from "./order.ts";
 
 /**
- * The EIP-712 types of an order, in field order. In the type `deadline` stands before `calls`, unlike in the JSON: the order of the fields is part of the hash.
- * Plain data, so that viem's `hashStruct` (tests, other languages) can be fed with it.
+ * The EIP-712 types of an order, in field order. In the type `deadline` stands before `calls`, unlike in the
+ * JSON: the order of the fields is part of the hash. Plain data, so that viem's `hashStruct` (tests, other
+ * languages) can be fed with it.
  */
 export const orderTypes = {
   Order: [
@@ -86,7 +87,8 @@ const paymentWriter = structWriter(5);
 const feeWriter = structWriter(6);
 
 /**
- * Id of an order: the EIP-712 struct hash without a domain. Hand-written because a quote may cost only microseconds; byte-identical to viem's `hashStruct`.
+ * Id of an order: the EIP-712 struct hash without a domain. Hand-written because a quote may cost only
+ * microseconds; byte-identical to viem's `hashStruct`.
  * @throws RangeError when a value does not fit its type (a deadline beyond uint32, hex of odd length, …).
  */
 export function orderIdOf(order: Order): OrderId {

@@ -2,7 +2,10 @@ import { ServiceError } from "../errors.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { Order, OrderFee, OrderInput, OrderPayment, OrderRefund } from "./order.ts";
 
-/** An order as JSON carries it (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are decimal strings, deadlines Unix seconds. */
+/**
+ * An order as JSON carries it (`protocol.v2.orderData`, the oracle's bodies, the database): amounts are
+ * decimal strings, deadlines Unix seconds.
+ */
 export interface OrderJson {
   readonly version: "v1";
   readonly solverChainId: string;
@@ -92,7 +95,8 @@ export function orderToJson(order: Order): OrderJson {
 
 /**
  * The order that a JSON of the right shape (schemas check the shape) describes; hex is lower-cased.
- * @throws ServiceError INVALID_REQUEST naming the field when an amount is no uint256, a deadline no uint32 or a text no whole bytes of hex.
+ * @throws ServiceError INVALID_REQUEST naming the field when an amount is no uint256, a deadline no uint32 or
+ * a text no whole bytes of hex.
  */
 export function orderFromJson(json: OrderJson): Order {
   return {

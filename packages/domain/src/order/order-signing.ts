@@ -2,7 +2,8 @@ import { keccak, keccakText, toHex, writeHex } from "../hashing/struct-writer.ts
 import type { Hex32, OrderId } from "../ids/hex.ts";
 
 /**
- * The EIP-712 domain under which a solver signs orders. No chain and no contract: an order names its chains itself, and its solver; whoever settles asks for the order's id.
+ * The EIP-712 domain under which a solver signs orders. No chain and no contract: an order names its chains
+ * itself, and its solver; whoever settles asks for the order's id.
  */
 export const orderDomain = { name: "Causeway", version: "1" } as const;
 
@@ -15,7 +16,10 @@ const separator = (() => {
   return keccak(words);
 })();
 
-/** What the solver signs for an order by EIP-712: the id is the order's struct hash, so nothing else of the order is needed. */
+/**
+ * What the solver signs for an order by EIP-712: the id is the order's struct hash, so nothing else of the
+ * order is needed.
+ */
 export function orderDigest(orderId: OrderId): Hex32 {
   const bytes = new Uint8Array(66);
   bytes[0] = 0x19;

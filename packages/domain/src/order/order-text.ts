@@ -41,15 +41,18 @@ export interface OrderIn<Amount> {
   }[];
 }
 
-/** How the two kinds of values that differ become JSON: names of chains, which may hold anything, and amounts. */
+/**
+ * How the two kinds of values that differ become JSON: names of chains, which may hold anything, and amounts.
+ */
 export interface OrderWords<Amount> {
   readonly name: (name: string) => string;
   readonly amount: (amount: Amount) => string;
 }
 
 /**
- * An order as JSON text, in the field order of {@link orderToJson}. Written out by hand: every quote writes its order twice, for the client and for the
- * database, and `JSON.stringify` takes several times as long. Hex holds nothing to escape.
+ * An order as JSON text, in the field order of {@link orderToJson}. Written out by hand: every quote writes
+ * its order twice, for the client and for the database, and `JSON.stringify` takes several times as long. Hex
+ * holds nothing to escape.
  */
 export function orderText<Amount>(order: OrderIn<Amount>, words: OrderWords<Amount>): string {
   const { name } = words;

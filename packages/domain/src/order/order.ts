@@ -1,6 +1,9 @@
 import type { Address, Hex, Hex32 } from "../ids/hex.ts";
 
-/** The signed agreement between user and solver, `protocol.v2.orderData`. Chain ids are names. Bytes fields hold 20-byte addresses on EVM chains. */
+/**
+ * The signed agreement between user and solver, `protocol.v2.orderData`. Chain ids are names. Bytes fields
+ * hold 20-byte addresses on EVM chains.
+ */
 export interface Order {
   readonly version: "v1";
   readonly solverChainId: string;

@@ -44,7 +44,10 @@ const facts: RefundFacts = {
   router: undefined,
 };
 
-/** What the attestation contract asks of the refund of an order with one input, written out independently of the code under test. */
+/**
+ * What the attestation contract asks of the refund of an order with one input, written out independently of
+ * the code under test.
+ */
 function isAttested(
   order: Order,
   deposit: RefundFacts["deposit"],

@@ -5,7 +5,10 @@ import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";
 import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
-/** What oracles demand of a refund. Oracles judge by it, and the service plans by it, so that it pays nothing that cannot be attested. */
+/**
+ * What oracles demand of a refund. Oracles judge by it, and the service plans by it, so that it pays nothing
+ * that cannot be attested.
+ */
 
 /** Signed messages carry the weighted difference as an int256. */
 const INT256_LIMIT = 1n << 255n;
@@ -28,7 +31,8 @@ export interface RefundDemand {
 }
 
 /**
- * The demand of one refund option. An option that names the native currency as its recipient pays the depositor.
+ * The demand of one refund option. An option that names the native currency as its recipient pays the
+ * depositor.
  * @param vm family of the option's chain
  * @param depositor as bytes
  * @param difference see `weightedDifference`
@@ -109,13 +113,19 @@ export interface RefundFacts {
   readonly router: Address | undefined;
 }
 
-/** Why a refund through the configured router cannot be attested: oracles count only what the order's own router pays. */
+/**
+ * Why a refund through the configured router cannot be attested: oracles count only what the order's own
+ * router pays.
+ */
 export const FORMER_ROUTER = "the order names a router that the chain no longer uses";
 
 /** Why a refund cannot be attested for as long as the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
-/** Why a refund shortly before the order's deadline counts as one that is not repaid. If it is mined in time, oracles attest it. */
+/**
+ * Why a refund shortly before the order's deadline counts as one that is not repaid. If it is mined in time,
+ * oracles attest it.
+ */
 export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
 
 /** Reasons that may no longer hold when oracles are asked. */
@@ -130,7 +140,10 @@ export type RefundPlan =
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
   | { readonly kind: "tooLow" };
 
-/** How much is paid back, and whether oracles can attest it. Where the order's minimum exceeds the rest, the minimum is paid: a smaller refund would never be repaid. */
+/**
+ * How much is paid back, and whether oracles can attest it. Where the order's minimum exceeds the rest, the
+ * minimum is paid: a smaller refund would never be repaid.
+ */
 export function planRefund({
   order,
   isSolversOwn,
@@ -158,7 +171,8 @@ export function planRefund({
   const extraData = order.inputs[0]?.refunds[0]?.extraData;
   if (router !== undefined && extraData !== encodeFillContract(router)) return unattestable(FORMER_ROUTER);
   const attested = amount > demand.minimum ? amount : demand.minimum;
-  // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its deposit.
+  // Rounding can raise the minimum above a tiny deposit, and oracles attest no refund that exceeds its
+  // deposit.
   if (attested > deposit.amount) return unattestable("the order requires a refund larger than the deposit");
   const unattestableReason = demand.deadline < paidBy ? REFUND_MAY_BE_LATE : undefined;
   return { kind: "pay", amount: attested, unattestable: unattestableReason };

@@ -9,8 +9,10 @@ export function totalWeight({ inputs }: Order): bigint {
 }
 
 /**
- * How much more (or less: negative) was deposited than the order asks for: (Σ paid·weight − Σ requested·weight) · 10^18 / Σ requested·weight, truncated toward zero.
- * @param paid amount per input of the order, smallest units. @throws RangeError when the order asks for nothing.
+ * How much more (or less: negative) was deposited than the order asks for: (Σ paid·weight − Σ
+ * requested·weight) · 10^18 / Σ requested·weight, truncated toward zero.
+ * @param paid amount per input of the order, smallest units. @throws RangeError when the order asks for
+ * nothing.
  */
 export function weightedDifference(order: Order, paid: readonly bigint[]): bigint {
   const requested = totalWeight(order);

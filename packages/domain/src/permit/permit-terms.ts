@@ -2,19 +2,26 @@ import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouteWitness } from "./route-witness.ts";
 
 /**
- * How a signature pays. `eip3009`: the token moves what was authorised, and the nonce binds what becomes of it. `permit2`: so does Permit2, by a witness. `eip2612`: the token allows it to
- * an address that can do nothing with it but deposit it under the order.
+ * How a signature pays. `eip3009`: the token moves what was authorised, and the nonce binds what becomes of
+ * it. `permit2`: so does Permit2, by a witness. `eip2612`: the token allows it to an address that can do
+ * nothing with it but deposit it under the order.
  */
 export const permitMethods = ["eip3009", "eip2612", "permit2"] as const;
 export type PermitMethod = (typeof permitMethods)[number];
 
-/** What a user signs instead of sending a transaction. With the terms around it everything that is signed can be put together again. */
+/**
+ * What a user signs instead of sending a transaction. With the terms around it everything that is signed can
+ * be put together again.
+ */
 export interface PermitTerms {
   readonly method: PermitMethod;
   readonly token: Address;
   /** What is taken, smallest units. */
   readonly amount: bigint;
-  /** Unix seconds; of EIP-3009 the first at which it is worth nothing any more, else the last at which it counts. */
+  /**
+   * Unix seconds; of EIP-3009 the first at which it is worth nothing any more, else the last at which it
+   * counts.
+   */
   readonly deadline: number;
   /** Of EIP-3009 it says what becomes of the money; of EIP-2612 it is the next of the user at the token. */
   readonly nonce: Hex32;

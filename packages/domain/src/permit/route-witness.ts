@@ -10,7 +10,10 @@ import {
 import type { Address, Hex32 } from "../ids/hex.ts";
 import type { RouterCall } from "../quote/router-calldata.ts";
 
-/** What is to become of money that is paid by signature: signed together with it. `RouteWitness` of the contracts. */
+/**
+ * What is to become of money that is paid by signature: signed together with it. `RouteWitness` of the
+ * contracts.
+ */
 export interface RouteWitness {
   /** Who may submit it. */
   readonly relayer: Address;
@@ -18,7 +21,10 @@ export interface RouteWitness {
   readonly refundTo: Address;
   /** Tokens of which what is left goes there, besides the one that is paid with. */
   readonly refundTokens: readonly Address[];
-  /** None of them may fail: a call that may is one that whoever submits it can make fail, by giving it too little gas. */
+  /**
+   * None of them may fail: a call that may is one that whoever submits it can make fail, by giving it too
+   * little gas.
+   */
   readonly calls: readonly RouterCall[];
 }
 
@@ -40,7 +46,11 @@ const callWriter = structWriter(5);
 const witnessWriter = structWriter(5);
 const nonceWriter = structWriter(6);
 
-/** EIP-712 struct hash of a witness, which has no domain. Addresses and data in lower case or not. @throws RangeError for what is no address or no bytes */
+/**
+ * EIP-712 struct hash of a witness, which has no domain. Addresses and data in lower case or not.
+ *
+ * @throws RangeError for what is no address or no bytes
+ */
 export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: RouteWitness): Uint8Array {
   const tokens = new Uint8Array(refundTokens.length * 32);
   for (const [at, token] of refundTokens.entries()) tokens.set(wordOf(token), at * 32);
@@ -55,8 +65,9 @@ export function routeWitnessHash({ relayer, refundTo, refundTokens, calls }: Rou
 }
 
 /**
- * The nonce with which an EIP-3009 authorisation must be signed so that it is of no use but for this route, as `authorizationNonce` of the `ApprovalProxy` computes it:
- * keccak256(abi.encode(witness hash, token, from, value, validAfter, validBefore)).
+ * The nonce with which an EIP-3009 authorisation must be signed so that it is of no use but for this route,
+ * as `authorizationNonce` of the `ApprovalProxy` computes it: keccak256(abi.encode(witness hash, token, from,
+ * value, validAfter, validBefore)).
  */
 export function authorizationNonce(authorized: Authorized, witness: RouteWitness): Hex32 {
   const { token, from, value, validAfter, validBefore } = authorized;

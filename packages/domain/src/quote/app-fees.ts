@@ -11,7 +11,10 @@ export interface AppFee {
 
 /** An app fee as a quote agreed upon it. */
 export interface AgreedAppFee extends AppFee {
-  /** What the recipient's app balance gets of a deposit of the quoted size, smallest units of {@link AgreedAppFees.currency}. */
+  /**
+   * What the recipient's app balance gets of a deposit of the quoted size, smallest units of
+   * {@link AgreedAppFees.currency}.
+   */
   readonly amount: bigint;
 }
 
@@ -22,10 +25,15 @@ export interface AgreedAppFees {
   readonly fees: readonly AgreedAppFee[];
 }
 
-/** Most that all apps together may take of an input, bps: beyond it the user is more likely to be cheated than served. */
+/**
+ * Most that all apps together may take of an input, bps: beyond it the user is more likely to be cheated than
+ * served.
+ */
 export const MOST_APP_FEE_BPS = 5_000;
 
-/** Fees of nothing are dropped; those of one recipient are one. In the order in which recipients come first. */
+/**
+ * Fees of nothing are dropped; those of one recipient are one. In the order in which recipients come first.
+ */
 export function mergeAppFees(fees: readonly AppFee[]): AppFee[] {
   const byRecipient = new Map<Address, number>();
   for (const { recipient, bps } of fees)
@@ -39,8 +47,8 @@ export function appBpsOf(fees: readonly AppFee[]): number {
 }
 
 /**
- * What each recipient's balance gets of a deposit, at these prices: its part of the deposit, and that converted, each rounded down, so that together they are never worth more than
- * what was taken.
+ * What each recipient's balance gets of a deposit, at these prices: its part of the deposit, and that
+ * converted, each rounded down, so that together they are never worth more than what was taken.
  * @param input smallest units of what is deposited, whose unit is `deposited`
  */
 export function agreeAppFees(
@@ -64,8 +72,9 @@ export interface FeePrices {
 }
 
 /**
- * What the balances get when so much was deposited instead of `agreed`: in proportion, rounded down; and never more than it is worth by then. A quote can be taken up days later, and whoever
- * asked for it could wait for the prices to fall, and have yesterday's.
+ * What the balances get when so much was deposited instead of `agreed`: in proportion, rounded down; and
+ * never more than it is worth by then. A quote can be taken up days later, and whoever asked for it could
+ * wait for the prices to fall, and have yesterday's.
  * @param now undefined: both currencies are one, whose price does not matter
  */
 export function dueAppFees(

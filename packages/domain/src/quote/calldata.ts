@@ -1,8 +1,8 @@
 import type { Address, Hex, Hex32 } from "../ids/hex.ts";
 
 /**
- * Calldata of the few calls a quote hands out, written by hand: an ABI encoder costs more than the rest of a quote.
- * Addresses and ids must be lower-case hex of full length.
+ * Calldata of the few calls a quote hands out, written by hand: an ABI encoder costs more than the rest of a
+ * quote. Addresses and ids must be lower-case hex of full length.
  */
 
 /** `depositNative(address depositor, bytes32 id)` of the depository. */
@@ -20,7 +20,10 @@ export function approveCalldata(spender: Address, amount: bigint): Hex {
   return `0x095ea7b3${address(spender)}${uint(amount)}`;
 }
 
-/** `transfer(address to, uint256 amount)` of an ERC-20 token, the id appended: tokens ignore trailing bytes, and the transfer names what it pays. */
+/**
+ * `transfer(address to, uint256 amount)` of an ERC-20 token, the id appended: tokens ignore trailing bytes,
+ * and the transfer names what it pays.
+ */
 export function transferWithIdCalldata(to: Address, amount: bigint, id: Hex32): Hex {
   return `0xa9059cbb${address(to)}${uint(amount)}${id.slice(2)}`;
 }

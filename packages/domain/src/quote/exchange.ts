@@ -13,14 +13,18 @@ export interface Exchanged {
 }
 
 /**
- * Where one currency is exchanged for another. Neither function falls when its amount grows; undefined: not at this size.
+ * Where one currency is exchanged for another. Neither function falls when its amount grows; undefined: not
+ * at this size.
  */
 export interface Exchange<T extends Exchanged = Exchanged> {
   exactIn(amountIn: bigint): MaybePromise<T | undefined>;
   exactOut(amountOut: bigint): MaybePromise<T | undefined>;
 }
 
-/** What stands between the user's currency and the recipient's: an exchange before the deposit, the service's own pricing, an exchange in the fill. */
+/**
+ * What stands between the user's currency and the recipient's: an exchange before the deposit, the service's
+ * own pricing, an exchange in the fill.
+ */
 export interface RouteParts<T extends Exchanged> {
   /** Undefined: the user pays what is deposited. */
   readonly origin: Exchange<T> | undefined;
@@ -34,14 +38,20 @@ export interface RouteTrade<T extends Exchanged> {
   /** What the user pays. */
   readonly input: bigint;
   readonly origin: T | undefined;
-  /** From the deposit to what the solver pays with: `expected` is that, the amount of the fill itself or what its exchange takes. */
+  /**
+   * From the deposit to what the solver pays with: `expected` is that, the amount of the fill itself or what
+   * its exchange takes.
+   */
   readonly priced: PricedTrade;
   readonly destination: T | undefined;
   /** What the recipient is to get. */
   readonly expected: bigint;
 }
 
-/** What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input grows. Undefined: nothing, or not at this size. */
+/**
+ * What an input buys through all parts: `destination(forward(origin(input)))`. Never falls when the input
+ * grows. Undefined: nothing, or not at this size.
+ */
 export function* routeOutput<T extends Exchanged>(
   input: bigint,
   { origin, destination, facts }: RouteParts<T>,
@@ -59,8 +69,9 @@ export function* routeOutput<T extends Exchanged>(
 }
 
 /**
- * The least input whose {@link routeOutput} is at least `output` (positive), exact to the unit: the least of a chain of functions that never fall is the chain of their leasts, from the
- * last to the first. Undefined: the exchanges do not bear it.
+ * The least input whose {@link routeOutput} is at least `output` (positive), exact to the unit: the least of
+ * a chain of functions that never fall is the chain of their leasts, from the last to the first. Undefined:
+ * the exchanges do not bear it.
  */
 export function* routeInput<T extends Exchanged>(
   output: bigint,
@@ -83,7 +94,10 @@ export function* routeInput<T extends Exchanged>(
   };
 }
 
-/** The exchange of the least input that gives at least `amountOut`. The inverse that pools tell may lie a unit beside it, so it is where the search begins. */
+/**
+ * The exchange of the least input that gives at least `amountOut`. The inverse that pools tell may lie a unit
+ * beside it, so it is where the search begins.
+ */
 export function* leastExchange<T extends Exchanged>(
   exchange: Exchange<T>,
   amountOut: bigint,

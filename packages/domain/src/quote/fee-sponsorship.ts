@@ -4,7 +4,10 @@ import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 import type { FixedRate } from "./fixed-rate.ts";
 
-/** The fees of the destination side that a sponsor can be asked to pay. `relay` is the service's own; `rent` is a matter of other chains than these, and always nothing. */
+/**
+ * The fees of the destination side that a sponsor can be asked to pay. `relay` is the service's own; `rent`
+ * is a matter of other chains than these, and always nothing.
+ */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
 
@@ -55,8 +58,8 @@ export interface SponsorshipWish {
 }
 
 /**
- * Divides what the sponsor pays among the fees, in their order, none more than it is; what a fixed rate asks for beyond all fees is a matter of exchanging. The written shares are together
- * the written sum.
+ * Divides what the sponsor pays among the fees, in their order, none more than it is; what a fixed rate asks
+ * for beyond all fees is a matter of exchanging. The written shares are together the written sum.
  */
 export function feeSponsorshipOf(
   wish: SponsorshipWish,
@@ -115,8 +118,9 @@ export function feeSponsorshipOf(
 }
 
 /**
- * The part of a sponsor's payment that ends with somebody else than the service: app fees, what the exchange takes, and what a fixed rate adds beyond the quoted sum. USD with 18
- * decimals; never more than the payment. Gas and the service's own fee are the rest.
+ * The part of a sponsor's payment that ends with somebody else than the service: app fees, what the exchange
+ * takes, and what a fixed rate adds beyond the quoted sum. USD with 18 decimals; never more than the payment.
+ * Gas and the service's own fee are the rest.
  * @param usd what the sponsor pays of the fill
  */
 export function transferredUsd(
@@ -147,7 +151,8 @@ export interface FeeSponsorshipText {
 }
 
 /**
- * `feeSponsorship.quoted`; and, told with what was charged in the end, the fees part of `feeSponsorship.actual`.
+ * `feeSponsorship.quoted`; and, told with what was charged in the end, the fees part of
+ * `feeSponsorship.actual`.
  * @param chargedUsd USD with 18 decimals that the sponsor's balance paid; undefined: what was quoted
  */
 export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.usd): FeeSponsorshipText {
@@ -188,8 +193,9 @@ export function feeSponsorshipText(agreed: FeeSponsorship, chargedUsd = agreed.u
 export const MICRO_USD = 10n ** 12n;
 
 /**
- * Where a charge lies beside what was quoted: a rate may have asked for more or less by then, which is a matter of exchanging; and an origin transaction that the service did not have to
- * send was a part of the execution.
+ * Where a charge lies beside what was quoted: a rate may have asked for more or less by then, which is a
+ * matter of exchanging; and an origin transaction that the service did not have to send was a part of the
+ * execution.
  */
 function changesBy({ components, fixedRate }: FeeSponsorship, off: bigint): Record<FeeComponent, bigint> {
   const changes: Record<FeeComponent, bigint> = { execution: 0n, swap: 0n, relay: 0n, app: 0n, rent: 0n };

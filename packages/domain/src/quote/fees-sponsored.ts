@@ -25,7 +25,10 @@ export type FeesSponsored =
 /** An input with its fees taken off. */
 export interface ChargedInput {
   readonly input: bigint;
-  /** Fees that do not depend on the input: the execution, and beside it what the recipient gets as coin for gas. */
+  /**
+   * Fees that do not depend on the input: the execution, and beside it what the recipient gets as coin for
+   * gas.
+   */
   readonly execution: bigint;
   readonly topup: bigint;
   /** What the fees leave; below zero when they are more. */
@@ -41,8 +44,9 @@ export interface SponsoredFacts {
 }
 
 /**
- * What the sponsor pays for an input. The fees that are left to the user are rounded up as all are, and the sponsor pays what lies between them and all fees: so the parts are together
- * the whole, and more input never leaves less.
+ * What the sponsor pays for an input. The fees that are left to the user are rounded up as all are, and the
+ * sponsor pays what lies between them and all fees: so the parts are together the whole, and more input never
+ * leaves less.
  */
 export function sponsoredPart(
   sponsored: FeesSponsored,

@@ -3,7 +3,10 @@ import { parseDecimal } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** A rate that is kept whatever it costs the sponsor: so many whole units of the input for so many of the output. Both positive, with the same number of decimals. */
+/**
+ * A rate that is kept whatever it costs the sponsor: so many whole units of the input for so many of the
+ * output. Both positive, with the same number of decimals.
+ */
 export interface FixedRate {
   readonly input: bigint;
   readonly output: bigint;

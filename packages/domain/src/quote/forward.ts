@@ -7,7 +7,10 @@ import type { ChargedInput, FeesSponsored } from "./fees-sponsored.ts";
 import { outputAt } from "./fixed-rate.ts";
 import { topupCost, topupFee } from "./gas-topup.ts";
 
-/** Everything that decides how much output an input buys. The same facts must be used for a quote's two directions. */
+/**
+ * Everything that decides how much output an input buys. The same facts must be used for a quote's two
+ * directions.
+ */
 export interface PricingFacts {
   readonly origin: PricedUnit;
   readonly destination: PricedUnit;
@@ -30,7 +33,8 @@ export interface PricingFacts {
 }
 
 /**
- * A priced input. All fees are in smallest units of the input currency, and `input + sponsored = net + execution + service + app + topup` whenever the fees are covered.
+ * A priced input. All fees are in smallest units of the input currency, and `input + sponsored = net +
+ * execution + service + app + topup` whenever the fees are covered.
  */
 export interface ForwardQuote {
   readonly input: bigint;
@@ -48,7 +52,10 @@ export interface ForwardQuote {
   readonly output: bigint;
 }
 
-/** Flat fee, fill gas and the fee of the gas top-up in the input currency, each rounded up. Does not depend on the input. */
+/**
+ * Flat fee, fill gas and the fee of the gas top-up in the input currency, each rounded up. Does not depend on
+ * the input.
+ */
 export function executionFee(facts: PricingFacts): bigint {
   const { origin, destinationNative } = facts;
   const nativeScale = pow10(destinationNative.decimals);
@@ -58,9 +65,10 @@ export function executionFee(facts: PricingFacts): bigint {
 }
 
 /**
- * The exact output of an input. Roundings, each in favour of the service and at most one unit: the execution fee up, the sum of the bps fees up
- * (of it the app gets its part rounded down, the service the rest), the conversion to the output down.
- * Never falls when the input grows: rounding the two bps fees up separately would let both step at once and break that.
+ * The exact output of an input. Roundings, each in favour of the service and at most one unit: the execution
+ * fee up, the sum of the bps fees up (of it the app gets its part rounded down, the service the rest), the
+ * conversion to the output down. Never falls when the input grows: rounding the two bps fees up separately
+ * would let both step at once and break that.
  */
 export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   const execution = executionFee(facts);

@@ -7,7 +7,10 @@ export interface GasPriceFacts {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What `gasUnits` cost in wei at the live price, the priority fee at least `minPriorityFeeWei`, raised by `marginBps`, rounded up. */
+/**
+ * What `gasUnits` cost in wei at the live price, the priority fee at least `minPriorityFeeWei`, raised by
+ * `marginBps`, rounded up.
+ */
 export function gasCostWei(
   gasUnits: bigint | number,
   price: GasPriceFacts,

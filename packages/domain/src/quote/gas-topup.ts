@@ -6,7 +6,10 @@ import type { PricedUnit } from "../money/usd.ts";
 export interface GasTopup {
   /** Wei of the destination chain. */
   readonly amount: bigint;
-  /** What the quote charged for it, its fee included, in smallest units of the deposit. Absent: terms stored before this field existed. */
+  /**
+   * What the quote charged for it, its fee included, in smallest units of the deposit. Absent: terms stored
+   * before this field existed.
+   */
   readonly charged?: bigint;
 }
 

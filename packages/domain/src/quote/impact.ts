@@ -3,7 +3,10 @@ import { pow10 } from "../money/pow10.ts";
 import { amountToUsdDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** A change of value as the wire writes it: USD with six decimals and percent with two, both negative for a loss. */
+/**
+ * A change of value as the wire writes it: USD with six decimals and percent with two, both negative for a
+ * loss.
+ */
 export interface Impact {
   readonly usd: string;
   readonly percent: string;
@@ -12,7 +15,10 @@ export interface Impact {
 /** What became of the input's value, in USD and percent of the input. */
 export interface TradeImpact {
   readonly totalImpact: Impact;
-  /** The part that is no fee: what swaps cost, converting at the price, and rounding. 0 when nothing is swapped. */
+  /**
+   * The part that is no fee: what swaps cost, converting at the price, and rounding. 0 when nothing is
+   * swapped.
+   */
   readonly swapImpact: Impact;
   readonly expandedPriceImpact: {
     readonly swap: { readonly usd: string };
@@ -31,7 +37,10 @@ export interface TradeAmounts {
   readonly execution: bigint;
   readonly service: bigint;
   readonly app: bigint;
-  /** What somebody else paid of the fees, and what the recipient's coin for gas was taken for; absent: nothing. */
+  /**
+   * What somebody else paid of the fees, and what the recipient's coin for gas was taken for; absent:
+   * nothing.
+   */
   readonly sponsored?: bigint | undefined;
   readonly topup?: bigint | undefined;
   /** Something is swapped, or converted at the price; absent: true. */
@@ -40,8 +49,10 @@ export interface TradeAmounts {
 }
 
 /**
- * Values the parts of a trade, each cut to what is written before it is used further: the total is the written value of the output less that of the input, and the swap part is what
- * the written fees do not explain, so the texts add up as they stand. A side without a price (0) says nothing about a loss: then the fees are all that is known.
+ * Values the parts of a trade, each cut to what is written before it is used further: the total is the
+ * written value of the output less that of the input, and the swap part is what the written fees do not
+ * explain, so the texts add up as they stand. A side without a price (0) says nothing about a loss: then the
+ * fees are all that is known.
  * @param deposited the currency that fees are taken in; the input's own without a swap before the deposit
  */
 export function tradeImpact(

@@ -8,9 +8,10 @@ import { executionFee } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 
 /**
- * The least input, at least one unit, whose {@link forward} output is at least `output` (positive): exact, not searched.
- * forward(x) >= output means net(x) >= ceil(output in the input currency); and since x - ceil(x*b) = floor(x*(1-b)),
- * net(x) >= n means x >= ceil((n + execution) / (1-b)). What a sponsor pays up to a cap makes of net the lesser of two such functions, so the least input is the greater of their two.
+ * The least input, at least one unit, whose {@link forward} output is at least `output` (positive): exact,
+ * not searched. forward(x) >= output means net(x) >= ceil(output in the input currency); and since x -
+ * ceil(x*b) = floor(x*(1-b)), net(x) >= n means x >= ceil((n + execution) / (1-b)). What a sponsor pays up to
+ * a cap makes of net the lesser of two such functions, so the least input is the greater of their two.
  */
 export function inputFor(output: bigint, facts: PricingFacts): bigint {
   const { sponsored } = facts;

@@ -1,12 +1,16 @@
 import type { Soon } from "./soon.ts";
 
-/** An answer that lies this far from where it was looked for is none: pools that do not bear an amount never reach it. */
+/**
+ * An answer that lies this far from where it was looked for is none: pools that do not bear an amount never
+ * reach it.
+ */
 const FARTHEST_FACTOR = 4n;
 const FARTHEST_UNITS = 1_000_000n;
 
 /**
- * The least positive amount for which `reaches` holds, found exactly. `reaches` must hold for every amount above one for which it does. A good `guess` costs two questions.
- * Undefined when it does not hold up to about four times the guess.
+ * The least positive amount for which `reaches` holds, found exactly. `reaches` must hold for every amount
+ * above one for which it does. A good `guess` costs two questions. Undefined when it does not hold up to
+ * about four times the guess.
  */
 export function* leastAmount(
   guess: bigint,

@@ -10,7 +10,10 @@ export type Payout =
 /** The two moments that matter, ms since epoch. */
 export interface PayoutTimes {
   readonly nowMs: number;
-  /** When the deposit was first seen in a block: what came in time is served in time, however many confirmations it then waits for. */
+  /**
+   * When the deposit was first seen in a block: what came in time is served in time, however many
+   * confirmations it then waits for.
+   */
   readonly depositSeenAtMs: number;
 }
 
@@ -29,10 +32,12 @@ export type PromiseTerms = Pick<
 >;
 
 /**
- * What to pay now. For a deposit that came while the quote was firm the expected amount is paid as long as that costs the solver at most `honourBps`; what exceeds the
- * quoted deposit was promised no price, so that a small quote is no firm quote for any size. Else what the deposit
- * buys now, never more than expected. A promise that leaves no other choice (its minimum is what was expected) is kept within `honourBps` whenever the deposit came.
- * Below the promised minimum, or when it buys nothing at all, the deposit goes back. What is expected follows the deposit: see {@link expectedFor}.
+ * What to pay now. For a deposit that came while the quote was firm the expected amount is paid as long as
+ * that costs the solver at most `honourBps`; what exceeds the quoted deposit was promised no price, so that a
+ * small quote is no firm quote for any size. Else what the deposit buys now, never more than expected. A
+ * promise that leaves no other choice (its minimum is what was expected) is kept within `honourBps` whenever
+ * the deposit came. Below the promised minimum, or when it buys nothing at all, the deposit goes back. What
+ * is expected follows the deposit: see {@link expectedFor}.
  */
 export function payout(
   terms: PromiseTerms,
@@ -55,8 +60,10 @@ export function payout(
 }
 
 /**
- * What the quote promised for a deposit of this size. A swap before the deposit may bring more or less than was quoted: the expected output grows and falls with it in
- * proportion, rounded down, and never below the promised minimum, which no deposit that is filled changes. More than expected is the solver's only where the client asked for it.
+ * What the quote promised for a deposit of this size. A swap before the deposit may bring more or less than
+ * was quoted: the expected output grows and falls with it in proportion, rounded down, and never below the
+ * promised minimum, which no deposit that is filled changes. More than expected is the solver's only where
+ * the client asked for it.
  */
 export function expectedFor(
   {

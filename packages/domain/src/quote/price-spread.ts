@@ -20,7 +20,10 @@ export type PriceDoubt =
 /** What a pair of different assets pays for the age of its prices, or why it cannot be priced now. */
 export type PairSpread = { readonly kind: "spread"; readonly bps: number } | PriceDoubt;
 
-/** Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next. 60 % a year are 8 bps a minute. */
+/**
+ * Standard deviation over one minute that is assumed at least, bps: a calm minute says little about the next.
+ * 60 % a year are 8 bps a minute.
+ */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 
 /** A pair that would pay a wider spread has no price to trade at. */
@@ -44,9 +47,9 @@ export function priceDoubt(
 }
 
 /**
- * Spread for the age of two prices, bps: `2 × volatility × sqrt(age in minutes)` of each asset (a random walk), added up. Whoever sees the
- * market earlier than the price source would otherwise hold an option that costs nothing. One asset on two chains needs none: its price
- * cancels out.
+ * Spread for the age of two prices, bps: `2 × volatility × sqrt(age in minutes)` of each asset (a random
+ * walk), added up. Whoever sees the market earlier than the price source would otherwise hold an option that
+ * costs nothing. One asset on two chains needs none: its price cancels out.
  * @param maxVolatileAgeMs see {@link priceDoubt}
  */
 export function pairSpread(

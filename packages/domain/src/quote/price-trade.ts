@@ -11,8 +11,9 @@ export interface PricedTrade extends ForwardQuote {
 }
 
 /**
- * Prices `amount`: the input of an EXACT_INPUT, the wanted output of the two other trade types, for which the input is the least that yields it.
- * The output types expect exactly what was asked, although the least input may yield some smallest units more (an input has coarser steps than its output).
+ * Prices `amount`: the input of an EXACT_INPUT, the wanted output of the two other trade types, for which the
+ * input is the least that yields it. The output types expect exactly what was asked, although the least input
+ * may yield some smallest units more (an input has coarser steps than its output).
  * @throws ServiceError AMOUNT_TOO_LOW when the input does not cover the fees and one unit of output.
  */
 export function priceTrade(

@@ -5,15 +5,18 @@ import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
 import { minimumOutput } from "./minimum-amount.ts";
 
-/** How far a route may fall short, bps: `origin` until the deposit, `destination` from there to the recipient. */
+/**
+ * How far a route may fall short, bps: `origin` until the deposit, `destination` from there to the recipient.
+ */
 export interface SlippageBps {
   readonly origin: number;
   readonly destination: number;
 }
 
 /**
- * Divides the slippage that a client allows between the two sides, in proportion to what each would be given without a word from him, rounded towards the destination. Without an
- * exchange before the deposit nothing can slip there. Undefined: chosen by the service, at most everything.
+ * Divides the slippage that a client allows between the two sides, in proportion to what each would be given
+ * without a word from him, rounded towards the destination. Without an exchange before the deposit nothing
+ * can slip there. Undefined: chosen by the service, at most everything.
  */
 export function splitSlippage(askedBps: number | undefined, automatic: SlippageBps): SlippageBps {
   const sum = automatic.origin + automatic.destination;
@@ -51,10 +54,12 @@ export interface SwappedPromise {
 }
 
 /**
- * The promise of a route with a swap before its deposit. The output may fall short by both sides' slippage together; the least deposit is the least from which, at unchanged prices,
- * the promise can still be kept after what may slip behind it, flat fees included. An exact output may not fall short at all: its least deposit is the least from which it is still
- * borne, or the one that the slippage allows, whichever is more.
- * A fill's exchange gives of a part of its input at least that part of its output, because pools get dearer with size: so the deposit is scaled with the output.
+ * The promise of a route with a swap before its deposit. The output may fall short by both sides' slippage
+ * together; the least deposit is the least from which, at unchanged prices, the promise can still be kept
+ * after what may slip behind it, flat fees included. An exact output may not fall short at all: its least
+ * deposit is the least from which it is still borne, or the one that the slippage allows, whichever is more.
+ * A fill's exchange gives of a part of its input at least that part of its output, because pools get dearer
+ * with size: so the deposit is scaled with the output.
  */
 export function swappedPromise(
   { tradeType, expected, deposit, paid, slippage, honourBps }: PromiseFacts,
@@ -73,7 +78,10 @@ export function swappedPromise(
   return { minimumAmount, neededOutput, leastDeposit: borne > allowed ? borne : allowed };
 }
 
-/** The least deposit whose pricing gives that part of `paid` which `output` is of `expected`; never more than `deposit`, never nothing. */
+/**
+ * The least deposit whose pricing gives that part of `paid` which `output` is of `expected`; never more than
+ * `deposit`, never nothing.
+ */
 export function leastDepositFor(
   output: bigint,
   { expected, deposit, paid }: Pick<PromiseFacts, "expected" | "deposit" | "paid">,

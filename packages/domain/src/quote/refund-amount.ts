@@ -1,7 +1,10 @@
 import { convertUp } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
 
-/** What goes back of a deposit, in smallest units of its currency. `gasFee` is what the refund transaction costs. */
+/**
+ * What goes back of a deposit, in smallest units of its currency. `gasFee` is what the refund transaction
+ * costs.
+ */
 export type RefundAmount =
   | { readonly kind: "refund"; readonly amount: bigint; readonly gasFee: bigint }
   /** The gas costs as much as the deposit or more: nothing can go back. */

@@ -16,14 +16,20 @@ export interface RouterJob {
   readonly refundTokens: readonly Address[];
 }
 
-/** `multicall(Call[] calls, address refundTo, address[] refundTokens)` of the router. Addresses are lower-case hex of full length. */
+/**
+ * `multicall(Call[] calls, address refundTo, address[] refundTokens)` of the router. Addresses are lower-case
+ * hex of full length.
+ */
 export function multicallCalldata({ calls, refundTo, refundTokens }: RouterJob): Hex {
   const list = callsOf(calls);
   const head = uint(3 * WORD) + address(refundTo) + uint(3 * WORD + list.length / 2);
   return `0xada39fc6${head}${list}${addressesOf(refundTokens)}`;
 }
 
-/** `pullAndRoute(address token, uint256 amount, Call[] calls, address refundTo, address[] refundTokens)` of the approval proxy. */
+/**
+ * `pullAndRoute(address token, uint256 amount, Call[] calls, address refundTo, address[] refundTokens)` of
+ * the approval proxy.
+ */
 export function pullAndRouteCalldata(
   token: Address,
   amount: bigint,
@@ -37,7 +43,9 @@ export function pullAndRouteCalldata(
 
 /** Calls that the router makes to itself in a multicall; each takes all that it has. */
 export const routerCalls = {
-  /** `depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)`. */
+  /**
+   * `depositBalance(address depository, address depositor, address currency, uint256 minimum, bytes32 id)`.
+   */
   depositBalance: (
     depository: Address,
     depositor: Address,
@@ -64,7 +72,10 @@ export const routerCalls = {
 const WORD = 32;
 const TWELVE_ZERO_BYTES = "0".repeat(24);
 
-/** An array of `(address to, bytes data, uint256 value, bool allowFailure)`, as its place in the calldata holds it. */
+/**
+ * An array of `(address to, bytes data, uint256 value, bool allowFailure)`, as its place in the calldata
+ * holds it.
+ */
 function callsOf(calls: readonly RouterCall[]): string {
   const tuples = calls.map(tupleOf);
   let offset = calls.length * WORD;

@@ -26,7 +26,10 @@ export interface Shortfall {
 
 const NONE: SlippageSide = { usd: "0.000000", value: "0", percent: "0.00" };
 
-/** What the promise of a trade leaves open. Undefined: there is no swap on the origin, nothing can fall short there. */
+/**
+ * What the promise of a trade leaves open. Undefined: there is no swap on the origin, nothing can fall short
+ * there.
+ */
 export function slippageDetails(
   totalBps: number,
   destination: Shortfall,

@@ -2,8 +2,9 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Work that waits only where it must. A quote is worked out from facts in memory, some of which must now and then be fetched first: written once as a generator, the same lines
- * run through at once when everything is there ({@link settle} gives the value itself, no promise) and wait where something is not.
+ * Work that waits only where it must. A quote is worked out from facts in memory, some of which must now and
+ * then be fetched first: written once as a generator, the same lines run through at once when everything is
+ * there ({@link settle} gives the value itself, no promise) and wait where something is not.
  */
 export type Soon<T> = Generator<Promise<unknown>, T, unknown>;
 
@@ -12,7 +13,9 @@ export function* soon<T>(value: MaybePromise<T>): Soon<T> {
   return value instanceof Promise ? ((yield value) as T) : value;
 }
 
-/** Does the work; a promise only when something had to be waited for. Throws, or rejects, as the work does. */
+/**
+ * Does the work; a promise only when something had to be waited for. Throws, or rejects, as the work does.
+ */
 export function settle<T>(work: Soon<T>): MaybePromise<T> {
   const step = work.next();
   return step.done === true ? step.value : waitFor(work, step.value);

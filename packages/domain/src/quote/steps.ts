@@ -53,7 +53,8 @@ export interface DepositFacts extends StepPayment {
 }
 
 /**
- * A transaction through the router: an exchange whose output is deposited, or paid to the recipient. `amount` is what is taken of the user, `currency` what he pays with.
+ * A transaction through the router: an exchange whose output is deposited, or paid to the recipient. `amount`
+ * is what is taken of the user, `currency` what he pays with.
  */
 export interface RoutedFacts extends StepPayment {
   readonly id: "deposit" | "swap";
@@ -78,8 +79,9 @@ export interface SendFacts extends StepPayment {
 }
 
 /**
- * Wallets take a step's gas as the limit, and tokens in the wild (proxies, hooks) as well as recipients that are contracts use more than the ones measured:
- * a limit that is too high costs nothing, one that is too low loses the whole fee.
+ * Wallets take a step's gas as the limit, and tokens in the wild (proxies, hooks) as well as recipients that
+ * are contracts use more than the ones measured: a limit that is too high costs nothing, one that is too low
+ * loses the whole fee.
  */
 const LIMIT_FACTOR = 2n;
 
@@ -164,7 +166,10 @@ export interface SignatureItem {
   readonly check: StepCheck;
 }
 
-/** Steps of a payment into the depository: as many approvals as the allowance makes necessary, then the deposit. */
+/**
+ * Steps of a payment into the depository: as many approvals as the allowance makes necessary, then the
+ * deposit.
+ */
 export function depositSteps(facts: DepositFacts): TransactionStep[] {
   const { user, currency, amount, orderId, depository, gas } = facts;
   if (currency === NATIVE_CURRENCY)
@@ -175,14 +180,18 @@ export function depositSteps(facts: DepositFacts): TransactionStep[] {
     ];
   const data = depositErc20Calldata(user, currency, amount, orderId);
   const approvals = approvalsOf(facts).map((approved) => approve(facts, depository, approved));
-  // After an approval the deposit's gas is left out: before the approval is mined no wallet and no node can estimate it.
+  // After an approval the deposit's gas is left out: before the approval is mined no wallet and no node can
+  // estimate it.
   return [
     ...approvals,
     deposit(facts, depository, data, 0n, approvals.length === 0 ? gas.depositErc20 : undefined),
   ];
 }
 
-/** Steps of a transaction through the router: as many approvals of the proxy as the allowance makes necessary, then the transaction. */
+/**
+ * Steps of a transaction through the router: as many approvals of the proxy as the allowance makes necessary,
+ * then the transaction.
+ */
 export function routedSteps(facts: RoutedFacts): TransactionStep[] {
   const native = facts.currency === NATIVE_CURRENCY;
   const approvals = native
@@ -210,8 +219,9 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
 }
 
 /**
- * The one step of a payment straight to the recipient. It always carries the request id, so that a payment counts for one request only: after a token's calldata,
- * as the calldata of a native transfer, or after that of the router, which pays contracts without calldata.
+ * The one step of a payment straight to the recipient. It always carries the request id, so that a payment
+ * counts for one request only: after a token's calldata, as the calldata of a native transfer, or after that
+ * of the router, which pays contracts without calldata.
  */
 export function sendSteps(facts: SendFacts): TransactionStep[] {
   const { recipient, currency, amount, requestId, toContract, router } = facts;
@@ -258,7 +268,10 @@ export interface SignatureFacts extends StepPayment {
 
 const UNBOUNDED = 2n ** 256n - 1n;
 
-/** Steps of a payment by signature: the approvals that are missing, once for all signatures to come, then what is to be signed and posted. */
+/**
+ * Steps of a payment by signature: the approvals that are missing, once for all signatures to come, then what
+ * is to be signed and posted.
+ */
 export function signatureSteps(facts: SignatureFacts): QuoteStep[] {
   const { id, kind, requestId, sign, approved } = facts;
   const api = id === "authorize1" ? "bridge" : "swap";

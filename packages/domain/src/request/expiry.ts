@@ -1,4 +1,7 @@
-/** Requests from a chain that is not configured expire this long after their deadline by the clock: no worker reads its blocks. */
+/**
+ * Requests from a chain that is not configured expire this long after their deadline by the clock: no worker
+ * reads its blocks.
+ */
 export const UNCONFIGURED_CHAIN_GRACE_MS = 24 * 3_600 * 1000;
 
 /** What is known of a chain that requests wait for deposits on. */
@@ -9,8 +12,9 @@ export interface OriginFacts {
 }
 
 /**
- * Requests with a deadline before this time may expire. A deposit made in time may be in a block that no worker has read yet, so the blocks must have passed the deadline as well as
- * the clock. Undefined: none may expire.
+ * Requests with a deadline before this time may expire. A deposit made in time may be in a block that no
+ * worker has read yet, so the blocks must have passed the deadline as well as the clock. Undefined: none may
+ * expire.
  */
 export function expiresBefore(
   { isConfigured, newestBlockMs }: OriginFacts,

@@ -11,7 +11,10 @@ export interface JudgedDeposit {
   readonly depositor: Address;
   /** Account that signed the transaction. */
   readonly sender: Address;
-  /** The chain's wallets pay from any of their addresses, so the id in the transaction is the user's statement, not the address that paid. */
+  /**
+   * The chain's wallets pay from any of their addresses, so the id in the transaction is the user's
+   * statement, not the address that paid.
+   */
   readonly isFromAnyAddress?: boolean;
   /** Its transaction is the one that the service sent for this very request. */
   readonly byExecution?: boolean;
@@ -20,9 +23,10 @@ export interface JudgedDeposit {
 }
 
 /**
- * Compares a deposit that names the order with what was agreed: an amount or, after a swap, at least the amount that it promised. Any difference is a mismatch and goes back;
- * a mismatch speaks for the request only when the quoted user's own account signed it, or the service sent it as the
- * request's own execution, because everybody can name any order and any depositor in a deposit of his own.
+ * Compares a deposit that names the order with what was agreed: an amount or, after a swap, at least the
+ * amount that it promised. Any difference is a mismatch and goes back; a mismatch speaks for the request only
+ * when the quoted user's own account signed it, or the service sent it as the request's own execution,
+ * because everybody can name any order and any depositor in a deposit of his own.
  */
 export function judgeDeposit(
   terms: Pick<RequestTerms, "user" | "origin" | "forceRefund" | "refundReason">,
@@ -53,8 +57,8 @@ export function leastDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
 }
 
 /**
- * Values a deposit by its amount at the prices of the quote, USD with 18 decimals. Undefined for another currency, and for more than was agreed: these are
- * refunded and may be worth anything.
+ * Values a deposit by its amount at the prices of the quote, USD with 18 decimals. Undefined for another
+ * currency, and for more than was agreed: these are refunded and may be worth anything.
  */
 export function agreedUsd(
   { origin, inputUsd }: Pick<RequestTerms, "origin" | "inputUsd">,

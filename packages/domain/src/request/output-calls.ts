@@ -1,7 +1,10 @@
 import type { Address, Hex32 } from "../ids/hex.ts";
 import type { OrderCall } from "../order/order-calls.ts";
 
-/** What a fill does with the output instead of paying it: the router gets all of it, makes the calls, and what is left goes to the recipient. */
+/**
+ * What a fill does with the output instead of paying it: the router gets all of it, makes the calls, and what
+ * is left goes to the recipient.
+ */
 export interface OutputCalls {
   /** In order; all must succeed. None is to the router itself, which would not tell of it. */
   readonly calls: readonly OrderCall[];
@@ -29,7 +32,8 @@ export function coinOf(calls: readonly Pick<OrderCall, "value">[]): bigint {
 }
 
 /**
- * What must be left for the recipient at least, where so much was left when it was tried: what calls spend may depend on prices, and move by as much as the promise allows.
+ * What must be left for the recipient at least, where so much was left when it was tried: what calls spend
+ * may depend on prices, and move by as much as the promise allows.
  * @param given what the calls had
  * @param slippageBps 0 to 10000
  */

@@ -39,7 +39,10 @@ export const nextActions = [
 ] as const;
 export type NextAction = (typeof nextActions)[number];
 
-/** What lies at a request's deposit address for it: `seen` money is confirmed and moved without anybody asking, `held` money waits for somebody. */
+/**
+ * What lies at a request's deposit address for it: `seen` money is confirmed and moved without anybody
+ * asking, `held` money waits for somebody.
+ */
 export const addressFunds = ["none", "seen", "held"] as const;
 export type AddressFunds = (typeof addressFunds)[number];
 
@@ -73,7 +76,10 @@ export function publicStatus(
   }
 }
 
-/** Where the money is now, as far as this instance has seen it on chain. Of a mere call the service never holds any. */
+/**
+ * Where the money is now, as far as this instance has seen it on chain. Of a mere call the service never
+ * holds any.
+ */
 export function fundsAt(
   state: Pick<RequestState, "name" | "kind" | "depositId">,
   atAddress: AddressFunds = "none",

@@ -32,9 +32,10 @@ export function requestAttestationFacts(terms: RequestTerms): RequestAttestation
 }
 
 /**
- * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 originAmount,
- * uint256 destinationChainId, bytes32 destinationUser). An address stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it; one that is longer than that (some of
- * Bitcoin's) by its keccak256.
+ * keccak256 of the ABI encoding of (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32
+ * originCurrency, uint256 originAmount, uint256 destinationChainId, bytes32 destinationUser). An address
+ * stands in its bytes32 on the right, as `bytes32(uint256(uint160(a)))` writes it; one that is longer than
+ * that (some of Bitcoin's) by its keccak256.
  * @throws RangeError when a number does not fit its type
  */
 export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "destinationCurrency">): Hex32 {
@@ -50,8 +51,8 @@ export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "des
 }
 
 /**
- * The second layout: (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency, uint256 destinationChainId, bytes32 destinationUser,
- * bytes32 destinationCurrency), written likewise.
+ * The second layout: (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency,
+ * uint256 destinationChainId, bytes32 destinationUser, bytes32 destinationCurrency), written likewise.
  * @throws RangeError when a number does not fit its type
  */
 export function requestAttestationHashV2(facts: Omit<RequestAttestationFacts, "originAmount">): Hex32 {

@@ -138,7 +138,10 @@ const everyEvent: readonly RequestEvent[] = [
   { kind: "deadlinePassed" },
 ];
 
-/** Events as they may come to one request of either kind, from its quote on: mostly those that its state waits for, and now and then any. */
+/**
+ * Events as they may come to one request of either kind, from its quote on: mostly those that its state waits
+ * for, and now and then any.
+ */
 const aLife = fc.record({
   kind: fc.constantFrom(
     "bridge" as const,
@@ -221,7 +224,8 @@ test("a fill is asked for only when a request becomes fillable, so at most once 
         const fills = effects.filter((effect) => effect.kind === "fill").length;
         expect(fills).toBe(before.name !== "fillable" && after.name === "fillable" ? 1 : 0);
         owed += fills;
-        // No fill is owed when its deposit vanished, nor when it is known that none can be mined any more, nor when one without a deposit was given up.
+        // No fill is owed when its deposit vanished, nor when it is known that none can be mined any more,
+        // nor when one without a deposit was given up.
         const isTakenBack = ["depositRemoved", "fillDead", "fillImpossible"].includes(event.kind);
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
@@ -255,7 +259,8 @@ test("the accepted deposit is refunded only by giving up its fill, and never whi
 
 test("a final outcome stays what it is, whatever comes later", () => {
   for (const { before, event, after } of everyStep())
-    // Where a reorg drops the deposit that could not be refunded, or the operator releases its refund, "failed" would not be true any more.
+    // Where a reorg drops the deposit that could not be refunded, or the operator releases its refund,
+    // "failed" would not be true any more.
     if (
       before.final &&
       !(before.name === "failed" && (event.kind === "depositRemoved" || event.kind === "refundReleased"))
@@ -287,7 +292,8 @@ test("an event that comes twice changes the state as once and asks for no second
       const once = stateAfter(state, event);
       const second = decide(once, event);
       expect(second.kind === "applied" ? second.next : second.state).toEqual(once);
-      // A deposit that goes back beside the request's own course is known by its row: asking again for it is harmless.
+      // A deposit that goes back beside the request's own course is known by its row: asking again for it is
+      // harmless.
       if (second.kind === "applied")
         expect(second.effects.every((effect) => effect.kind === "refundDeposit")).toBe(true);
     }),
@@ -340,8 +346,9 @@ test("once a deposit was seen, no visible failure comes before a refund", () => 
     }),
     { numRuns: 1_000 },
   );
-  // Of all ends that show failure, only those without money can be left: what expired, a call whose block vanished, and a deposit that did;
-  // and, by the operator's release, a refund that was not possible automatically.
+  // Of all ends that show failure, only those without money can be left: what expired, a call whose block
+  // vanished, and a deposit that did; and, by the operator's release, a refund that was not possible
+  // automatically.
   for (const { before, event, after } of everyStep())
     if (publicStatus(before) === "failure" && publicStatus(after) !== "failure")
       expect(

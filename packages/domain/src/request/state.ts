@@ -2,7 +2,10 @@ import { unreachable } from "../errors.ts";
 import type { RequestKind } from "./terms.ts";
 import type { FailReason, RefundFailReason } from "./reasons.ts";
 
-/** Whether the user's own transaction is all of it, and the service only watches: no deposit belongs to it, and it is never filled. */
+/**
+ * Whether the user's own transaction is all of it, and the service only watches: no deposit belongs to it,
+ * and it is never filled.
+ */
 export function isWatchedOnly(kind: RequestKind): kind is "send" | "swap" {
   return kind === "send" || kind === "swap";
 }
@@ -28,8 +31,9 @@ export type StateName = (typeof requestStates)[number];
 export type DepositId = string;
 
 /**
- * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its balance, `covered` = the deposit is confirmed, and the hold is released once
- * the fill is final, too; `debited` = the deposit never came and the app paid.
+ * How far an app vouches for a fill that does not wait for the deposit: `held` = a hold stands on its
+ * balance, `covered` = the deposit is confirmed, and the hold is released once the fill is final, too;
+ * `debited` = the deposit never came and the app paid.
  */
 export const frontStates = ["none", "held", "covered", "debited"] as const;
 export type FrontState = (typeof frontStates)[number];
@@ -49,7 +53,10 @@ export interface RequestState {
 /** What a deposit is to the request it names. Established by `judge-deposit.ts`. */
 export type DepositVerdict =
   | { readonly kind: "match" }
-  /** Not what was agreed. `byUser`: the quoted user's own account signed it, or it is the request's own execution, so it speaks for the request. */
+  /**
+   * Not what was agreed. `byUser`: the quoted user's own account signed it, or it is the request's own
+   * execution, so it speaks for the request.
+   */
   | { readonly kind: "mismatch"; readonly reason: FailReason; readonly byUser: boolean };
 
 export type RequestEvent =
@@ -60,7 +67,9 @@ export type RequestEvent =
       readonly confirmed: boolean;
       /** True when it came after the fill deadline. */
       readonly late: boolean;
-      /** True when a fill that an app vouched for is so much older that it is not settled against it any more. */
+      /**
+       * True when a fill that an app vouched for is so much older that it is not settled against it any more.
+       */
       readonly beyondLead?: boolean;
       /** No canonical block holds the deposit that the request has, and no refund of that one was sent. */
       readonly replaces?: boolean;
@@ -107,7 +116,9 @@ export type RequestEvent =
   | { readonly kind: "refundReleased"; readonly depositId: DepositId }
   | { readonly kind: "deadlinePassed" };
 
-/** What must happen because of a transition; written to the outbox or the deposit's row in the same commit. */
+/**
+ * What must happen because of a transition; written to the outbox or the deposit's row in the same commit.
+ */
 export type Effect =
   | { readonly kind: "fill" }
   /** Deposit and fill are final, or nothing was paid: the app's balance is free again. */
@@ -131,7 +142,9 @@ export type Decision =
   | Applied
   /** A duplicate or late event: nothing to do, and that is fine. */
   | { readonly kind: "already"; readonly state: RequestState }
-  /** The event cannot happen in this state: a defect or a lie somewhere; nothing changes and somebody is told. */
+  /**
+   * The event cannot happen in this state: a defect or a lie somewhere; nothing changes and somebody is told.
+   */
   | { readonly kind: "rejected"; readonly state: RequestState; readonly reason: string };
 
 /** The state of a fresh quote. */
@@ -147,7 +160,10 @@ export function quotedState(kind: RequestKind): RequestState {
   };
 }
 
-/** Whether nothing has happened to it since the quote. Two untouched requests of one kind differ in their terms alone, so an event does the same to both. */
+/**
+ * Whether nothing has happened to it since the quote. Two untouched requests of one kind differ in their
+ * terms alone, so an event does the same to both.
+ */
 export function isUntouched(state: RequestState): boolean {
   const { name, front, depositId, failReason, refundFailReason, final } = quotedState(state.kind);
   return (
@@ -340,7 +356,8 @@ function onDepositRemoved(state: RequestState, depositId: DepositId): Decision {
       refundFailReason: undefined,
       final: false,
     });
-  // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is mined again.
+  // Money is on its way, or gone: the state stands, and the watcher reports the exposure until the deposit is
+  // mined again.
   return already(state);
 }
 
@@ -364,7 +381,10 @@ function isBeforeDeposit({ name }: RequestState): boolean {
   return name === "quoted" || name === "accepted" || name === "depositing";
 }
 
-/** Whether the fill can no longer be undone: until then its deposit may go back, so the hold stands and the app is credited nothing. */
+/**
+ * Whether the fill can no longer be undone: until then its deposit may go back, so the hold stands and the
+ * app is credited nothing.
+ */
 function isFillFinal({ name, final }: RequestState): boolean {
   return name === "filled" && final;
 }
@@ -374,7 +394,10 @@ function isHoldActive(state: RequestState): boolean {
   return state.front === "held" || (state.front === "covered" && !isFillFinal(state));
 }
 
-/** Whether deposit and fill of a fast fill are final, so that the hold is released and the deposit is booked with the app. */
+/**
+ * Whether deposit and fill of a fast fill are final, so that the hold is released and the deposit is booked
+ * with the app.
+ */
 export function isCoverDue(state: RequestState): boolean {
   return state.front === "covered" && isFillFinal(state);
 }
@@ -403,7 +426,10 @@ function uncover(state: RequestState): Decision {
   return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
 }
 
-/** Nothing was paid and nothing will be by this fill: whatever is there goes back, and nobody vouches any more. */
+/**
+ * Nothing was paid and nothing will be by this fill: whatever is there goes back, and nobody vouches any
+ * more.
+ */
 function giveUp(state: RequestState, reason: FailReason): Decision {
   if (state.front === "none" || state.depositId !== undefined) {
     const unheld: Effect[] = isHoldActive(state) ? [{ kind: "releaseHold" }] : [];
@@ -421,7 +447,10 @@ function waitAgain(state: RequestState, change: Partial<RequestState>): Decision
   return to(state, { ...change, name: "quoted", front: "none" }, ...unheld);
 }
 
-/** A call ends; a bridge whose transaction failed waits no longer, and takes a deposit that comes in time all the same. */
+/**
+ * A call ends; a bridge whose transaction failed waits no longer, and takes a deposit that comes in time all
+ * the same.
+ */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";
 }

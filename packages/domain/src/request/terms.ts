@@ -11,9 +11,10 @@ import type { FailReason } from "./reasons.ts";
 export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
 /**
- * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly, on one chain; the service only watches.
- * `swap`: the user's own transaction exchanges on one chain, and pays the recipient, through the router; the service only watches.
- * `call`: the service sends a call for the user and an app pays for it; nothing is quoted, and its order is empty.
+ * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient
+ * directly, on one chain; the service only watches. `swap`: the user's own transaction exchanges on one
+ * chain, and pays the recipient, through the router; the service only watches. `call`: the service sends a
+ * call for the user and an app pays for it; nothing is quoted, and its order is empty.
  */
 export type RequestKind = "bridge" | "send" | "swap" | "call";
 
@@ -27,14 +28,18 @@ export interface RequestTerms {
   readonly recipient: Address;
   /** Where a refund on the origin chain goes. */
   readonly refundTo: Address;
-  /** What the depository is to receive: of a request with a swap before the deposit, the expected output of that swap. */
+  /**
+   * What the depository is to receive: of a request with a swap before the deposit, the expected output of
+   * that swap.
+   */
   readonly origin: {
     readonly chainId: number;
     readonly currency: Address;
     readonly amount: bigint;
     /**
-     * Least deposit that is still filled; absent: exactly `amount`. With it, more than `amount` is filled too, and pays out more. The order's input asks for this
-     * amount then: a fill is settled against nothing less than what its order asks for.
+     * Least deposit that is still filled; absent: exactly `amount`. With it, more than `amount` is filled
+     * too, and pays out more. The order's input asks for this amount then: a fill is settled against nothing
+     * less than what its order asks for.
      */
     readonly minimumAmount?: bigint;
   };
@@ -49,13 +54,22 @@ export interface RequestTerms {
     /** The solver pays from this currency, exchanged in the fill; absent: from `currency` itself. */
     readonly paidFrom?: Address;
   };
-  /** What a deposit above `origin.amount` buys more than expected stays with the solver; absent: the recipient gets it. */
+  /**
+   * What a deposit above `origin.amount` buys more than expected stays with the solver; absent: the recipient
+   * gets it.
+   */
   readonly surplusToSolver?: true;
-  /** The pair of the user's and the recipient's currencies, by which the quote was priced; absent: that of what is deposited and what is paid. */
+  /**
+   * The pair of the user's and the recipient's currencies, by which the quote was priced; absent: that of
+   * what is deposited and what is paid.
+   */
   readonly pairClass?: PairClass;
   /** USD value of the input at quote time, 18 decimals; chooses the confirmation tier. */
   readonly inputUsd: bigint;
-  /** USD (18 decimals) that the output pays for the service sending the origin transaction; absent: nothing is paid for that. */
+  /**
+   * USD (18 decimals) that the output pays for the service sending the origin transaction; absent: nothing is
+   * paid for that.
+   */
   readonly originGasUsd?: bigint;
   readonly explicitDeposit: boolean;
   readonly createdAtMs: number;
@@ -71,7 +85,10 @@ export interface RequestTerms {
   readonly firmUntilMs: number;
   /** A deposit that is not filled by then is refunded. Never later than the order's deadline. */
   readonly fillDeadlineMs: number;
-  /** Money that arrives at the deposit address later is refunded; earlier than `fillDeadlineMs`, because it has yet to be moved. Absent: `fillDeadlineMs`. */
+  /**
+   * Money that arrives at the deposit address later is refunded; earlier than `fillDeadlineMs`, because it
+   * has yet to be moved. Absent: `fillDeadlineMs`.
+   */
   readonly payByMs?: number;
   readonly referrer: string | undefined;
   /** `debug-force-refund` of the client contract: never filled, always refunded. */
@@ -88,14 +105,21 @@ export interface RequestTerms {
   /** What the user is to sign, in place of a transaction of his own; absent: he pays by one. */
   readonly permit?: PermitTerms;
   /**
-   * Nonce (ms) that his transfer is to carry, on a chain whose transfers carry no id: he says by signature what it is for. Absent: the deposit names its order itself.
+   * Nonce (ms) that his transfer is to carry, on a chain whose transfers carry no id: he says by signature
+   * what it is for. Absent: the deposit names its order itself.
    */
   readonly walletNonce?: number;
-  /** Calls that the fill makes with the output; absent: it is paid. The amounts of `destination` are what the calls get. */
+  /**
+   * Calls that the fill makes with the output; absent: it is paid. The amounts of `destination` are what the
+   * calls get.
+   */
   readonly outputCalls?: OutputCalls;
   /** Id of the API key that asked for the quote; absent when none did. */
   readonly keyId?: string;
-  /** What else the quote said, for the history of the request; absent in requests of older versions, and of calls without a quote. */
+  /**
+   * What else the quote said, for the history of the request; absent in requests of older versions, and of
+   * calls without a quote.
+   */
   readonly quoted?: {
     /** From the deposit to the fill. */
     readonly timeEstimateSeconds: number;

@@ -1,6 +1,9 @@
 import type { Address, Hex } from "../ids/hex.ts";
 
-/** One call within a transaction, as a tracing node tells it; everything inside is chosen by whoever wrote the contracts. */
+/**
+ * One call within a transaction, as a tracing node tells it; everything inside is chosen by whoever wrote the
+ * contracts.
+ */
 export interface CallFrame {
   /** `CALL`, `STATICCALL`, `DELEGATECALL`, `CREATE` … */
   readonly type: string;

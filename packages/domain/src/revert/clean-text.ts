@@ -4,7 +4,8 @@ export const MAX_TEXT = 256;
 /**
  * A text of a contract, fit to be shown and logged: one line, printable, at most `most` UTF-16 units.
  *
- * Control characters would forge lines of a log, and formatting characters (right-to-left marks, zero widths) disguise what is said.
+ * Control characters would forge lines of a log, and formatting characters (right-to-left marks, zero widths)
+ * disguise what is said.
  */
 export function cleanText(text: string, most = MAX_TEXT): string {
   // Bounded first: a contract may answer with megabytes, and only the beginning is kept anyway.

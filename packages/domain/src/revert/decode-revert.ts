@@ -20,7 +20,10 @@ export const EMPTY_REVERT: FailureRevert = {
   message: "Reverted without a reason",
 };
 
-/** What revert data says. Bytes that only begin like a known error are an unknown one: contracts may revert with anything. */
+/**
+ * What revert data says. Bytes that only begin like a known error are an unknown one: contracts may revert
+ * with anything.
+ */
 export function decodeRevert(data: Hex, known: KnownAbis): FailureRevert {
   if (data === "0x") return EMPTY_REVERT;
   if (data.length < 10) {
@@ -94,7 +97,10 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
   };
 }
 
-/** Errors that exist to carry a text: the entry point's reason (`AA24 signature error`) says more than that the operation failed. */
+/**
+ * Errors that exist to carry a text: the entry point's reason (`AA24 signature error`) says more than that
+ * the operation failed.
+ */
 function saidBy(name: string, args: Readonly<Record<string, string>>): string | undefined {
   const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;
   return reason === "" ? undefined : reason;

@@ -107,7 +107,8 @@ test("a path through callers who all revert with much is not read for ever", () 
   const noise = (n: number): Hex => `0x12345678${n.toString(16).padStart(4, "0")}${"ab".repeat(30_000)}`;
   const others = Array.from({ length: 63 }, (_, at) => reverted({ output: noise(at + 1) }));
   let frame = reverted({ to: address(1_000), output: noise(0) });
-  // Each one passes on all that the one below gave it, and a little of its own, after calls that failed otherwise.
+  // Each one passes on all that the one below gave it, and a little of its own, after calls that failed
+  // otherwise.
   for (let at = 1; at < 1_000; at++)
     frame = reverted({
       to: address(at),

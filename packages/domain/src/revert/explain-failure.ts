@@ -13,8 +13,8 @@ const REDEEM_DELEGATIONS = "0xcef6d209";
 const MAX_PATH = 64;
 
 /**
- * Why a traced call does not do what was wanted, or undefined when nothing failed that anybody would mind: the call itself failed, or a user
- * operation in it did although the entry point went on.
+ * Why a traced call does not do what was wanted, or undefined when nothing failed that anybody would mind:
+ * the call itself failed, or a user operation in it did although the entry point went on.
  */
 export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
   if (root.error !== undefined) return failureOn(failingPath(root, known), known);
@@ -78,7 +78,10 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
   };
 }
 
-/** What the innermost call said; when it said nothing, the nearest caller that did, or the machine's word, or where it happened. */
+/**
+ * What the innermost call said; when it said nothing, the nearest caller that did, or the machine's word, or
+ * where it happened.
+ */
 function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);
   const machine = machineFailureOf(innermost?.error);

@@ -2,7 +2,10 @@ import { decodeAbiParameters } from "viem";
 import type { Address, Hex } from "../ids/hex.ts";
 import type { CallFrame, FrameLog } from "./call-frame.ts";
 
-/** keccak256("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"), the same in all entry points (ERC-4337). */
+/**
+ * keccak256("UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)"), the same in all
+ * entry points (ERC-4337).
+ */
 export const USER_OPERATION_EVENT: Hex = "0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f";
 const INNER_HANDLE_OP = "0x0042dc53";
 const handlers: ReadonlySet<string> = new Set([

@@ -7,8 +7,8 @@ import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureRevert } from "./simulation-failure.ts";
 
 /**
- * From a failed call to the one that failed of itself: each step is the call whose failure its caller passed on. Calls whose failure was caught
- * are on no path.
+ * From a failed call to the one that failed of itself: each step is the call whose failure its caller passed
+ * on. Calls whose failure was caught are on no path.
  */
 export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
   const path = [failed];
@@ -18,10 +18,16 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
   return path;
 }
 
-/** Failed calls of one caller, the latest, and bytes of what it reverted with, that are compared: there may be as many as gas lasts for. */
+/**
+ * Failed calls of one caller, the latest, and bytes of what it reverted with, that are compared: there may be
+ * as many as gas lasts for.
+ */
 const MAX_COMPARED = 64;
 const MAX_SEARCHED_BYTES = 32_768;
-/** Bytes that are looked at for one path. Reverting with much costs its author nearly nothing, and nobody else is served meanwhile. */
+/**
+ * Bytes that are looked at for one path. Reverting with much costs its author nearly nothing, and nobody else
+ * is served meanwhile.
+ */
 const MAX_READ_BYTES = 2 ** 21;
 
 /** What may still be read. */
@@ -36,7 +42,8 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
   // Passed on as it was or wrapped into an error of the caller's own; the last of several that are alike.
   const passedOn = passedOnBy(frame, failed, budget);
   if (passedOn !== undefined) return passedOn;
-  // Nothing was called after it, and the caller gave no reason of its own, or one that only says that a call failed.
+  // Nothing was called after it, and the caller gave no reason of its own, or one that only says that a call
+  // failed.
   if (last === undefined || last.error === undefined) return undefined;
   if (machineFailureOf(frame.error) !== undefined) {
     // A caller that has no gas left because its call took it all.
@@ -48,7 +55,10 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
     : undefined;
 }
 
-/** The last of `failed` whose data stand in what `frame` reverted with; shorter than a selector they could be anywhere by chance. */
+/**
+ * The last of `failed` whose data stand in what `frame` reverted with; shorter than a selector they could be
+ * anywhere by chance.
+ */
 function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budget): CallFrame | undefined {
   const output = frame.output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);
   const strangers = new Set<Hex>();

@@ -1,6 +1,6 @@
 /**
- * Whether `inner` stands somewhere in `outer`. Both are chosen by contracts: it takes time proportional to their lengths together, whatever they are
- * (Knuth, Morris and Pratt 1977).
+ * Whether `inner` stands somewhere in `outer`. Both are chosen by contracts: it takes time proportional to
+ * their lengths together, whatever they are (Knuth, Morris and Pratt 1977).
  */
 export function holdsBytes(outer: Uint8Array, inner: Uint8Array): boolean {
   if (inner.length === 0) return true;

@@ -12,7 +12,10 @@ export interface KnownAbis {
   errorsOf(selector: Hex): readonly KnownError[];
 }
 
-/** Collects the standard contracts and `further` ones. A function that several named contracts have belongs to none of them. */
+/**
+ * Collects the standard contracts and `further` ones. A function that several named contracts have belongs to
+ * none of them.
+ */
 export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
   const names = new Map<Address, string>();
   const functions = new Map<Hex, Map<string | undefined, string>>();

@@ -1,6 +1,9 @@
 const MAX_LABEL = 64;
 
-/** SCREAMING_SNAKE of an identifier: `ERC20InsufficientBalance` → `ERC20_INSUFFICIENT_BALANCE`; undefined when nothing of it can be said so. */
+/**
+ * SCREAMING_SNAKE of an identifier: `ERC20InsufficientBalance` → `ERC20_INSUFFICIENT_BALANCE`; undefined when
+ * nothing of it can be said so.
+ */
 export function labelOfName(name: string): string | undefined {
   return slug(
     name
@@ -10,12 +13,18 @@ export function labelOfName(name: string): string | undefined {
   );
 }
 
-/** SCREAMING_SNAKE of a text: `ERC20: transfer amount exceeds balance` → `ERC20_TRANSFER_AMOUNT_EXCEEDS_BALANCE`. */
+/**
+ * SCREAMING_SNAKE of a text: `ERC20: transfer amount exceeds balance` →
+ * `ERC20_TRANSFER_AMOUNT_EXCEEDS_BALANCE`.
+ */
 export function labelOfText(text: string): string | undefined {
   return slug(text.slice(0, MAX_LABEL * 4).replaceAll(/(\p{L})['’](\p{L})/gu, "$1$2"));
 }
 
-/** What an identifier says: `InvalidSignature` → `Invalid signature`, `ERC20InsufficientBalance` → `ERC20 insufficient balance`. */
+/**
+ * What an identifier says: `InvalidSignature` → `Invalid signature`, `ERC20InsufficientBalance` → `ERC20
+ * insufficient balance`.
+ */
 export function sentenceOfName(name: string): string {
   const words = name
     .replaceAll("_", " ")

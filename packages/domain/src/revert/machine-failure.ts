@@ -37,7 +37,9 @@ const failures: readonly (readonly [RegExp, string, string])[] = [
   [/precompile/i, "PRECOMPILE_FAILED", "A precompiled contract failed"],
 ];
 
-/** Reads a node's word for a failed call; undefined for a plain revert and for words that nobody taught us. */
+/**
+ * Reads a node's word for a failed call; undefined for a plain revert and for words that nobody taught us.
+ */
 export function machineFailureOf(error: string | undefined): MachineFailure | undefined {
   if (error === undefined || /revert/i.test(error)) return undefined;
   const found = failures.find(([wording]) => wording.test(error));

@@ -1,4 +1,7 @@
-/** Why a simulated call cannot succeed, in the shapes of the API; every text from the chain in it is bounded and printable. */
+/**
+ * Why a simulated call cannot succeed, in the shapes of the API; every text from the chain in it is bounded
+ * and printable.
+ */
 export interface SimulationFailure {
   /** SCREAMING_SNAKE. */
   readonly label: string;

@@ -3,8 +3,9 @@ import type { Address } from "../ids/hex.ts";
 import type { KnownContract } from "./known-contract.ts";
 
 /**
- * Functions and errors that sponsored calls meet, by the contract or interface that has them. Selectors are computed from these texts.
- * Sources: the EIPs named below; OpenZeppelin Contracts 5 (draft-IERC6093, utils, account); Permit2; account-abstraction 0.7 and 0.8; Multicall3.
+ * Functions and errors that sponsored calls meet, by the contract or interface that has them. Selectors are
+ * computed from these texts. Sources: the EIPs named below; OpenZeppelin Contracts 5 (draft-IERC6093, utils,
+ * account); Permit2; account-abstraction 0.7 and 0.8; Multicall3.
  */
 const texts: readonly {
   readonly name?: string;

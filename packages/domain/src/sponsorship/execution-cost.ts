@@ -13,7 +13,10 @@ export interface ExecutionSpending {
   readonly gas: bigint;
   /** Wei per unit: the most that may be offered before it is sent, what was paid afterwards. */
   readonly weiPerGas: bigint;
-  /** What a rollup takes for the transaction's bytes, wei; charged like gas. Absent: none, or part of `weiPerGas`. */
+  /**
+   * What a rollup takes for the transaction's bytes, wei; charged like gas. Absent: none, or part of
+   * `weiPerGas`.
+   */
   readonly dataFeeWei?: bigint;
   /** Native token that the call carries, wei. */
   readonly valueWei: bigint;
@@ -30,8 +33,9 @@ export interface ExecutionCost {
 }
 
 /**
- * What an execution costs its sponsor. The same for the most that it may cost and for what it did cost, so that with less gas, a lower price and the same
- * value, flat fee and USD price the second never exceeds the first.
+ * What an execution costs its sponsor. The same for the most that it may cost and for what it did cost, so
+ * that with less gas, a lower price and the same value, flat fee and USD price the second never exceeds the
+ * first.
  */
 export function executionCost(
   { gas, weiPerGas, dataFeeWei = 0n, valueWei, flatUsd }: ExecutionSpending,

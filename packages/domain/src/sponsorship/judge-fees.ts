@@ -3,8 +3,9 @@ import type { SponsorshipRefusal, SponsorshipSpending } from "./judge-sponsorshi
 import type { SponsorshipRules } from "./rules.ts";
 
 /**
- * Whether the rules of a key let it pay so much of a request's fees; undefined when they do. No call is made in the sponsor's name and no coin of his is carried: rules about those do not
- * bind, budgets of the day and of the user do.
+ * Whether the rules of a key let it pay so much of a request's fees; undefined when they do. No call is made
+ * in the sponsor's name and no coin of his is carried: rules about those do not bind, budgets of the day and
+ * of the user do.
  * @param costUsd USD with 18 decimals
  */
 export function judgeFees(

@@ -37,8 +37,9 @@ export interface SponsorshipRefusal {
 }
 
 /**
- * Whether the rules of a key let it pay for a call; undefined when they do. What is allowed is the transaction itself: who allows a wallet or an entry point
- * allows what users do by it. What is denied is denied at every depth.
+ * Whether the rules of a key let it pay for a call; undefined when they do. What is allowed is the
+ * transaction itself: who allows a wallet or an entry point allows what users do by it. What is denied is
+ * denied at every depth.
  */
 export function judgeSponsorship(
   rules: SponsorshipRules,

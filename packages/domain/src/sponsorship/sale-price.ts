@@ -1,6 +1,9 @@
 import { BPS, bpsOfUp } from "../money/bps.ts";
 
-/** The price at which native token is sold: USD with 18 decimals per whole token, service fee and spread included. */
+/**
+ * The price at which native token is sold: USD with 18 decimals per whole token, service fee and spread
+ * included.
+ */
 export function salePrice(priceUsd: bigint, feeBps: number): bigint {
   return priceUsd + bpsOfUp(priceUsd, feeBps);
 }

@@ -14,7 +14,10 @@ export interface EvmCall {
   readonly allowFailure: boolean;
 }
 
-/** What the allocator signs for an EVM depository: calls that it makes once, in blocks up to and including a time. */
+/**
+ * What the allocator signs for an EVM depository: calls that it makes once, in blocks up to and including a
+ * time.
+ */
 export interface EvmCallRequest {
   readonly calls: readonly EvmCall[];
   readonly nonce: bigint;
@@ -42,13 +45,20 @@ const parameters = [
   },
 ] as const;
 
-/** The payload that stands for a request: its ABI encoding. @throws the library's error when a value does not fit its type. */
+/**
+ * The payload that stands for a request: its ABI encoding.
+ *
+ * @throws the library's error when a value does not fit its type.
+ */
 export function encodeEvmCallRequest({ calls, nonce, expiration }: EvmCallRequest): Hex {
   const lowered = calls.map((call) => ({ ...call, to: lower(call.to), data: lower(call.data) }));
   return encodeAbiParameters(parameters, [{ calls: lowered, nonce, expiration }]);
 }
 
-/** The request that a payload stands for; undefined unless it is exactly what `encodeEvmCallRequest` writes (in any case of hex). */
+/**
+ * The request that a payload stands for; undefined unless it is exactly what `encodeEvmCallRequest` writes
+ * (in any case of hex).
+ */
 export function decodeEvmCallRequest(payload: Hex): EvmCallRequest | undefined {
   const [request] = decodeCanonicalAbi(parameters, payload) ?? [];
   if (request === undefined) return undefined;
@@ -64,7 +74,8 @@ const callWriter = structWriter(5);
 const requestWriter = structWriter(4);
 
 /**
- * Under which a depository files a request: its EIP-712 struct hash without a domain, so that it is the same on every chain.
+ * Under which a depository files a request: its EIP-712 struct hash without a domain, so that it is the same
+ * on every chain.
  * @throws RangeError when a value does not fit its type.
  */
 export function evmCallRequestId({ calls, nonce, expiration }: EvmCallRequest): Hex32 {
@@ -92,8 +103,9 @@ export interface EvmWithdrawalPayment {
 const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
 
 /**
- * The payment that a request stands for, or why it stands for none: exactly one call which must not fail, and which does nothing but send the native coin or
- * `transfer` a token. Whatever else a request does could be carried out without having paid what an attestation of it would say.
+ * The payment that a request stands for, or why it stands for none: exactly one call which must not fail, and
+ * which does nothing but send the native coin or `transfer` a token. Whatever else a request does could be
+ * carried out without having paid what an attestation of it would say.
  */
 export function evmWithdrawalPayment({
   calls,

@@ -3,7 +3,10 @@ import { keccakText, structWriter, toHex } from "../hashing/struct-writer.ts";
 import type { Hex, Hex32 } from "../ids/hex.ts";
 import { decodeCanonicalAbi } from "./canonical-abi.ts";
 
-/** A payment out of a depository on the perpetuals exchange, as the exchange's own signing types describe it. Amounts are decimal texts there. */
+/**
+ * A payment out of a depository on the perpetuals exchange, as the exchange's own signing types describe it.
+ * Amounts are decimal texts there.
+ */
 export type HyperliquidAction =
   | {
       readonly type: "UsdSend";
@@ -27,7 +30,10 @@ export type HyperliquidAction =
       readonly nonce: bigint;
     };
 
-/** Names inside the exchange's signing types; they are hashed, so an id is only valid under the names of its network. */
+/**
+ * Names inside the exchange's signing types; they are hashed, so an id is only valid under the names of its
+ * network.
+ */
 export interface ExchangeSigningNames {
   /** Before the colon of a type's name. */
   readonly typePrefix: string;
@@ -93,7 +99,10 @@ export function encodeHyperliquidAction(action: HyperliquidAction): Hex {
     : wrap(1, encodeAbiParameters(sendAsset, [action]));
 }
 
-/** The action that a payload stands for; undefined unless it is exactly what `encodeHyperliquidAction` writes (in any case of hex). */
+/**
+ * The action that a payload stands for; undefined unless it is exactly what `encodeHyperliquidAction` writes
+ * (in any case of hex).
+ */
 export function decodeHyperliquidAction(payload: Hex): HyperliquidAction | undefined {
   const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
   if (outer?.txType === 0) {
@@ -110,7 +119,11 @@ export function decodeHyperliquidAction(payload: Hex): HyperliquidAction | undef
 const usdSendWriter = structWriter(5);
 const sendAssetWriter = structWriter(9);
 
-/** Id of a withdrawal on the exchange: the struct hash that the exchange itself verifies. @throws RangeError when its number is no uint64. */
+/**
+ * Id of a withdrawal on the exchange: the struct hash that the exchange itself verifies.
+ *
+ * @throws RangeError when its number is no uint64.
+ */
 export function hyperliquidActionId(action: HyperliquidAction, names: ExchangeSigningNames): Hex32 {
   const type = (name: string, fields: string) =>
     keccakText(`${names.typePrefix}:${name}(string ${names.chainField},string destination,${fields})`);

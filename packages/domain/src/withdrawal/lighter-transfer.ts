@@ -56,7 +56,10 @@ export function encodeLighterTransfer(request: LighterTransfer): Hex {
   return encodeAbiParameters(envelope, [{ actionType: TRANSFER, parameters }]);
 }
 
-/** The transfer that a payload stands for; undefined unless it is exactly what `encodeLighterTransfer` writes (in any case of hex). */
+/**
+ * The transfer that a payload stands for; undefined unless it is exactly what `encodeLighterTransfer` writes
+ * (in any case of hex).
+ */
 export function decodeLighterTransfer(payload: Hex): LighterTransfer | undefined {
   const [outer] = decodeCanonicalAbi(envelope, payload) ?? [];
   if (outer?.actionType !== TRANSFER) return undefined;
@@ -65,7 +68,8 @@ export function decodeLighterTransfer(payload: Hex): LighterTransfer | undefined
 }
 
 /**
- * Id of a withdrawal on the exchange: keccak256 of the text that the account's owner signs for such a transfer.
+ * Id of a withdrawal on the exchange: keccak256 of the text that the account's owner signs for such a
+ * transfer.
  * @throws RangeError as {@link lighterTransferText}
  */
 export function lighterTransferId(request: LighterTransfer): Hex32 {

@@ -25,7 +25,8 @@ const LENGTH_TOKEN = LENGTH_NATIVE + 32;
 
 /**
  * The payload that stands for a request: its borsh encoding, the native currency being no token.
- * @throws ServiceError INVALID_REQUEST for a key that is none, RangeError when a number or the domain does not fit its type.
+ * @throws ServiceError INVALID_REQUEST for a key that is none, RangeError when a number or the domain does
+ * not fit its type.
  */
 export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex {
   const isToken = request.token !== NATIVE;
@@ -50,7 +51,10 @@ export function encodeSolanaTransferRequest(request: SolanaTransferRequest): Hex
   return toHex(bytes);
 }
 
-/** The request that a payload stands for; undefined unless it is exactly what `encodeSolanaTransferRequest` writes (in any case of hex). */
+/**
+ * The request that a payload stands for; undefined unless it is exactly what `encodeSolanaTransferRequest`
+ * writes (in any case of hex).
+ */
 export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest | undefined {
   if (!/^0x(?:[0-9a-fA-F]{2})+$/.test(payload)) return undefined;
   const bytes = bytesOf(payload);
@@ -74,7 +78,11 @@ export function decodeSolanaTransferRequest(payload: Hex): SolanaTransferRequest
   };
 }
 
-/** Under which the depository files a request: sha256 of its payload. @throws as `encodeSolanaTransferRequest`. */
+/**
+ * Under which the depository files a request: sha256 of its payload.
+ *
+ * @throws as `encodeSolanaTransferRequest`.
+ */
 export function solanaTransferRequestId(request: SolanaTransferRequest): Hex32 {
   return toHex(sha256(bytesOf(encodeSolanaTransferRequest(request))));
 }

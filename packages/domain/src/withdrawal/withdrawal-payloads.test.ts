@@ -33,7 +33,10 @@ const uint64 = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
 const int64 = fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n });
 const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
 
-/** Digits of `payload` are changed one at a time; whatever is still decoded must be written back to exactly the changed bytes. */
+/**
+ * Digits of `payload` are changed one at a time; whatever is still decoded must be written back to exactly
+ * the changed bytes.
+ */
 function everyChangeIsAnotherPayload(payload: Hex, rewritten: (changed: Hex) => Hex | undefined): void {
   fc.assert(
     fc.property(fc.nat({ max: payload.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {

@@ -1,4 +1,7 @@
-/** The parts of bcoin that we use: it comes without types. Hashes are hex in the order of the wire, which is the reverse of how people write them. */
+/**
+ * The parts of bcoin that we use: it comes without types. Hashes are hex in the order of the wire, which is
+ * the reverse of how people write them.
+ */
 
 export interface BcoinNetworks {
   readonly regtest: { readonly addressPrefix: Record<string, unknown> };
@@ -51,7 +54,11 @@ export interface BcoinNode {
   readonly mempool: {
     readonly options: { maxOrphans: number };
     readonly map: ReadonlyMap<string, BcoinMempoolEntry>;
-    /** The hashes of what it does not know of the inputs; null when it was accepted. @throws an error with `reason` */
+    /**
+     * The hashes of what it does not know of the inputs; null when it was accepted.
+     *
+     * @throws an error with `reason`
+     */
     addTX(tx: BcoinTx): Promise<readonly string[] | null>;
     getSpent(hash: string, index: number): BcoinMempoolEntry | undefined;
     evictEntry(entry: BcoinMempoolEntry): void;

@@ -21,8 +21,8 @@ export interface Spend {
 }
 
 /**
- * All blocks that were ever connected, which transactions they hold and what spent which output of the chain as it is now: what a node with `txindex` and an explorer
- * beside it know.
+ * All blocks that were ever connected, which transactions they hold and what spent which output of the chain
+ * as it is now: what a node with `txindex` and an explorer beside it know.
  */
 export class ChainIndex {
   readonly #chain: IndexedBlock[] = [];

@@ -19,7 +19,10 @@ export interface BitcoinControls {
   mine(blocks: number): Promise<readonly string[]>;
   /** Mines one block of these transactions alone (hex); also such as are not relayed. @returns its hash */
   mineExactly(rawTransactions: readonly string[]): Promise<string>;
-  /** Takes the newest blocks out of the chain and mines others in their place, one more, which hold these transactions and none of the former ones. */
+  /**
+   * Takes the newest blocks out of the chain and mines others in their place, one more, which hold these
+   * transactions and none of the former ones.
+   */
   reorganize(depth: number, rawTransactions?: readonly string[]): Promise<void>;
   /** Pays from the first coins of the chain, and mines a block when not told otherwise. */
   fund(address: string, satoshis: bigint, confirm?: boolean): Promise<BitcoinCoin>;
@@ -98,7 +101,11 @@ export function bitcoinAddress(privateKey: Uint8Array): string {
 type FaucetCoin = Pick<BitcoinCoin, "txid" | "vout" | "amount">;
 type CallNode = BitcoinControls["call"];
 
-/** Old blocks, some seconds apart, so that the newest is not from the future. @returns the coins of the first ones */
+/**
+ * Old blocks, some seconds apart, so that the newest is not from the future.
+ *
+ * @returns the coins of the first ones
+ */
 async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
   const hashes: string[] = [];
   const batch = 50;

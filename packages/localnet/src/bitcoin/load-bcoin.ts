@@ -4,12 +4,16 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Bcoin, BcoinNetworks } from "./bcoin-shapes.ts";
 
-/** Packages whose compiled parts do not build any more; each has a twin in plain JavaScript, which its `browser` map names. */
+/**
+ * Packages whose compiled parts do not build any more; each has a twin in plain JavaScript, which its
+ * `browser` map names.
+ */
 const COMPILED = new Set(["mrmr", "bstring", "bdb", "bcrypto", "n64"]);
 
 /**
- * Loads bcoin, a full node in JavaScript, without anything compiled, and with the address prefixes of Bitcoin Core's regtest network. Changes how this process finds modules,
- * so it is for a process that does nothing else.
+ * Loads bcoin, a full node in JavaScript, without anything compiled, and with the address prefixes of Bitcoin
+ * Core's regtest network. Changes how this process finds modules, so it is for a process that does nothing
+ * else.
  */
 export function loadBcoin(): Bcoin {
   const maps = new Map<string, Readonly<Record<string, string>>>();

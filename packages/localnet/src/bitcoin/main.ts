@@ -4,7 +4,8 @@ import { answerEsplora, postTransaction, type EsploraAnswer } from "./esplora.ts
 import { loadBcoin } from "./load-bcoin.ts";
 import { RegtestNode } from "./regtest-node.ts";
 
-// A Bitcoin node of the regtest network: JSON-RPC at /, for who knows the password, and an explorer below /esplora. Arguments: port, user:password.
+// A Bitcoin node of the regtest network: JSON-RPC at /, for who knows the password, and an explorer below
+// /esplora. Arguments: port, user:password.
 
 const [port, credentials = ""] = process.argv.slice(2);
 const node = await RegtestNode.open(loadBcoin());

@@ -14,7 +14,10 @@ export class CoreError extends Error {
   }
 }
 
-/** A node of the regtest network: consensus, blocks and mempool are bcoin's, what is relayed and replaced follows Bitcoin Core. */
+/**
+ * A node of the regtest network: consensus, blocks and mempool are bcoin's, what is relayed and replaced
+ * follows Bitcoin Core.
+ */
 export class RegtestNode {
   readonly index = new ChainIndex();
   readonly #bcoin: Bcoin;
@@ -131,7 +134,12 @@ export class RegtestNode {
     return hashes;
   }
 
-  /** Mines one block that holds these transactions and nothing else of what waits, also such as would not be relayed. @throws CoreError */
+  /**
+   * Mines one block that holds these transactions and nothing else of what waits, also such as would not be
+   * relayed.
+   *
+   * @throws CoreError
+   */
   async mineExactly(address: string, rawTransactions: readonly string[]): Promise<string> {
     const aside = this.mempool.map(({ hex }) => hex);
     for (const entry of this.#node.mempool.map.values()) this.#node.mempool.evictEntry(entry);
@@ -144,7 +152,11 @@ export class RegtestNode {
     }
   }
 
-  /** Takes a block and all above it out of the chain; their transactions wait again where they can. @throws CoreError */
+  /**
+   * Takes a block and all above it out of the chain; their transactions wait again where they can.
+   *
+   * @throws CoreError
+   */
   async invalidate(hash: string): Promise<void> {
     const block = this.index.block(hash);
     if (block === undefined || !this.index.isInChain(block)) throw new CoreError(-5, "Block not found");
@@ -165,7 +177,11 @@ export class RegtestNode {
     await this.#node.close();
   }
 
-  /** Gives up what a better paying transaction replaces (BIP 125). @returns it, to be put back when the transaction turns out to be invalid */
+  /**
+   * Gives up what a better paying transaction replaces (BIP 125).
+   *
+   * @returns it, to be put back when the transaction turns out to be invalid
+   */
   #evictReplaced(tx: RawTransaction, fee: bigint): readonly string[] {
     const direct = new Map<string, RawTransaction>();
     for (const { txid, vout } of tx.inputs) {

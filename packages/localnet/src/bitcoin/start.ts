@@ -25,8 +25,9 @@ export interface RunningBitcoin {
 }
 
 /**
- * Starts a Bitcoin node of the regtest network in a process of its own, with an explorer beside it, blocks and money. Consensus is bcoin's, from 2018: it knows no Taproot
- * rules, so it can be paid to Taproot addresses and does not look who spends from them.
+ * Starts a Bitcoin node of the regtest network in a process of its own, with an explorer beside it, blocks
+ * and money. Consensus is bcoin's, from 2018: it knows no Taproot rules, so it can be paid to Taproot
+ * addresses and does not look who spends from them.
  *
  * @throws PortInUse, ProcessStartFailed
  */

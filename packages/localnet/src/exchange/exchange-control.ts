@@ -15,7 +15,12 @@ export type Lie = (
 
 /** What a test can do to the exchange; none of it is on the wire. */
 export interface ExchangeControl {
-  /** Money out of nowhere. @param dex empty: the first dex; `spot`; or another one's name. @param amount decimal text of whole tokens, e.g. `"12.5"` */
+  /**
+   * Money out of nowhere.
+   *
+   * @param dex empty: the first dex; `spot`; or another one's name.
+   * @param amount decimal text of whole tokens, e.g. `"12.5"`
+   */
   fund(account: Address, amount: string, token?: string, dex?: string): void;
   /** Decimal text, as the exchange itself writes it. */
   balance(account: Address, token?: string, dex?: string): string;
@@ -26,7 +31,10 @@ export interface ExchangeControl {
   advance(ms: number): void;
   /** The next transfer fails for this reason on the exchange itself; its nonce stays unused. */
   failNext(reason: string): void;
-  /** Puts so many transfers of 1e-8 dollars between two accounts into the ledger at this one moment; no balance changes. */
+  /**
+   * Puts so many transfers of 1e-8 dollars between two accounts into the ledger at this one moment; no
+   * balance changes.
+   */
   crowd(from: Address, to: Address, transfers: number): void;
   /** Neither explorer nor ledger tell of so many of the newest transactions; 0: of all. */
   holdBack(transactions: number): void;

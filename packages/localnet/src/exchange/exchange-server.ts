@@ -21,8 +21,9 @@ export interface RunningExchange {
 const MOST_BYTES = 65_536;
 
 /**
- * A perpetuals exchange on 127.0.0.1 that keeps accounts and moves money between them when they sign for it. It speaks the real one's protocol, verifies
- * signatures, nonces and balances as that documents, and trades nothing.
+ * A perpetuals exchange on 127.0.0.1 that keeps accounts and moves money between them when they sign for it.
+ * It speaks the real one's protocol, verifies signatures, nonces and balances as that documents, and trades
+ * nothing.
  */
 export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
   const state = new ExchangeState(options);

@@ -104,8 +104,8 @@ export class ExchangeState {
   }
 
   /**
-   * Takes in a posted action. One that is signed and numbered as it must be is in a block, whatever becomes of it. A transfer that fails leaves its nonce unused:
-   * it may be posted again.
+   * Takes in a posted action. One that is signed and numbered as it must be is in a block, whatever becomes
+   * of it. A transfer that fails leaves its nonce unused: it may be posted again.
    * @throws Undecodable, ExchangeRefusal
    */
   async accept(body: unknown): Promise<void> {
@@ -114,7 +114,8 @@ export class ExchangeState {
     if (action[this.profile.chainField] !== this.network)
       throw new ExchangeRefusal(`This action is for another network than ${this.network}`);
     const signer = await recoverSigner(this.profile, posted);
-    // What was signed by nobody in particular, because something in it was changed, was signed by somebody without an account.
+    // What was signed by nobody in particular, because something in it was changed, was signed by somebody
+    // without an account.
     if (!this.balances.has(signer))
       throw new ExchangeRefusal(`Must deposit before performing actions. User: ${signer}`);
     const time = this.now();

@@ -6,7 +6,11 @@ import { Undecodable } from "./refusal.ts";
 
 type Question = Readonly<Record<string, unknown>>;
 
-/** What the exchange answers to a question at `/info`. @throws Undecodable for a question that it does not know */
+/**
+ * What the exchange answers to a question at `/info`.
+ *
+ * @throws Undecodable for a question that it does not know
+ */
 export function answerInfo(state: ExchangeState, question: Question, options: ExchangeOptions): unknown {
   switch (question["type"]) {
     case "clearinghouseState":

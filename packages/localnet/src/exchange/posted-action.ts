@@ -20,10 +20,13 @@ const ACCOUNT = /^0x[0-9a-f]{40}$/;
 const PART = /^0x[0-9a-fA-F]{1,64}$/;
 const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/;
 
-/** @throws Undecodable unless the body has exactly the fields of its action, each of its type, and one nonce */
+/**
+ * @throws Undecodable unless the body has exactly the fields of its action, each of its type, and one nonce
+ */
 export function readPostedAction(body: unknown, profile: ExchangeSigningProfile): PostedAction {
   const posted = record(body, "the body");
-  // Vaults and sub-accounts do not sign transfers, and a transfer does not expire: present, these fields must be empty.
+  // Vaults and sub-accounts do not sign transfers, and a transfer does not expire: present, these fields must
+  // be empty.
   onlyFields(posted, ["action", "nonce", "signature"], ["vaultAddress", "expiresAfter"]);
   if ((posted["vaultAddress"] ?? null) !== null || (posted["expiresAfter"] ?? null) !== null)
     throw new Undecodable("a transfer has neither vaultAddress nor expiresAfter");

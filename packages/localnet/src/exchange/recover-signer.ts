@@ -5,7 +5,12 @@ import { ExchangeRefusal } from "./refusal.ts";
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Who signed an action under a profile; lower case. A signature always is somebody's: whether he has an account is another question. @throws ExchangeRefusal */
+/**
+ * Who signed an action under a profile; lower case. A signature always is somebody's: whether he has an
+ * account is another question.
+ *
+ * @throws ExchangeRefusal
+ */
 export async function recoverSigner(
   profile: ExchangeSigningProfile,
   { action, signature }: PostedAction,

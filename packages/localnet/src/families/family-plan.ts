@@ -32,7 +32,10 @@ export const familyChains = {
   exchange: "exchange",
 } as const;
 
-/** The solver's, the allocator's and users' keys on Solana (as seeds) and Bitcoin are those that they have elsewhere. */
+/**
+ * The solver's, the allocator's and users' keys on Solana (as seeds) and Bitcoin are those that they have
+ * elsewhere.
+ */
 export const familyKey = (role: "solver" | "allocator" | "owner" | "user", index = 0): Hex =>
   localPrivateKey(role, index);
 

@@ -48,7 +48,10 @@ const SATOSHI = 100_000_000n;
 /** The mint of dollars that `configs/chains.local.json` names. */
 const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")));
 
-/** Starts a Solana cluster, a Bitcoin network with a miner, and a perpetuals exchange, side by side; when one fails none is left. */
+/**
+ * Starts a Solana cluster, a Bitcoin network with a miner, and a perpetuals exchange, side by side; when one
+ * fails none is left.
+ */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
   const [solana, bitcoin, exchange] = await startTogether<
     [PayingPart<RunningSolana>, PayingPart<RunningBitcoin>, Part<RunningExchange>]
@@ -139,7 +142,8 @@ async function furnishedBitcoin({
       for (let coin = 0; coin < 2; coin++) await node.controls.fund(user, SATOSHI / 2n, false);
     }
     await node.controls.mine(1);
-    // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that they are missing.
+    // A node that is being stopped, or was killed on purpose, mines nothing; whoever needs blocks sees that
+    // they are missing.
     miner = setInterval(() => {
       mining = mining.then(async () => {
         if (!isStopping) await node.controls.mine(1).catch(() => undefined);

@@ -6,8 +6,9 @@ const AUTHORIZATION =
 const SIGNED = ["host", "x-amz-date"] as const;
 
 /**
- * Looks at a request's Signature Version 4 as far as that goes without the caller's secret: that it is there, complete, of today and meant for this
- * service and region. The signature itself is not computed again: who reaches a local service may use it.
+ * Looks at a request's Signature Version 4 as far as that goes without the caller's secret: that it is there,
+ * complete, of today and meant for this service and region. The signature itself is not computed again: who
+ * reaches a local service may use it.
  *
  * @throws KmsError as the real service words it
  */

@@ -23,7 +23,10 @@ export interface KmsKey {
   readonly denied: Set<string>;
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: Uint8Array;
-  /** ECDSA over 32 bytes, in DER. A new signature each time, its s in the upper half as often as not: as the real service answers. */
+  /**
+   * ECDSA over 32 bytes, in DER. A new signature each time, its s in the upper half as often as not: as the
+   * real service answers.
+   */
   sign(digest: Uint8Array): Uint8Array;
 }
 

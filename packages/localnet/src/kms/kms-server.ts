@@ -32,7 +32,10 @@ export interface RunningKms {
   readonly url: string;
   readonly region: string;
   createKey(spec: KeySpec): KmsKey;
-  /** Makes a key with a given private key (32 bytes of hex, with or without 0x), which the real service would not. */
+  /**
+   * Makes a key with a given private key (32 bytes of hex, with or without 0x), which the real service would
+   * not.
+   */
   importKey(privateKey: string, alias?: string): KmsKey;
   /** What `alias/<alias>` names from now on. */
   setAlias(alias: string, key: KmsKey): void;
@@ -45,7 +48,8 @@ export interface RunningKms {
 }
 
 /**
- * A key management service of one machine: the wire protocol of AWS KMS (JSON 1.1 over HTTP) over real keys, for real clients.
+ * A key management service of one machine: the wire protocol of AWS KMS (JSON 1.1 over HTTP) over real keys,
+ * for real clients.
  *
  * Knows what a signer needs: CreateKey, DescribeKey, GetPublicKey, Sign. Keys live in memory.
  */

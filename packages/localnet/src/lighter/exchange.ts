@@ -42,9 +42,11 @@ const TRANSFER_TYPE = 12;
 const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
- * The order-book exchange of one machine: accounts, keys, balances and transfers between them, by the rules of the real one as far as they are known. It takes a transaction
- * whose hash is the one the signer gives its fields, whose key is registered and whose nonce is the key's next; a transfer to another owner needs the owner's own signature
- * of its text. Signatures of keys are looked at for their form only: no verifier of them is at hand.
+ * The order-book exchange of one machine: accounts, keys, balances and transfers between them, by the rules
+ * of the real one as far as they are known. It takes a transaction whose hash is the one the signer gives its
+ * fields, whose key is registered and whose nonce is the key's next; a transfer to another owner needs the
+ * owner's own signature of its text. Signatures of keys are looked at for their form only: no verifier of
+ * them is at hand.
  */
 export class LighterExchange {
   readonly ledger = new ExchangeLedger();
@@ -80,7 +82,12 @@ export class LighterExchange {
     return this.records.find((one) => one.hash === hash);
   }
 
-  /** Takes a signed transaction and moves it as far as the pace says. @returns its hash @throws ExchangeRefusal */
+  /**
+   * Takes a signed transaction and moves it as far as the pace says.
+   *
+   * @returns its hash
+   * @throws ExchangeRefusal
+   */
   async take(type: number, info: string): Promise<string> {
     if (type !== TRANSFER_TYPE) throw new ExchangeRefusal(21_500, "invalid tx type");
     const transfer = readSignedTransfer(info);
@@ -103,7 +110,10 @@ export class LighterExchange {
     return hash;
   }
 
-  /** Puts a queued transaction into a block, or rejects it when it cannot be made any more: then its nonce stays free. */
+  /**
+   * Puts a queued transaction into a block, or rejects it when it cannot be made any more: then its nonce
+   * stays free.
+   */
   execute(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.queued);
     const key = this.keyOf(transfer);
@@ -123,7 +133,10 @@ export class LighterExchange {
     this.change(hash, { status: STATUS.executed });
   }
 
-  /** Takes the block of a transaction back before it is settled: what it moved returns, its nonce is free again. */
+  /**
+   * Takes the block of a transaction back before it is settled: what it moved returns, its nonce is free
+   * again.
+   */
   takeBack(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.committed);
     this.keyOf(transfer).nonce -= 1n;

@@ -10,7 +10,10 @@ export interface ExchangeAccount {
   readonly index: bigint;
   /** Its owner's account on Ethereum; several accounts may have one owner. */
   readonly l1Address: Address;
-  /** Registered keys by index: the public key (80 hex digits) and the nonce that its next transaction must have. */
+  /**
+   * Registered keys by index: the public key (80 hex digits) and the nonce that its next transaction must
+   * have.
+   */
   readonly keys: Map<bigint, { publicKey: string; nonce: bigint }>;
   /** Smallest units by `asset/route`. */
   readonly balances: Map<string, bigint>;

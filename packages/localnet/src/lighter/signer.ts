@@ -30,7 +30,9 @@ export interface SignedTransaction {
   readonly messageToSign: string;
 }
 
-/** The exchange's own signer: it runs in a realm of its own, since it leaves its functions among the globals. */
+/**
+ * The exchange's own signer: it runs in a realm of its own, since it leaves its functions among the globals.
+ */
 export interface ExchangeSigner {
   generateKey(): ApiKeyPair;
   /** @throws TypeError with the signer's words when it refuses */

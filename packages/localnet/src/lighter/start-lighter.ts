@@ -17,11 +17,23 @@ export interface LighterOptions {
 export interface LighterWallet {
   readonly index: bigint;
   readonly l1Address: Address;
-  /** Registers one more key, fresh, with nonce 0. @param apiKeyIndex 3 to 254; 2 is there from the beginning */
+  /**
+   * Registers one more key, fresh, with nonce 0.
+   *
+   * @param apiKeyIndex 3 to 254; 2 is there from the beginning
+   */
   addKey(apiKeyIndex: bigint): void;
-  /** Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no memo, key 2, its next nonce, ten minutes. */
+  /**
+   * Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no
+   * memo, key 2, its next nonce, ten minutes.
+   */
   sign(transfer: TransferWish): Promise<SignedTransaction>;
-  /** Signs and hands it in over HTTP as any client does. @returns its hash @throws Error with the exchange's words when it refuses */
+  /**
+   * Signs and hands it in over HTTP as any client does.
+   *
+   * @returns its hash
+   * @throws Error with the exchange's words when it refuses
+   */
   send(transfer: TransferWish): Promise<string>;
 }
 

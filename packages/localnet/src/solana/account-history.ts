@@ -13,7 +13,10 @@ interface Version {
   readonly account: StoredAccount | undefined;
 }
 
-/** What accounts were at earlier slots: the machine itself knows the newest state only, and readers of the final view must not see that. */
+/**
+ * What accounts were at earlier slots: the machine itself knows the newest state only, and readers of the
+ * final view must not see that.
+ */
 export class AccountHistory {
   private readonly versions = new Map<string, Version[]>();
 

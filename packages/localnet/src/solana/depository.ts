@@ -30,7 +30,8 @@ export interface LocalDepository {
 }
 
 /**
- * Puts the depository program on a local cluster, for `owner` (who gets lamports to pay for it), and initializes it for `allocator`.
+ * Puts the depository program on a local cluster, for `owner` (who gets lamports to pay for it), and
+ * initializes it for `allocator`.
  * @param chainName enters the domain of what the allocator signs
  */
 export async function createDepository(

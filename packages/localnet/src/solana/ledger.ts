@@ -23,7 +23,10 @@ import {
 
 const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 
-/** One node: a real virtual machine, and around it what a cluster adds: blocks, views that lag behind, the life of a transaction. */
+/**
+ * One node: a real virtual machine, and around it what a cluster adds: blocks, views that lag behind, the
+ * life of a transaction.
+ */
 export class Ledger {
   readonly slots: Slots;
   readonly genesisHash: string;
@@ -36,7 +39,8 @@ export class Ledger {
   constructor(options: SlotOptions & { readonly genesisHash: string }) {
     this.genesisHash = options.genesisHash;
     this.slots = new Slots(options);
-    // What a transaction may name as recent, and whether it came before, is judged here: the machine knows one hash only.
+    // What a transaction may name as recent, and whether it came before, is judged here: the machine knows
+    // one hash only.
     this.svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
     this.tellTime();
   }
@@ -53,7 +57,11 @@ export class Ledger {
     this.tellTime();
   }
 
-  /** Undoes everything from `slot` on, as when the cluster votes for another fork. @throws Error when that is final */
+  /**
+   * Undoes everything from `slot` on, as when the cluster votes for another fork.
+   *
+   * @throws Error when that is final
+   */
   dropFrom(slot: number): void {
     this.slots.dropFrom(slot);
     for (const { address: of, account } of this.accounts.dropFrom(slot)) this.write(of, account);
@@ -136,7 +144,11 @@ export class Ledger {
     };
   }
 
-  /** Puts a transaction into the current block, also one that fails, if it can pay its fee. @throws RpcError when no block can hold it */
+  /**
+   * Puts a transaction into the current block, also one that fails, if it can pay its fee.
+   *
+   * @throws RpcError when no block can hold it
+   */
   include(raw: Uint8Array): string {
     const { transaction, message, signatures } = this.decode(raw);
     const [signature = ""] = signatures;

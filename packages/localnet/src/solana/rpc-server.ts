@@ -126,7 +126,10 @@ function readCall(asked: unknown): { id: unknown; method: string | undefined; pa
   };
 }
 
-/** Lamports travel as JSON numbers, as real nodes write them; above 2^53 a number of JavaScript would be another one. */
+/**
+ * Lamports travel as JSON numbers, as real nodes write them; above 2^53 a number of JavaScript would be
+ * another one.
+ */
 function exact(_key: string, value: unknown): unknown {
   if (typeof value !== "bigint") return value;
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("a number does not fit JSON here");

@@ -53,11 +53,12 @@ export interface RunningSolana {
 const LOCAL_GENESIS = "LoCaL1111111111111111111111111111111111111";
 
 /**
- * A Solana cluster of one machine: the JSON-RPC interface of a node over a real virtual machine, with the system, token (both), associated token, memo, compute
- * budget, lookup table and signature programs that clusters have.
+ * A Solana cluster of one machine: the JSON-RPC interface of a node over a real virtual machine, with the
+ * system, token (both), associated token, memo, compute budget, lookup table and signature programs that
+ * clusters have.
  *
- * Blocks hold transactions also when they fail; a transaction lives for 150 blocks from the one it names; every view but the newest lies behind. There is no
- * leader schedule, no stake, no websocket.
+ * Blocks hold transactions also when they fail; a transaction lives for 150 blocks from the one it names;
+ * every view but the newest lies behind. There is no leader schedule, no stake, no websocket.
  */
 export async function startSolana(options: SolanaOptions = {}): Promise<RunningSolana> {
   const { port = 0, slotMs = 400, finalityLag = 32, genesisHash = LOCAL_GENESIS } = options;

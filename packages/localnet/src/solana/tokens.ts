@@ -34,7 +34,8 @@ export async function createMint(
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
   const account = named ?? (await solanaKey());
-  // The base layout, or that of an account padded to the length of token accounts and the fee's extension behind a byte of kind.
+  // The base layout, or that of an account padded to the length of token accounts and the fee's extension
+  // behind a byte of kind.
   const size = feeBps === undefined ? 82 : 166 + 4 + 108;
   const rent = await askNode<number>(url, "getMinimumBalanceForRentExemption", [size]);
   const key = (text: string) => getAddressEncoder().encode(address(text));

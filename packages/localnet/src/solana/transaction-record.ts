@@ -2,7 +2,10 @@ import { base58 } from "@scure/base";
 import type { TransactionMetadata } from "litesvm";
 import type { StoredAccount } from "./account-history.ts";
 
-/** A transaction's message, its accounts resolved: those it names itself, then those of lookup tables, writable ones first. */
+/**
+ * A transaction's message, its accounts resolved: those it names itself, then those of lookup tables,
+ * writable ones first.
+ */
 export interface ResolvedMessage {
   readonly version: "legacy" | 0;
   readonly header: {

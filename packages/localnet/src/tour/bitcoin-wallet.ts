@@ -14,7 +14,12 @@ export interface BitcoinWallet {
   readonly address: string;
   /** Satoshi of all unspent outputs, unconfirmed ones too. */
   balance(): Promise<bigint>;
-  /** Signs the PSBT of a step's item and hands it to the network. @returns the transaction's id. @throws Error when the node refuses it */
+  /**
+   * Signs the PSBT of a step's item and hands it to the network.
+   *
+   * @returns the transaction's id.
+   * @throws Error when the node refuses it
+   */
   carryOut(data: unknown): Promise<string>;
 }
 

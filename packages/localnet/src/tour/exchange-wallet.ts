@@ -41,7 +41,8 @@ export interface ExchangeWallet {
 }
 
 /**
- * @param chainId of the chain that the wallet is on: it enters both signatures, and says nothing of where money goes
+ * @param chainId of the chain that the wallet is on: it enters both signatures, and says nothing of where
+ * money goes
  * @param domainName of the exchange's own signing domain
  */
 export function createExchangeWallet(

@@ -7,6 +7,11 @@ export interface FamilyWallet {
   readonly address: string;
   /** Smallest units of a currency as `GET /chains` names it. */
   balanceOf(currency: string): Promise<bigint>;
-  /** Does what the quote's steps ask, one after the other. @returns the last transaction, as the chain names it. @throws Error when something is refused */
+  /**
+   * Does what the quote's steps ask, one after the other.
+   *
+   * @returns the last transaction, as the chain names it.
+   * @throws Error when something is refused
+   */
   carryOut(steps: readonly QuoteStep[]): Promise<string>;
 }

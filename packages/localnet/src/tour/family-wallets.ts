@@ -10,7 +10,10 @@ import { createBitcoinWallet } from "./bitcoin-wallet.ts";
 import { createExchangeWallet } from "./exchange-wallet.ts";
 import type { FamilyWallet } from "./family-wallet.ts";
 
-/** The wallets of the local system's `index`-th user, by chain name. Each knows its own chain and the public API, and nothing of the services. */
+/**
+ * The wallets of the local system's `index`-th user, by chain name. Each knows its own chain and the public
+ * API, and nothing of the services.
+ */
 export async function familyWallets(
   system: System,
   families: RunningFamilies,

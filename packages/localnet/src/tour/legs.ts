@@ -1,6 +1,8 @@
 import { familyChains } from "../families/family-plan.ts";
 
-/** Where money is while it travels: a chain of `GET /chains` by name, and the symbol of its currency there. */
+/**
+ * Where money is while it travels: a chain of `GET /chains` by name, and the symbol of its currency there.
+ */
 export interface Stop {
   readonly chain: string;
   readonly symbol: string;
@@ -18,7 +20,10 @@ const solana: Stop = { chain: familyChains.solana, symbol: "USDC" };
 const bitcoin: Stop = { chain: familyChains.bitcoin, symbol: "BTC" };
 const exchange: Stop = { chain: familyChains.exchange, symbol: "USDC" };
 
-/** Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → exchange → EVM. What a leg takes is less than the one before brought. */
+/**
+ * Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → exchange → EVM. What a leg takes is
+ * less than the one before brought.
+ */
 export const tourLegs: readonly TourLeg[] = [
   { from: evm("USDC"), to: solana, amount: "400" },
   { from: solana, to: evm("USDC"), amount: "350" },

@@ -10,14 +10,20 @@ export interface TourOptions {
   readonly legs: readonly TourLeg[];
   /** By chain name. */
   readonly wallets: ReadonlyMap<string, FamilyWallet>;
-  /** Watches what the hub credits to the solver for a deposit of this currency; called before the leg begins. */
+  /**
+   * Watches what the hub credits to the solver for a deposit of this currency; called before the leg begins.
+   */
   readonly watchHub: (stop: Stop, currency: string) => Promise<HubWatch>;
   readonly print: (line: string) => void;
   readonly deadlineMs: number;
 }
 
 export interface HubWatch {
-  /** Waits until at least this much has come on top; how many oracles signed. @throws Error when the deadline passes first */
+  /**
+   * Waits until at least this much has come on top; how many oracles signed.
+   *
+   * @throws Error when the deadline passes first
+   */
   grownBy(amount: bigint, deadline: AbortSignal): Promise<number>;
 }
 

@@ -37,7 +37,12 @@ export interface SolanaWallet {
   readonly address: string;
   /** Smallest units of a token that the wallet holds; `undefined` as mint: lamports. */
   balanceOf(mint: string | undefined): Promise<bigint>;
-  /** Signs and sends what the step's item holds, and waits until the cluster has it for good. @returns the signature. @throws Error when the transaction fails */
+  /**
+   * Signs and sends what the step's item holds, and waits until the cluster has it for good.
+   *
+   * @returns the signature.
+   * @throws Error when the transaction fails
+   */
   carryOut(data: unknown): Promise<string>;
 }
 

@@ -17,8 +17,9 @@ export type BroadcastAnswer =
   | { readonly code: string; readonly txid: string; readonly message: string };
 
 /**
- * Takes a signed transaction as a full node does: recomputes its id from what was signed, recovers the signer, compares it with the owner, checks the block that it
- * refers to, its expiration and whether it is known, and lets the machine beneath run it. Energy is limited by the fee limit alone; no fees are taken.
+ * Takes a signed transaction as a full node does: recomputes its id from what was signed, recovers the
+ * signer, compares it with the owner, checks the block that it refers to, its expiration and whether it is
+ * known, and lets the machine beneath run it. Energy is limited by the fee limit alone; no fees are taken.
  */
 export async function broadcast(chain: TronChain, body: unknown): Promise<BroadcastAnswer> {
   const signed = body as SignedTransaction;

@@ -3,7 +3,10 @@ import { AnvilRefused } from "./anvil-rpc.ts";
 import { blockIdOf, type TronChain } from "./tron-chain.ts";
 import { quantity } from "./tron-spelling.ts";
 
-/** The chain's second interface: read-only, in the words of other chains, with its own transaction hashes and block ids. */
+/**
+ * The chain's second interface: read-only, in the words of other chains, with its own transaction hashes and
+ * block ids.
+ */
 
 /** An error object of the protocol. */
 export class JsonRpcRefusal extends Error {

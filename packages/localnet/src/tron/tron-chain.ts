@@ -59,14 +59,20 @@ export interface ExecutedTransaction {
   readonly intrinsicGas: bigint;
 }
 
-/** The chain as it is shown: blocks beneath under ids of its own, transactions under the hash of what was signed, and how much of it is solid. */
+/**
+ * The chain as it is shown: blocks beneath under ids of its own, transactions under the hash of what was
+ * signed, and how much of it is solid.
+ */
 export interface TronChain {
   readonly rpc: AnvilRpc;
   /** Undefined above the head. */
   block(at: bigint | "head" | "solid"): Promise<TronBlock | undefined>;
   solidNumber(): Promise<bigint>;
   byId(txId: string): ExecutedTransaction | undefined;
-  /** The id under which a transaction beneath is shown; its own hash for one that nobody broadcast here. Without `0x`. */
+  /**
+   * The id under which a transaction beneath is shown; its own hash for one that nobody broadcast here.
+   * Without `0x`.
+   */
   idOf(hash: Hex): string;
   add(executed: ExecutedTransaction): void;
   /** Blocks that lie on top of a solid one. */

@@ -41,8 +41,9 @@ export interface TronControls {
   /** Gives an account this many sun. @param address 20 bytes, `0x` */
   fund(address: string, sun: bigint): Promise<void>;
   /**
-   * From now on the answers of an operation (`/walletsolidity/getblock`, `eth_getTransactionReceipt`, …) are what `lie` makes of the true ones; a {@link RawAnswer}
-   * is sent as it is. What is returned takes the lie back.
+   * From now on the answers of an operation (`/walletsolidity/getblock`, `eth_getTransactionReceipt`, …) are
+   * what `lie` makes of the true ones; a {@link RawAnswer} is sent as it is. What is returned takes the lie
+   * back.
    */
   lie(operation: string, lie: TronLie): () => void;
   /** Calls of an operation that arrived since the start. */
@@ -75,10 +76,13 @@ export interface RunningTron {
 }
 
 /**
- * A full node of the Tron network: its HTTP interface and its read-only JSON-RPC in front of a real virtual machine.
+ * A full node of the Tron network: its HTTP interface and its read-only JSON-RPC in front of a real virtual
+ * machine.
  *
- * Transaction ids, signatures, expiration and reference blocks are checked as a real one checks them; contracts run for real; a sun is a wei beneath. Blocks become solid
- * a fixed number of blocks behind the head. Not simulated: the price of energy and bandwidth (a fee limit bounds the energy, nothing is taken), votes, TRC-10.
+ * Transaction ids, signatures, expiration and reference blocks are checked as a real one checks them;
+ * contracts run for real; a sun is a wei beneath. Blocks become solid a fixed number of blocks behind the
+ * head. Not simulated: the price of energy and bandwidth (a fee limit bounds the energy, nothing is taken),
+ * votes, TRC-10.
  *
  * @throws PortInUse, ProcessStartFailed
  */

@@ -21,7 +21,11 @@ export interface TronWallet {
   readonly machineAddress: Hex;
   /** Pays sun to an account. @param to base58. Returns the transaction's id */
   transfer(to: string, sun: bigint, send?: TronSend): Promise<string>;
-  /** Calls a contract. @param contract 20 bytes. Returns the transaction's id, whether the call succeeds or not */
+  /**
+   * Calls a contract.
+   *
+   * @param contract 20 bytes. Returns the transaction's id, whether the call succeeds or not
+   */
   call(contract: Hex, data: Hex, send?: TronSend): Promise<string>;
   /** Builds and signs a call, and sends nothing. */
   signCall(contract: Hex, data: Hex, send?: TronSend): Promise<SignedTransaction>;

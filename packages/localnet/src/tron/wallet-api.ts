@@ -10,7 +10,10 @@ export type View = "head" | "solid";
 type Body = Readonly<Record<string, unknown>>;
 type Operation = (chain: TronChain, view: View, body: Body) => Promise<object>;
 
-/** What the HTTP interface of a full node answers under `/wallet` and `/walletsolidity`; what it does not know is an empty object. */
+/**
+ * What the HTTP interface of a full node answers under `/wallet` and `/walletsolidity`; what it does not know
+ * is an empty object.
+ */
 export const walletOperations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["getnowblock", async (chain, view) => await blockAnswer(chain, await chain.block(view), true)],
   [

@@ -223,7 +223,9 @@ export type QuoteFees = z.infer<typeof quoteFees>;
 export type QuoteDetails = z.infer<typeof quoteDetails>;
 export type TransactionData = z.infer<typeof transactionData>;
 
-/** The transactions that steps ask a wallet of an EVM chain for, in order; what is to be signed is left out. */
+/**
+ * The transactions that steps ask a wallet of an EVM chain for, in order; what is to be signed is left out.
+ */
 export function transactionsOf(steps: readonly QuoteStep[]): TransactionData[] {
   return steps.flatMap((one) => (isEvmStep(one) ? one.items.map(({ data }) => data) : []));
 }

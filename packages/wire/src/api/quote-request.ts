@@ -40,7 +40,10 @@ export const authorization = z
   )
   .meta({ id: "Authorization" });
 
-/** Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored, with a warning when one is nearly a listed one. */
+/**
+ * Body of `POST /quote/v2` and `POST /quote`. Fields not listed are accepted and ignored, with a warning when
+ * one is nearly a listed one.
+ */
 export const quoteRequest = z
   .object(
     {

@@ -76,7 +76,10 @@ export const railStep = z
   })
   .meta({ id: "RailStep" });
 
-/** What the wallet of a withdrawal from the perpetuals exchange says about its nonce. It is done with the post: nothing is to be waited for before the next step. */
+/**
+ * What the wallet of a withdrawal from the perpetuals exchange says about its nonce. It is done with the
+ * post: nothing is to be waited for before the next step.
+ */
 export const authorizeStep = z
   .object({
     id: z.literal("authorize"),

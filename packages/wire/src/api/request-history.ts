@@ -103,8 +103,8 @@ const requestsFields = z.object({
 });
 
 /**
- * Query of the three lists of requests. Values are read by the route: here is what they look like. Other parameters are refused: a filter
- * that is ignored would widen the answer to the requests of others.
+ * Query of the three lists of requests. Values are read by the route: here is what they look like. Other
+ * parameters are refused: a filter that is ignored would widen the answer to the requests of others.
  */
 export const requestsQuery = requestsFields.loose().superRefine((query, context) => {
   for (const name of Object.keys(query))

@@ -33,7 +33,10 @@ const usdByTarget = z
     "must list each target only once",
   );
 
-/** What a key may have paid from its app balance. A name that is not known is refused: a bound that is misspelt would not bind. */
+/**
+ * What a key may have paid from its app balance. A name that is not known is refused: a bound that is
+ * misspelt would not bind.
+ */
 export const sponsorshipRules = z
   .strictObject(
     {

@@ -25,7 +25,10 @@ export const payloadParams = z
   })
   .meta({ id: "PayloadParams" });
 
-/** That the withdrawal address holds the amount. `payloadParams` is signed; it is absent when this hub has no allocator. */
+/**
+ * That the withdrawal address holds the amount. `payloadParams` is signed; it is absent when this hub has no
+ * allocator.
+ */
 export const withdrawalInitiatedAnswer = z
   .object({
     message: z.object({

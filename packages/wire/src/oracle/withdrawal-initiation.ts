@@ -40,7 +40,10 @@ export const withdrawalInitiationRequest = z
   )
   .meta({ id: "WithdrawalInitiationRequest" });
 
-/** Moves the amount from the owner's account on the hub to the address of this withdrawal. Only the execution is signed. */
+/**
+ * Moves the amount from the owner's account on the hub to the address of this withdrawal. Only the execution
+ * is signed.
+ */
 export const withdrawalInitiationAnswer = z
   .object({
     message: z.object({ data: hubWithdrawalEcho, result: z.object({ withdrawalAddress: evmAddress }) }),

@@ -36,7 +36,10 @@ export const withdrawalAttestationRequest = z
 /** 0 pending, 1 executed, 2 expired. */
 export const withdrawalStatus = z.union([z.literal(0), z.literal(1), z.literal(2)]);
 
-/** `execution` burns what was paid out or gives back what can no longer be; nothing is signed while the withdrawal is pending. */
+/**
+ * `execution` burns what was paid out or gives back what can no longer be; nothing is signed while the
+ * withdrawal is pending.
+ */
 export const withdrawalAttestationAnswer = z
   .object({
     message: z.object({

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 
-// Both connect at once: a queue whose first connect() is refused stays broken for the life of the process, one that finds its connection on the way waits for it.
+// Both connect at once: a queue whose first connect() is refused stays broken for the life of the process,
+// one that finds its connection on the way waits for it.
 
 /** Producers fail at once when Redis is away: the outbox keeps the job and the relay tries again. */
 export function producerConnection(url: string): Redis {

@@ -16,7 +16,10 @@ import type { RedisMemory } from "./redis-memory.ts";
 import { isRescue } from "./worker-host.ts";
 
 export interface OutboxRelay {
-  /** Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits, so give it a deadline. */
+  /**
+   * Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits,
+   * so give it a deadline.
+   */
   ping(): Promise<void>;
   memory(): Promise<RedisMemory>;
   /** Jobs in Redis by queue and state. @throws when Redis does not answer in time */
@@ -31,9 +34,14 @@ const CONNECT_WITHIN_MS = 2_000;
 /** How long Redis may take to answer a publication when the relay closes. */
 const CLOSE_WITHIN_MS = 2_000;
 const RETRY = { type: "exponential", delay: 250 } as const;
-/** The reconciler queues failed jobs again. The newest failures are kept for operators, each with one stack. */
+/**
+ * The reconciler queues failed jobs again. The newest failures are kept for operators, each with one stack.
+ */
 const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
-/** A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the same id. */
+/**
+ * A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the
+ * same id.
+ */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
 
 const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
@@ -46,8 +54,9 @@ interface Row {
 }
 
 /**
- * Moves committed jobs from the outbox to the queues: woken by a notification, and by a clock beneath. Several relays may run; each row is taken by one at a time,
- * and a job published twice (a crash between queue and commit) does nothing the second time.
+ * Moves committed jobs from the outbox to the queues: woken by a notification, and by a clock beneath.
+ * Several relays may run; each row is taken by one at a time, and a job published twice (a crash between
+ * queue and commit) does nothing the second time.
  */
 export async function startOutboxRelay(
   services: Pick<Services, "clock" | "events">,

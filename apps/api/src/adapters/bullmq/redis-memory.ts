@@ -2,7 +2,10 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Events } from "../../ports/events.ts";
 
-/** Share of its limit above which Redis is about to refuse writes, as `noeviction` asks: then no job is queued or finished on any chain. */
+/**
+ * Share of its limit above which Redis is about to refuse writes, as `noeviction` asks: then no job is queued
+ * or finished on any chain.
+ */
 const HIGH_PERCENT = 70;
 
 export interface RedisMemory {

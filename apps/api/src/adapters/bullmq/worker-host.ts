@@ -9,7 +9,10 @@ import { workerConnection } from "./connections.ts";
 
 /** A job counts as lost when it has not run again so long after its time. */
 const SILENT_MS = 60_000;
-/** How long Redis may take to record the last jobs when the host closes; jobs that it did not record run again. */
+/**
+ * How long Redis may take to record the last jobs when the host closes; jobs that it did not record run
+ * again.
+ */
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
@@ -18,8 +21,9 @@ export interface WorkerHost {
 }
 
 /**
- * Works on the queues of the catalog. A job that has to wait is put back without using up a try; one that fails is tried again with growing pauses;
- * a process that dies leaves its jobs to be taken over within seconds.
+ * Works on the queues of the catalog. A job that has to wait is put back without using up a try; one that
+ * fails is tried again with growing pauses; a process that dies leaves its jobs to be taken over within
+ * seconds.
  */
 export function startWorkers(
   services: WorkerServices,
@@ -40,7 +44,8 @@ export function startWorkers(
         connection,
         prefix: options.prefix,
         concurrency: definition.concurrency,
-        // A killed process must not keep its jobs for long; the use cases bear it when two processes do the same.
+        // A killed process must not keep its jobs for long; the use cases bear it when two processes do the
+        // same.
         lockDuration: 5_000,
         stalledInterval: 2_500,
         maxStalledCount: 100,

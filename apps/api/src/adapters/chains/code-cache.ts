@@ -2,7 +2,9 @@ import type { Address } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
 import type { RecipientCodes } from "../../ports/quote.ts";
 
-/** An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill. */
+/**
+ * An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill.
+ */
 const KEPT_MS = 5 * 60_000;
 const MAX_ENTRIES = 50_000;
 
@@ -12,8 +14,9 @@ interface Entry {
 }
 
 /**
- * Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch, equal ones as one.
- * Ages are monotonic: a wall clock that is put back would keep an answer until it has caught up.
+ * Remembers for some minutes which recipients are contracts; questions of one moment travel as one batch,
+ * equal ones as one. Ages are monotonic: a wall clock that is put back would keep an answer until it has
+ * caught up.
  */
 export function createCodeCache(chains: Pick<ChainDirectory, "get">): RecipientCodes {
   const entries = new Map<string, Entry>();

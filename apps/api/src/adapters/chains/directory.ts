@@ -2,7 +2,11 @@ import type { ChainRail, PayingRail } from "@causeway/chains";
 import type { Chain, RailChain } from "@causeway/domain";
 import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
 
-/** Finds chains and currencies by id; every look-up is one or two map reads. @throws RangeError for an id that comes twice */
+/**
+ * Finds chains and currencies by id; every look-up is one or two map reads.
+ *
+ * @throws RangeError for an id that comes twice
+ */
 export function createChainDirectory<R extends ChainRail = PayingRail>(
   all: readonly ConnectedChain[],
   rails: readonly ConnectedRail<R>[] = [],

@@ -19,7 +19,9 @@ const IS_VALID: Hex = `0x1626ba7e${"00".repeat(28)}`;
 /** `0x` and 64 bytes in hex: r, and s with the parity in its highest bit (EIP-2098). */
 const COMPACT_LENGTH = 130;
 
-/** Judges signatures of keys here, those of contracts by asking them on the chain that the signature is for. */
+/**
+ * Judges signatures of keys here, those of contracts by asking them on the chain that the signature is for.
+ */
 export function createPermitSignatures(chains: Pick<ChainDirectory, "get">): PermitSignatures {
   return {
     async isPermitSignedBy(user, { method, typedData }, signature) {

@@ -15,7 +15,10 @@ export interface ChainPulseOptions {
   readonly gasPayers?: readonly Address[];
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
-  /** While no head comes the facts are read again this often, ms: the solver may have been funded, gas repriced. */
+  /**
+   * While no head comes the facts are read again this often, ms: the solver may have been funded, gas
+   * repriced.
+   */
   readonly quietRefreshMs: number;
   /** Median time of the newest calls to the node, ms. */
   readonly latencyMs?: () => number | undefined;
@@ -23,7 +26,9 @@ export interface ChainPulseOptions {
   readonly readEffectsView?: () => Promise<EffectsView>;
   /** Told of every answer to that which differs from the one before. */
   readonly onEffectsView?: (view: EffectsView) => void;
-  /** Told of every failed reading that nobody waits for; the facts read before serve until they are too old. */
+  /**
+   * Told of every failed reading that nobody waits for; the facts read before serve until they are too old.
+   */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -45,12 +50,16 @@ interface Facts {
 /** Silence for so many block times is late, but never less than half a minute of it. */
 const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 30_000;
-/** How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if tracing does not return. */
+/**
+ * How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if
+ * tracing does not return.
+ */
 const EFFECTS_EVERY_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what the solver holds of every configured
- * currency are read together, as one batch. At most one reading runs; heads that come meanwhile cause exactly one more.
+ * Keeps the newest facts of a chain: on each head (and on a clock while there are none) gas prices and what
+ * the solver holds of every configured currency are read together, as one batch. At most one reading runs;
+ * heads that come meanwhile cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   const {

@@ -36,8 +36,9 @@ const LATE_BLOCK_TIMES = 10;
 const LATE_LEAST_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain that is reached by a rail: at news of it, and on a clock while there are none, what the solver holds and what a payment costs are read for
- * every configured currency. All of one reading or nothing of it counts; at most one runs.
+ * Keeps the newest facts of a chain that is reached by a rail: at news of it, and on a clock while there are
+ * none, what the solver holds and what a payment costs are read for every configured currency. All of one
+ * reading or nothing of it counts; at most one runs.
  */
 export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   const { chain, rail, monotonic, maxAgeMs, refreshMs, leastPauseMs, onFault } = options;

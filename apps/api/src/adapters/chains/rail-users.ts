@@ -9,8 +9,8 @@ export interface OwnedRailUsers extends RailUsers {
 type Needs = Pick<RailOptions, "chain" | "attestation" | "now">;
 
 /**
- * The user's side of a chain that is reached by a rail; the libraries of its family are loaded here, and not before. Undefined where what it takes is not configured: from there nothing is
- * quoted then.
+ * The user's side of a chain that is reached by a rail; the libraries of its family are loaded here, and not
+ * before. Undefined where what it takes is not configured: from there nothing is quoted then.
  */
 export async function createRailUsers(needs: Needs): Promise<OwnedRailUsers | undefined> {
   switch (needs.chain.vmType) {

@@ -9,7 +9,10 @@ const ERC1271 = parseAbi([
 /** The selector, as a word. */
 const IS_VALID: Hex = `0x1626ba7e${"00".repeat(28)}`;
 
-/** Signatures of accounts: those of keys are judged here, those of contracts by the contracts on the chain that `reader` reads. */
+/**
+ * Signatures of accounts: those of keys are judged here, those of contracts by the contracts on the chain
+ * that `reader` reads.
+ */
 export function accountSignatures(reader: Pick<ChainReader, "ask">): Signatures {
   return {
     async isSignedBy(address, message, signature) {

@@ -47,8 +47,8 @@ interface Entry {
 }
 
 /**
- * Finds out by asking what a token takes: nothing that it does not prove is believed, because what a user signs in a wrong domain is refused when he has signed it. Equal questions of
- * one moment are one.
+ * Finds out by asking what a token takes: nothing that it does not prove is believed, because what a user
+ * signs in a wrong domain is refused when he has signed it. Equal questions of one moment are one.
  */
 export function createTokenPermits(chains: Pick<ChainDirectory, "get">, monotonic: Clock): PermitTokens {
   const entries = new Map<string, Entry>();

@@ -1,6 +1,9 @@
 import type { Events } from "../../ports/events.ts";
 
-/** One line for the first answer with logs that were not asked for, and again whenever there are ten times as many: the node gives them all the time. */
+/**
+ * One line for the first answer with logs that were not asked for, and again whenever there are ten times as
+ * many: the node gives them all the time.
+ */
 export function reportUnaskedLogs(events: Pick<Events, "alarm">, chain: string): (count: number) => void {
   let total = 0;
   let nextAt = 1;

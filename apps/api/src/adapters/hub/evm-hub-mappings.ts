@@ -4,7 +4,10 @@ import type { Address, AttestationHub } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import type { HubMappings } from "../../ports/nonce-mappings.ts";
 
-/** What setting takes at most, in units of gas; what is not used is not paid for. Too little would leave entries unset. */
+/**
+ * What setting takes at most, in units of gas; what is not used is not paid for. Too little would leave
+ * entries unset.
+ */
 const GAS = { transaction: 60_000n, entry: 160_000n, signature: 15_000n, byte: 40n };
 
 /**

@@ -71,8 +71,8 @@ export function connectHub(
     blockTimeSeconds: NOMINAL_BLOCK_SECONDS,
   });
   /**
-   * Reads at a block that one node called final, pinned by its hash, and believes it only while that block is still canonical: on a final read it is decided
-   * what is signed next. Undefined while no block is final.
+   * Reads at a block that one node called final, pinned by its hash, and believes it only while that block is
+   * still canonical: on a final read it is decided what is signed next. Undefined while no block is final.
    */
   const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
     const found = await final.block();

@@ -23,7 +23,8 @@ export interface WeighingFacts {
 /**
  * Estimates what one execution takes in a batch.
  *
- * The call is `execute`, never `executeMultiple`: that one succeeds even when its executions run out of gas, so an estimate of it could be far too low.
+ * The call is `execute`, never `executeMultiple`: that one succeeds even when its executions run out of gas,
+ * so an estimate of it could be far too low.
  *
  * @throws RpcFault when the node does not tell
  */
@@ -50,7 +51,8 @@ export async function executionGas(
     BigInt(threshold) * MAX.signature +
     BigInt(actions.length) * MAX.action +
     BigInt((data.length - 2) / 2) * MAX.byte;
-  // It may wait for another one of its batch, or be refused: the contract says so with data. Without data it ran out of gas.
+  // It may wait for another one of its batch, or be refused: the contract says so with data. Without data it
+  // ran out of gas.
   if (most <= room) return { kind: "needs", gas: most };
   const isRefused = outcome.kind === "reverts" && outcome.data !== NO_REVERT_DATA;
   return isRefused ? { kind: "needs", gas: room } : { kind: "tooLarge" };

@@ -18,10 +18,16 @@ export interface KnownKeys extends ApiKeys {
   forgetAll(): void;
 }
 
-/** What was read is used for so long; the last part of that time it is read anew beside the request that uses it. A revocation that nobody announced counts after that at the latest. */
+/**
+ * What was read is used for so long; the last part of that time it is read anew beside the request that uses
+ * it. A revocation that nobody announced counts after that at the latest.
+ */
 const KEPT_MS = 900;
 const REFRESHED_AFTER_MS = 450;
-/** Keys that exist, and ids that nobody has, are kept apart: whoever makes up ids must not push out the keys that are used. */
+/**
+ * Keys that exist, and ids that nobody has, are kept apart: whoever makes up ids must not push out the keys
+ * that are used.
+ */
 const MOST_KEPT = 10_000;
 /** Questions that wait for the store at once; more is an attack or a store that is away. */
 const MOST_WAITING = 2_000;
@@ -38,8 +44,8 @@ interface Question {
 }
 
 /**
- * Keys in memory in front of `read`, which is asked once for any number of requests with the same id. The secret is compared in constant time, for an id that does not
- * exist as well.
+ * Keys in memory in front of `read`, which is asked once for any number of requests with the same id. The
+ * secret is compared in constant time, for an id that does not exist as well.
  */
 export function knownKeys(
   read: (id: string) => Promise<StoredKey | undefined>,

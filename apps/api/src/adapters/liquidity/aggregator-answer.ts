@@ -47,14 +47,19 @@ export interface AggregatorQuestion {
   readonly amountIn: bigint;
 }
 
-/** An answer of `price`; undefined: nothing is sold there. @throws ZodError, RangeError for what is no answer to the question */
+/**
+ * An answer of `price`; undefined: nothing is sold there.
+ *
+ * @throws ZodError, RangeError for what is no answer to the question
+ */
 export function readPrice(json: unknown, question: AggregatorQuestion): AggregatorPrice | undefined {
   if (noLiquidity.safeParse(json).success) return undefined;
   return checked(price.parse(json), question);
 }
 
 /**
- * An answer of `quote`, likewise. Its call is going to be made in the name of the router, so that it may neither take native coin along nor reach any of `untouchable`.
+ * An answer of `quote`, likewise. Its call is going to be made in the name of the router, so that it may
+ * neither take native coin along nor reach any of `untouchable`.
  */
 export function readQuote(
   json: unknown,

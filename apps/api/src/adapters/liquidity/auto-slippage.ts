@@ -1,13 +1,17 @@
 import { BPS, divUp } from "@causeway/domain";
 
-/** Bounds of what is expected by itself, bps: below, ordinary trades of others would fail the exchange; above, whoever watches it would take the room. */
+/**
+ * Bounds of what is expected by itself, bps: below, ordinary trades of others would fail the exchange; above,
+ * whoever watches it would take the room.
+ */
 export const LEAST_SLIPPAGE_BPS = 20;
 export const MOST_SLIPPAGE_BPS = 500;
 /** Of its own impact: who moves a pool far meets it moved by others as far by a part of that. */
 const SHARE_OF_IMPACT_BPS = 2_500n;
 
 /**
- * How far an exchange may come out below what was foretold, bps: a base, a part of its own impact (how shallow the pools are) and how far their prices reached lately. Pure.
+ * How far an exchange may come out below what was foretold, bps: a base, a part of its own impact (how
+ * shallow the pools are) and how far their prices reached lately. Pure.
  *
  * @param spotOut what the same input buys at the price of the smallest trade
  * @param movedBps of each pool on the way

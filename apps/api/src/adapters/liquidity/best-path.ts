@@ -44,10 +44,12 @@ interface Reached {
 export const MOST_HOPS = 3;
 
 /**
- * The way that gives most for an input. Each step takes the best pool between its two tokens: more of a token never buys less of the next, so no other choice ends better.
- * Where ways are alike the first wins: of the first source, the fewest pools, the first connector, the first fee. Pure.
+ * The way that gives most for an input. Each step takes the best pool between its two tokens: more of a token
+ * never buys less of the next, so no other choice ends better. Where ways are alike the first wins: of the
+ * first source, the fewest pools, the first connector, the first fee. Pure.
  *
- * @returns undefined when there is no way, or the one that gave most could not take all of the input: it would give less for more
+ * @returns undefined when there is no way, or the one that gave most could not take all of the input: it
+ * would give less for more
  */
 export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | undefined {
   return bestOf(

@@ -8,7 +8,11 @@ export class StatusFault extends Error {
   }
 }
 
-/** The JSON of an answer with status 200 and no more than so many bytes. @throws Error for any other; never holds what was sent */
+/**
+ * The JSON of an answer with status 200 and no more than so many bytes.
+ *
+ * @throws Error for any other; never holds what was sent
+ */
 export async function boundedJson(response: Response, mostBytes: number): Promise<unknown> {
   if (response.status !== 200) {
     await response.body?.cancel();

@@ -34,7 +34,8 @@ export interface PoolSnapshot {
 /** The pools of one chain that somebody asks for, kept in memory. */
 export interface ChainPools {
   /**
-   * Pools of these pairs at the newest block; synchronous while no block came since they were read. Fastest for a list of pairs that it has seen before.
+   * Pools of these pairs at the newest block; synchronous while no block came since they were read. Fastest
+   * for a list of pairs that it has seen before.
    * @throws RpcFault when they cannot be read and what is in memory is too old
    */
   at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
@@ -43,17 +44,25 @@ export interface ChainPools {
   close(): void;
 }
 
-/** While the newest block is being read, what is at most so many blocks older may answer, once that reading has had its time. */
+/**
+ * While the newest block is being read, what is at most so many blocks older may answer, once that reading
+ * has had its time.
+ */
 const MOST_BLOCKS_BEHIND = 2n;
 const PATIENCE_MS = 25;
 /** After more missed blocks than this everything is read anew. */
 const MOST_BLOCKS_FOLLOWED = 16;
-/** Words of a bitmap that are known to either side of the price: at the smallest spacing, some 10 000 bps of price. */
+/**
+ * Words of a bitmap that are known to either side of the price: at the smallest spacing, some 10 000 bps of
+ * price.
+ */
 const WORDS_EACH_WAY = 40;
 /** Where the price comes nearer to the end of what is known, the ticks about it are read anew. */
 const WORDS_LEFT_LEAST = 20;
 const TICKS_PER_WORD = 256;
-/** Pairs without a pool are looked for again after this time, and all of them for the pools that they had not. */
+/**
+ * Pairs without a pool are looked for again after this time, and all of them for the pools that they had not.
+ */
 const LOOK_AGAIN_MS = 10 * 60_000;
 /** Pairs that nobody asked for in this time, or beyond so many, are forgotten. */
 const KEPT_MS = 15 * 60_000;
@@ -76,8 +85,10 @@ interface Reading extends PoolSnapshot {
 }
 
 /**
- * Reads the pools at each new head that somebody may ask about, as one multicall, together with what changed their ticks since the block before. A reading belongs to one
- * block hash: where the new head is not its descendant by few known blocks, or the node does not tell what changed, ticks are read anew. At most one reading runs; what comes meanwhile causes exactly one more.
+ * Reads the pools at each new head that somebody may ask about, as one multicall, together with what changed
+ * their ticks since the block before. A reading belongs to one block hash: where the new head is not its
+ * descendant by few known blocks, or the node does not tell what changed, ticks are read anew. At most one
+ * reading runs; what comes meanwhile causes exactly one more.
  */
 export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
@@ -112,7 +123,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       await readAt(known);
     } catch (error) {
       if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
-      // Behind a load balancer the news of a block may be ahead of the node that answers: the block that this one has is better than an older one.
+      // Behind a load balancer the news of a block may be ahead of the node that answers: the block that this
+      // one has is better than an older one.
       const reached = await options.reader.head();
       if (reached.number <= (reading?.block.number ?? -1n)) throw error;
       await readAt(reached);
@@ -218,7 +230,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   async function untilNewest(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
-    // The first may have begun before this question, the second has not; a third is wanted only when another block came.
+    // The first may have begun before this question, the second has not; a third is wanted only when another
+    // block came.
     for (let round = 0; round < 3; round++) {
       try {
         await refresh();
@@ -230,7 +243,8 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       const newest = answers(pairs);
       if (newest !== undefined) return newest;
     }
-    // Blocks come faster than they are read, or no head was heard of: what was read just now is the newest there is.
+    // Blocks come faster than they are read, or no head was heard of: what was read just now is the newest
+    // there is.
     if (covers(reading, pairs)) return reading;
     throw new RangeError("too many pairs requested at once");
   }
@@ -263,7 +277,10 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   };
 }
 
-/** Hashes of the blocks that follow `known` up to `head`, none when it is the same; undefined when it cannot be followed and everything is to be read anew. */
+/**
+ * Hashes of the blocks that follow `known` up to `head`, none when it is the same; undefined when it cannot
+ * be followed and everything is to be read anew.
+ */
 async function blocksAfter(
   known: BlockRef,
   head: BlockRef,
@@ -278,7 +295,10 @@ async function blocksAfter(
   return change.append.map(({ hash }) => hash);
 }
 
-/** Ticks of all v3 pools: those from before with what changed, and a new stretch where there are none or the price left the middle of it. */
+/**
+ * Ticks of all v3 pools: those from before with what changed, and a new stretch where there are none or the
+ * price left the middle of it.
+ */
 async function ticksOf(
   reader: PoolReader,
   pools: readonly KnownPool[],

@@ -1,8 +1,9 @@
 import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
 
 /**
- * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and otherwise only where pools have no answer. Where answers are alike the
- * pools' wins. A source that could not be asked counts only when no other has an answer.
+ * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and
+ * otherwise only where pools have no answer. Where answers are alike the pools' wins. A source that could not
+ * be asked counts only when no other has an answer.
  */
 export function createCombinedLiquidity(
   pools: LiquiditySource,

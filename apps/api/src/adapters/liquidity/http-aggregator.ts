@@ -28,21 +28,28 @@ export interface HttpAggregatorOptions {
 
 /** An answer has some calldata; more is none. */
 const MOST_BYTES = 1_000_000;
-/** After a fault it is left alone for so long: a service that is away must not delay each quote by its deadline. */
+/**
+ * After a fault it is left alone for so long: a service that is away must not delay each quote by its
+ * deadline.
+ */
 const PAUSE_MS = 3_000;
 /** By these a service refuses what it is asked; the others say that it does not serve at all. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
 const MOST_PAUSED_PAIRS = 10_000;
 /** The smallest trade that still has a price: this part of the input, where it is not less than nothing. */
 const SAMPLE = 1_000n;
-/** What others do to prices that are not seen here, bps: what is answered may be some blocks old when it is mined. */
+/**
+ * What others do to prices that are not seen here, bps: what is answered may be some blocks old when it is
+ * mined.
+ */
 const UNSEEN_MOVES_BPS = 30;
 /** Where an answer names no gas. */
 const USUAL_GAS = 400_000n;
 
 /**
- * A service that finds exchanges on request, of the interface that several have in common: `price` and `quote` by `sellToken`, `buyToken`, `sellAmount` and `taker`. Only exact
- * inputs. The calldata that it makes is good for the router alone, which has to be the one who makes the calls.
+ * A service that finds exchanges on request, of the interface that several have in common: `price` and
+ * `quote` by `sellToken`, `buyToken`, `sellAmount` and `taker`. Only exact inputs. The calldata that it makes
+ * is good for the router alone, which has to be the one who makes the calls.
  */
 export function createHttpAggregator(options: HttpAggregatorOptions): LiquiditySource {
   const { name, chains, clock, onFault } = options;
@@ -54,7 +61,9 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   };
   const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
   let pausedUntilMs = 0;
-  /** Anybody may ask for any token: what is wrong with one pair must not keep the others from being asked for. */
+  /**
+   * Anybody may ask for any token: what is wrong with one pair must not keep the others from being asked for.
+   */
   const pausedPairs = new Map<string, number>();
 
   function pause(error: unknown, pair: string): void {
@@ -77,7 +86,8 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       buyToken: tokenOut,
       sellAmount: String(amountIn),
       taker,
-      // What the exchange must bring at least is checked by the calls around it: its own bound is only never to be the narrower one.
+      // What the exchange must bring at least is checked by the calls around it: its own bound is only never
+      // to be the narrower one.
       slippageBps: String(MOST_SLIPPAGE_BPS),
     });
     const response = await fetch(`${base}/${what}?${query.toString()}`, {
@@ -168,7 +178,8 @@ function away(cause: unknown): ServiceError {
 }
 
 /**
- * Allowance, exchange, the allowance's end, and the payment of all that came out: the router is paid and pays on, and fails when it is less than the bound.
+ * Allowance, exchange, the allowance's end, and the payment of all that came out: the router is paid and pays
+ * on, and fails when it is less than the bound.
  * @throws RangeError for an exact output
  */
 function callsOf(
@@ -194,7 +205,8 @@ function callsOf(
     value: 0n,
   };
   const { to, data, value } = transaction;
-  // What it does with the allowance is not known, so that none may be there before, for tokens that refuse to change one, nor after.
+  // What it does with the allowance is not known, so that none may be there before, for tokens that refuse to
+  // change one, nor after.
   const exchange = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
   return recipient === router ? exchange : [...exchange, pay];
 }

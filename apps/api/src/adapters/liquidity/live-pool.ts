@@ -39,7 +39,10 @@ export function pairHops(pool: ConstantProductPair): Pick<LivePool, "down" | "up
   return { down: { kind: "pair", pool, zeroForOne: true }, up: { kind: "pair", pool, zeroForOne: false } };
 }
 
-/** Price of token0 in token1, smallest units, as a floating number: for measures, not for amounts. Undefined where there is none. */
+/**
+ * Price of token0 in token1, smallest units, as a floating number: for measures, not for amounts. Undefined
+ * where there is none.
+ */
 export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined {
   if (down.kind === "concentrated") return (Number(down.pool.sqrtPrice) / 2 ** 96) ** 2;
   const { reserve0, reserve1 } = down.pool;

@@ -24,12 +24,15 @@ interface Asked {
 }
 
 /**
- * Gas of the routers on the local contracts, rounded up to the thousand: what an exchange costs before its first pool (allowances included), each pool,
- * and each boundary of liquidity that is crossed.
+ * Gas of the routers on the local contracts, rounded up to the thousand: what an exchange costs before its
+ * first pool (allowances included), each pool, and each boundary of liquidity that is crossed.
  */
 const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 24_000n };
 
-/** Exchanges through pools kept in memory. Each question is answered from one block; synchronously while that is the newest. */
+/**
+ * Exchanges through pools kept in memory. Each question is answered from one block; synchronously while that
+ * is the newest.
+ */
 export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
   const tradable = new Map(chains.map((chain) => [chain.chainId, tradableSources(chain.liquidity)]));

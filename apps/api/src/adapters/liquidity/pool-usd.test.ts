@@ -11,7 +11,10 @@ const TOKEN: Address = `0x${"00".repeat(19)}01`;
 const USDC = usdcOn(ORIGIN);
 const USD = 10n ** 18n;
 
-/** A pool of the token with USDC (6 decimals both), token0 being the token, with one position around its price. */
+/**
+ * A pool of the token with USDC (6 decimals both), token0 being the token, with one position around its
+ * price.
+ */
 function aPool(tick: number, halfWidth: number, liquidity: bigint): ConcentratedPool {
   return {
     sqrtPrice: sqrtRatioAtTick(tick),

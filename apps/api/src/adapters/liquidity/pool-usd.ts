@@ -118,7 +118,10 @@ function through(
 
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
 
-/** How much of a token stands behind the price. Pools in memory never change: what was measured once holds until the next block. */
+/**
+ * How much of a token stands behind the price. Pools in memory never change: what was measured once holds
+ * until the next block.
+ */
 function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
   if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;
   const measured = depths.get(pool) ?? {};

@@ -4,7 +4,10 @@ import { approveCalldata } from "@causeway/domain";
 import type { SwapBound } from "../../ports/liquidity.ts";
 import type { BestPath, Leg } from "./best-path.ts";
 
-/** Routers refuse after it. Whoever holds the calls has a deadline of his own, the order's, so that theirs is as far as it goes. */
+/**
+ * Routers refuse after it. Whoever holds the calls has a deadline of his own, the order's, so that theirs is
+ * as far as it goes.
+ */
 const NEVER = (1n << 256n) - 1n;
 
 /** The contract of a source that trades; undefined: nothing is traded there. */
@@ -15,7 +18,8 @@ export function routerOf(source: PoolSource): Address | undefined {
 /**
  * Allowance, exchange, and the allowance's end, for whoever holds the input. Pure.
  *
- * @param resetsFirst the token may refuse to change one allowance into another, so that what anybody left over is taken back before
+ * @param resetsFirst the token may refuse to change one allowance into another, so that what anybody left
+ * over is taken back before
  */
 export function swapCalls(
   source: PoolSource,
@@ -40,7 +44,10 @@ function approval(token: Address, spender: Address, amount: bigint): CallPlan {
   return { to: token, data: approveCalldata(spender, amount), value: 0n };
 }
 
-/** Written by hand, as all calldata of a quote is: an ABI encoder costs more than the exchange took to be found. */
+/**
+ * Written by hand, as all calldata of a quote is: an ABI encoder costs more than the exchange took to be
+ * found.
+ */
 function exchangeData(
   source: PoolSource,
   { amountIn, amountOut, legs }: BestPath,
@@ -50,11 +57,13 @@ function exchangeData(
   const amount = exactIn ? amountIn : amountOut;
   if (source.kind === "uniswap-v2") {
     const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
-    // swapExactTokensForTokens, swapTokensForExactTokens (uint256, uint256, address[] path, address to, uint256 deadline)
+    // swapExactTokensForTokens, swapTokensForExactTokens (uint256, uint256, address[] path, address to,
+    // uint256 deadline)
     return `${exactIn ? "0x38ed1739" : "0x8803dbee"}${uint(amount)}${uint(limit)}${uint(5 * WORD)}${address(recipient)}${uint(NEVER)}${uint(tokens.length)}${tokens.map(address).join("")}`;
   }
   const path = exactIn ? concentratedPath(legs) : reversedPath(legs);
-  // exactInput, exactOutput ((bytes path, address recipient, uint256 deadline, uint256, uint256)); newer routers have no deadline.
+  // exactInput, exactOutput ((bytes path, address recipient, uint256 deadline, uint256, uint256)); newer
+  // routers have no deadline.
   return source.routerKind === "swap-router"
     ? `${exactIn ? "0xc04b8d59" : "0xf28c0498"}${uint(WORD)}${uint(5 * WORD)}${address(recipient)}${uint(NEVER)}${uint(amount)}${uint(limit)}${bytes(path)}`
     : `${exactIn ? "0xb858183f" : "0x09b81346"}${uint(WORD)}${uint(4 * WORD)}${address(recipient)}${uint(amount)}${uint(limit)}${bytes(path)}`;

@@ -27,10 +27,16 @@ export function tokenPair(a: Address, b: Address): TokenPair {
 }
 
 const MOST_TOKENS = 1_000;
-/** The same pairs are looked up some hundred times for a quote: to put their keys together anew each time costs more than all else about them. */
+/**
+ * The same pairs are looked up some hundred times for a quote: to put their keys together anew each time
+ * costs more than all else about them.
+ */
 const pairs = new Map<Address, Map<Address, TokenPair>>();
 
-/** Every pair that a path from one token to the other may lead through: of the ends and the connectors between them. */
+/**
+ * Every pair that a path from one token to the other may lead through: of the ends and the connectors between
+ * them.
+ */
 export function pairsOfPaths(
   tokenIn: Address,
   tokenOut: Address,

@@ -9,7 +9,10 @@ import type { Payouts } from "../../ports/withdrawals.ts";
 import { orAway } from "./node-unavailable.ts";
 import { sendCall } from "./send-call.ts";
 
-/** The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are what the nodes say. */
+/**
+ * The allocator's account on the hub and on one chain. Its key is used by nothing else, so its nonces are
+ * what the nodes say.
+ */
 export function connectPayouts(
   hub: HubChain,
   chain: Chain,

@@ -9,7 +9,8 @@ import type { HubChain } from "../../ports/hub.ts";
 import { NodeUnavailable } from "../../ports/withdrawals.ts";
 
 /**
- * Says whose node failed, in our words: what the library makes of it names its version and the call's bytes, and tells an operator nothing.
+ * Says whose node failed, in our words: what the library makes of it names its version and the call's bytes,
+ * and tells an operator nothing.
  * @throws NodeUnavailable; all else as it came
  */
 export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T> {

@@ -21,7 +21,8 @@ export interface AccountCall {
 }
 
 /**
- * Sends a call and waits until it is mined. Not remembered before it is sent: for calls that a contract carries out once however often they are sent.
+ * Sends a call and waits until it is mined. Not remembered before it is sent: for calls that a contract
+ * carries out once however often they are sent.
  * @throws PayoutReverted when it would revert, or did
  */
 export async function sendCall(

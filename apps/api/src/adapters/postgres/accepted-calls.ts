@@ -22,7 +22,11 @@ const insert = announcing(
   `select '${OUTBOX_CHANNEL}', '' where exists (select from queued)`,
 );
 
-/** Writes calls that were accepted together: of each its request, its trace, its execution and its job. @throws when any of them is known */
+/**
+ * Writes calls that were accepted together: of each its request, its trace, its execution and its job.
+ *
+ * @throws when any of them is known
+ */
 export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall[]): Promise<void> {
   const rows = calls.map(({ terms, state, event, detail, job, execution }) => ({
     order_id: terms.orderId,

@@ -7,8 +7,9 @@ const BATCH = 1_000;
 const PAUSE_MS = 20;
 
 /**
- * NOTIFY holds a lock of the whole database from before the commit is flushed until it is acknowledged, so commits that notify go one by one. Therefore changes only
- * store what is to be announced, and it is sent from here: in a transaction that nothing waits for, because losing it leaves the rows to the next sender.
+ * NOTIFY holds a lock of the whole database from before the commit is flushed until it is acknowledged, so
+ * commits that notify go one by one. Therefore changes only store what is to be announced, and it is sent
+ * from here: in a transaction that nothing waits for, because losing it leaves the rows to the next sender.
  */
 const send = statement(
   "announcements_send",
@@ -19,8 +20,8 @@ const send = statement(
 );
 
 /**
- * Appends to $2 how long ago the oldest announcement was stored that is not sent, ms. Everything committed before that has been sent: who hears this, in the order of the
- * commits, has heard all of it.
+ * Appends to $2 how long ago the oldest announcement was stored that is not sent, ms. Everything committed
+ * before that has been sent: who hears this, in the order of the commits, has heard all of it.
  */
 const beat = statement(
   "announcements_beat",

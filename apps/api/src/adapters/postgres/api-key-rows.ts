@@ -18,7 +18,10 @@ export interface ApiKeyRow {
 export const IDENTITY_COLUMNS =
   "id, label, scopes, referrers, origins, funding_address, rules, quote_per_minute, other_per_minute";
 
-/** @throws ZodError when the rules were written by something that knows others: a bound that is not understood must not be left out. */
+/**
+ * @throws ZodError when the rules were written by something that knows others: a bound that is not understood
+ * must not be left out.
+ */
 export function identityOf(row: ApiKeyRow): ApiKeyIdentity {
   return {
     id: row.id,

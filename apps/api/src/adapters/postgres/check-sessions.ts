@@ -24,8 +24,9 @@ export interface ServerLimits {
 }
 
 /**
- * Checks that connections keep their sessions. A pooler often gives one idle client the same session again and again, so two clients take turns:
- * two that share a session, one whose session changes, or one that hears no announcement is behind a pooler.
+ * Checks that connections keep their sessions. A pooler often gives one idle client the same session again
+ * and again, so two clients take turns: two that share a session, one whose session changes, or one that
+ * hears no announcement is behind a pooler.
  * @throws SessionsNotKept
  */
 export async function checkSessions(connectionString: string): Promise<ServerLimits> {

@@ -6,7 +6,8 @@ export const CONNECTED_WITHIN_MS = 10_000;
 
 /**
  * Runs what needs the database at a start.
- * @throws StartProblem, with one sentence and the remedy, when the server is away or refuses; other errors as they are
+ * @throws StartProblem, with one sentence and the remedy, when the server is away or refuses; other errors as
+ * they are
  */
 export async function withDatabaseProblems<T>(databaseUrl: string, run: () => Promise<T>): Promise<T> {
   try {

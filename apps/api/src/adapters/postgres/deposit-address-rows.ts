@@ -112,7 +112,10 @@ export function fundsOf(row: FundsRow): ObservedFunds {
   };
 }
 
-/** A stored layer: amount, the block from which it counts, the last block read before that (null: unknown), the time (ms), and the block in which it was found if different. */
+/**
+ * A stored layer: amount, the block from which it counts, the last block read before that (null: unknown),
+ * the time (ms), and the block in which it was found if different.
+ */
 type StoredLayer = [
   amount: string,
   since: string,

@@ -61,8 +61,9 @@ const release = statement(
   "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
 );
 /**
- * Writes the status of the requests `told` down as it stands, with what the words of a change do not hold: what lies at the deposit address, and the successor. `onlyFinal`: SQL on `t`,
- * whether webhooks hear nothing of it, because no word of theirs has changed.
+ * Writes the status of the requests `told` down as it stands, with what the words of a change do not hold:
+ * what lies at the deposit address, and the successor. `onlyFinal`: SQL on `t`, whether webhooks hear nothing
+ * of it, because no word of theirs has changed.
  */
 function toldAgain(atMs: string, onlyFinal: string): string {
   return `event as (
@@ -76,8 +77,9 @@ const SAID = `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_
 /** States of a request whose status tells what lies at its deposit address. */
 const UNPAID = "('quoted', 'accepted', 'depositing', 'expired')";
 /**
- * What is paid on the origin chain, by the form in which `termsToJson` writes it ahead of all text of callers. Never by a cast of the terms: that text may
- * hold what Postgres refuses in JSON, and the statement would fail.
+ * What is paid on the origin chain, by the form in which `termsToJson` writes it ahead of all text of
+ * callers. Never by a cast of the terms: that text may hold what Postgres refuses in JSON, and the statement
+ * would fail.
  */
 const ORIGIN = {
   currency: String.raw`substring(r.terms from '"origin":\{"chainId":\d+,"currency":"([^"]+)"')`,
@@ -137,7 +139,8 @@ const setRefusedSince = statement(
 /** No live sweep, no deposit, no fast fill: nothing pays this request `r` any more. */
 const HAS_NOTHING = `r.deposit_id is null and r.front = 'none'
   and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')`;
-// Counted from the next block: a look that read balances before the end of the sweep must not decide by this. Who sent it is still found in its own block.
+// Counted from the next block: a look that read balances before the end of the sweep must not decide by this.
+// Who sent it is still found in its own block.
 const seeAgain = statement(
   "deposit_sweep_see_again",
   `with cursor as (select coalesce(max(block_number), 0) as number from chain_cursors where chain_id = $2),

@@ -11,7 +11,10 @@ const underWay = statement(
    group by address, currency`,
 );
 
-/** What balances read at a block still show, or may show, of money that is on its way, by address and currency. */
+/**
+ * What balances read at a block still show, or may show, of money that is on its way, by address and
+ * currency.
+ */
 export async function sumUnderWay(
   sql: Sql,
   chainId: number,

@@ -6,12 +6,16 @@ import type { Sql } from "./pool.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 
-/** What names a deposit for good, and where it was read; one array each, so that a block with thousands costs one statement. */
+/**
+ * What names a deposit for good, and where it was read; one array each, so that a block with thousands costs
+ * one statement.
+ */
 const SIGHTED =
   "unnest($2::text[], $3::integer[], $4::text[], $5::numeric[], $6::text[], $7::text[], $8::text[]";
 const SIGHTED_COLUMNS = "tx_hash, ordinal, currency, amount, depositor, sender, order_id";
 
-// A known deposit that is canonical in the same block is no news. Only whether oracles can attest it may be known better by now.
+// A known deposit that is canonical in the same block is no news. Only whether oracles can attest it may be
+// known better by now.
 const unrecorded = statement(
   "deposits_unrecorded",
   `select s.n from ${SIGHTED}, $9::text[], $10::boolean[], $11::boolean[])

@@ -141,7 +141,10 @@ export async function findFastFill(sql: Sql, requestId: RequestId): Promise<Fast
   return row && fastFillOf(row);
 }
 
-/** Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet; those not tried for longest first. */
+/**
+ * Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet; those not
+ * tried for longest first.
+ */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
   const rows = await sql.query<{ request_id: string }>(due, [limit]);
   return rows.map((row) => row.request_id as RequestId);

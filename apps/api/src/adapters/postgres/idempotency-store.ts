@@ -14,8 +14,9 @@ import type { Sql } from "./pool.ts";
 /** A run that takes longer is taken for dead. Longer than any route may take to answer. */
 const LEASE_MS = 60_000;
 
-// One statement: it reads the stored call, and only where that leaves the key free it takes the row; of any number of callers one does. A caller that finds the call under
-// way waits for no lock that a commit holds. A process whose clock is ahead goes by the database's: it would free keys too early.
+// One statement: it reads the stored call, and only where that leaves the key free it takes the row; of any
+// number of callers one does. A caller that finds the call under way waits for no lock that a commit holds. A
+// process whose clock is ahead goes by the database's: it would free keys too early.
 const begin = statement(
   "idempotency_begin",
   `with clock as materialized (select least($6::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint) as now_ms),

@@ -2,7 +2,10 @@ import { ServiceError } from "@causeway/domain";
 
 const QUERY_CANCELED = "57014";
 
-/** @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or that found no connection for as long */
+/**
+ * @throws ServiceError SERVICE_UNAVAILABLE for a search that the database ended because it took too long, or
+ * that found no connection for as long
+ */
 export async function inTime<T>(search: Promise<T>): Promise<T> {
   try {
     return await search;

@@ -1,6 +1,9 @@
 import type pg from "pg";
 
-/** Runs `work` on one connection between begin and commit; whatever it throws rolls back. A connection that cannot even do that is thrown away. */
+/**
+ * Runs `work` on one connection between begin and commit; whatever it throws rolls back. A connection that
+ * cannot even do that is thrown away.
+ */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,

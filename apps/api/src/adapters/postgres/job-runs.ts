@@ -25,7 +25,10 @@ const noteFailed = statement(
 );
 const forgetAll = statement("job_runs_forget_all", "delete from job_runs");
 
-/** Parts of a statement that finds legs without a job. `$3` is now, ms; `since` says when the leg got into its state: what ran before it is of another job. */
+/**
+ * Parts of a statement that finds legs without a job. `$3` is now, ms; `since` says when the leg got into its
+ * state: what ran before it is of another job.
+ */
 export function withoutJob(
   job: JobName,
   legId: string,

@@ -39,7 +39,10 @@ const raise = statement(
   "update lanes set next_nonce = $3, search_from = null where chain_id = $1 and sender = $2 and next_nonce < $3",
 );
 // Final slots are older than any balance in use; the rest is few and has an index.
-/** Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid in coin it is a part. */
+/**
+ * Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid
+ * in coin it is a part.
+ */
 const reserved = statement(
   "lane_reserved",
   `select coalesce(sum(outflow_amount) filter (where outflow_currency = $3), 0) as amount,

@@ -21,7 +21,8 @@ interface Waiter {
 }
 
 /**
- * All leader locks of this process, on one connection. When that is lost, so are all of them: every task that this process led stops, and any process may lead it next.
+ * All leader locks of this process, on one connection. When that is lost, so are all of them: every task that
+ * this process led stops, and any process may lead it next.
  */
 export function leaderLocks(
   databaseUrl: string,

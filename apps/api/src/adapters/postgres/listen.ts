@@ -5,8 +5,8 @@ import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.ts";
 const AGAIN_MS = 500;
 
 /**
- * Listens on a channel, with a connection of its own, and comes back when that is lost. `onNotice` gets what was announced; undefined once it listens (again): what was
- * announced meanwhile was not heard.
+ * Listens on a channel, with a connection of its own, and comes back when that is lost. `onNotice` gets what
+ * was announced; undefined once it listens (again): what was announced meanwhile was not heard.
  */
 export function listen(
   databaseUrl: string,

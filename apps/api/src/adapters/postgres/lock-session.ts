@@ -7,11 +7,17 @@ export interface LockTiming {
   readonly beatMs: number;
   /** The locks are given up when no heartbeat sent within this time was answered, ms. */
   readonly leaseMs: number;
-  /** The server ends the session, and frees its locks, when no heartbeat arrives within this time, ms. Must exceed `leaseMs`. */
+  /**
+   * The server ends the session, and frees its locks, when no heartbeat arrives within this time, ms. Must
+   * exceed `leaseMs`.
+   */
   readonly sessionIdleMs: number;
 }
 
-/** One connection that holds advisory locks and does nothing else, so that no slow statement can delay a heartbeat. */
+/**
+ * One connection that holds advisory locks and does nothing else, so that no slow statement can delay a
+ * heartbeat.
+ */
 export interface LockSession {
   /** Aborts when another process may hold the locks: the connection ended, or the lease ran out. */
   readonly lost: AbortSignal;
@@ -21,7 +27,10 @@ export interface LockSession {
   end(): void;
 }
 
-/** A statement that waits for a lock would keep its snapshot, and vacuum could remove nothing newer in the whole database. */
+/**
+ * A statement that waits for a lock would keep its snapshot, and vacuum could remove nothing newer in the
+ * whole database.
+ */
 const TAKE = `select name from unnest($1::text[]) as name where pg_try_advisory_lock(hashtextextended('causeway:' || name, 0))`;
 const RELEASE = `select pg_advisory_unlock(hashtextextended('causeway:' || $1, 0))`;
 

@@ -38,7 +38,8 @@ export async function appliedMigrations(client: Pick<pg.ClientBase, "query">): P
 }
 
 /**
- * Checks that the database has every migration of this version. It may have more: the next version migrates before it starts.
+ * Checks that the database has every migration of this version. It may have more: the next version migrates
+ * before it starts.
  * @throws StartProblem
  */
 export async function checkSchema(

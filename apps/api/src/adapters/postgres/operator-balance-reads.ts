@@ -43,7 +43,10 @@ const unattributed = statement(
    from app_top_ups where state = 'unattributed' order by id`,
 );
 
-/** What every wallet, or one, has, has set aside and owes in smallest units; for all of them the accounts of the house too. */
+/**
+ * What every wallet, or one, has, has set aside and owes in smallest units; for all of them the accounts of
+ * the house too.
+ */
 export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]> {
   const rows = await sql.query<object>(balances, [wallet ?? null]);
   return wallet === undefined ? [...rows, ...(await sql.query<object>(house, []))] : rows;

@@ -5,8 +5,8 @@ import type { Sql } from "./pool.ts";
 
 const stranded = statement(
   "operator_stranded",
-  // Deposits of one depositor in one transaction that no request knows, or that are too small to be refunded, are one row: anybody can make hundreds of
-  // them for a unit each.
+  // Deposits of one depositor in one transaction that no request knows, or that are too small to be refunded,
+  // are one row: anybody can make hundreds of them for a unit each.
   `select min(id) as id, chain_id, tx_hash, currency, sum(amount) as amount, depositor, sender,
      case when count(*) = 1 or request_id is not null then min(order_id) end as order_id, request_id, disposition, reason,
      refund_state, refund_fail_reason, refund_waits, canonical, min(seen_at_ms) as seen_at_ms, wallet_nonce, mapping_until_ms,
@@ -95,12 +95,17 @@ const hubLane = statement(
    where t.sender is not null or e.waiting > 0 or e.set_aside > 0 order by t.sender`,
 );
 
-/** Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the daily limit, and top-ups that credit nobody. */
+/**
+ * Money in the depositories that is unattributed, cannot be refunded automatically or waits for room in the
+ * daily limit, and top-ups that credit nobody.
+ */
 export async function strandedFunds(sql: Sql): Promise<object[]> {
   return [...(await sql.query<object>(stranded, [])), ...(await unattributedTopUps(sql))];
 }
 
-/** Deposits that have this row id, or this transaction hash or request id (32 or 64 bytes of lower-case hex). */
+/**
+ * Deposits that have this row id, or this transaction hash or request id (32 or 64 bytes of lower-case hex).
+ */
 export async function depositsNamed(
   sql: Sql,
   by: { readonly id: DepositId } | { readonly hash: Hex },

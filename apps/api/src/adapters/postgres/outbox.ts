@@ -12,12 +12,16 @@ const add = statement(
    select *, $4::bigint from unnest($1::text[], $2::text[], $3::text[])
    on conflict (job_id) where published_at_ms is null do nothing`,
 );
-/** Pause before a leg is queued again that was queued again before and did not move; doubled each time up to this. */
+/**
+ * Pause before a leg is queued again that was queued again before and did not move; doubled each time up to
+ * this.
+ */
 const MAX_RESCUE_PAUSE_MS = 30_000;
 /** After so long without a rescue the pauses begin anew. */
 const RESCUES_FORGOTTEN_MS = 600_000;
 
-// Of several processes that found the same leg one queues it: the others see that it has its turn. What was noted before the last `$5` ms does not count, for the leg may have moved since.
+// Of several processes that found the same leg one queues it: the others see that it has its turn. What was
+// noted before the last `$5` ms does not count, for the leg may have moved since.
 const rescue = statement(
   "outbox_rescue",
   `with lost as (select * from unnest($1::text[], $2::text[], $3::text[], $6::text[]) as l (job_name, job_id, payload, leg_id)),

@@ -11,7 +11,10 @@ export interface PolledFacts {
   close(): void;
 }
 
-/** Reads at once, then every `everyMs`. A failed reading keeps the last one: the fill checks inventory again under a lock. */
+/**
+ * Reads at once, then every `everyMs`. A failed reading keeps the last one: the fill checks inventory again
+ * under a lock.
+ */
 export async function pollFacts(
   reads: Pick<Reads, "reservedOn" | "routeTimings">,
   events: Events,

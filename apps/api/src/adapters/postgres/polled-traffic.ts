@@ -13,7 +13,10 @@ export interface PolledTrafficOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Reads aside, at once and then every `everyMs`: nobody waits for it, and nobody who asks causes it. Empty before the first reading. */
+/**
+ * Reads aside, at once and then every `everyMs`: nobody waits for it, and nobody who asks causes it. Empty
+ * before the first reading.
+ */
 export function pollTraffic(
   sql: Sql,
   { clock, everyMs, onFault }: PolledTrafficOptions,

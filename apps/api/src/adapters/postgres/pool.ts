@@ -24,7 +24,10 @@ const ANSWER_GRACE_MS = 5_000;
 const INT8 = 20;
 const NUMERIC = 1700;
 
-/** A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric` ones as bigint (amounts). */
+/**
+ * A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric`
+ * ones as bigint (amounts).
+ */
 export function createPool(
   connectionString: string,
   options: { readonly max: number; readonly statementTimeoutMs: number; readonly applicationName: string },
@@ -51,7 +54,8 @@ export function createPool(
     keepAliveInitialDelayMillis: 10_000,
     types,
   });
-  // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the process would end. The next query meets the fault itself.
+  // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the
+  // process would end. The next query meets the fault itself.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

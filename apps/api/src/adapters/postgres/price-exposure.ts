@@ -13,8 +13,9 @@ const add = statement(
 );
 
 /**
- * One row per asset, so that nothing grows; its lock puts fills of one asset in line. The newest minute of any worker counts, up to
- * two minutes ahead: workers whose clocks differ must not reset each other's sum, and a clock that was put back must not stop fills.
+ * One row per asset, so that nothing grows; its lock puts fills of one asset in line. The newest minute of
+ * any worker counts, up to two minutes ahead: workers whose clocks differ must not reset each other's sum,
+ * and a clock that was put back must not stop fills.
  */
 export function priceExposureWrites(sql: Sql): PriceExposureWrites {
   return {

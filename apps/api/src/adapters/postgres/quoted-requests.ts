@@ -5,8 +5,9 @@ import { termsToJson } from "./terms-json.ts";
 import { tickBatcher } from "./tick-batcher.ts";
 
 /**
- * Columns travel as joined text, not as arrays: in an array's text every quote of the terms would be escaped here and unescaped there.
- * Terms are parted by a character that JSON text never holds as it is; the other columns hold no comma.
+ * Columns travel as joined text, not as arrays: in an array's text every quote of the terms would be escaped
+ * here and unescaped there. Terms are parted by a character that JSON text never holds as it is; the other
+ * columns hold no comma.
  */
 const SEPARATOR = "\u001f";
 const SQL_SEPARATOR = "chr(31)";
@@ -23,8 +24,8 @@ const insertMany = statement(
 );
 
 /**
- * Stores fresh quotes in groups: those of one event-loop turn go in one insert. The promise settles when the row is committed:
- * a quote that was answered can be found when its deposit comes.
+ * Stores fresh quotes in groups: those of one event-loop turn go in one insert. The promise settles when the
+ * row is committed: a quote that was answered can be found when its deposit comes.
  */
 export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<void> {
   const insert = tickBatcher(

@@ -58,8 +58,9 @@ const USER_COLUMNS = ["h.user_address", "h.deposit_address"];
 const ACCOUNT_COLUMNS = ["h.user_address", "h.recipient", "h.deposit_address"];
 
 /**
- * The same conditions once per column where one of them compares several columns, so that each part reads its rows in the order of its
- * own index. As one condition they have no common index: for a user who was busy long ago, the newest requests of all users are read first.
+ * The same conditions once per column where one of them compares several columns, so that each part reads its
+ * rows in the order of its own index. As one condition they have no common index: for a user who was busy
+ * long ago, the newest requests of all users are read first.
  */
 export function perColumn(conditions: readonly HistoryCondition[]): readonly (readonly Condition[])[] {
   const at = conditions.findIndex((condition) => columnsOf(condition) !== undefined);
@@ -80,7 +81,9 @@ function columnsOf(condition: HistoryCondition): readonly string[] | undefined {
   return condition.field === "term" && !areHashes(condition.values) ? ACCOUNT_COLUMNS : undefined;
 }
 
-/** What rows `h` of `request_history` must be. Texts are ours alone; whatever a caller gave is a parameter. */
+/**
+ * What rows `h` of `request_history` must be. Texts are ours alone; whatever a caller gave is a parameter.
+ */
 export function whereText(
   conditions: readonly Condition[],
   groups: ReadonlyArray<readonly HistoryCondition[]>,
@@ -93,9 +96,11 @@ export function whereText(
 }
 
 /**
- * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a list from the newest back would read all that is younger than
- * the block. Each chain has its own count of blocks, and is compared together with it, so that only their common index serves; one without such a block lends the time of another,
- * which bounds too. Besides, ten minutes are left for deposits that a reorg moved after they were seen.
+ * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a
+ * list from the newest back would read all that is younger than the block. Each chain has its own count of
+ * blocks, and is compared together with it, so that only their common index serves; one without such a block
+ * lends the time of another, which bounds too. Besides, ten minutes are left for deposits that a reorg moved
+ * after they were seen.
  */
 export function blockBound(conditions: readonly HistoryCondition[], parameters: Parameters): string {
   for (const condition of conditions)
@@ -215,5 +220,8 @@ const equals = (column: string, values: readonly string[], type: string, paramet
     ? `${column} = ${parameters.add(values[0], type)}`
     : `${column} = any(${parameters.add(values, `${type}[]`)})`;
 
-/** Looked up first, once: what is left is a look at a few rows by their ids, however the rest of the question reads. */
+/**
+ * Looked up first, once: what is left is a look at a few rows by their ids, however the rest of the question
+ * reads.
+ */
 const among = (ids: string): string => `h.request_id = any(array(${ids}))`;

@@ -47,15 +47,16 @@ const name = statement(
 );
 
 /**
- * Statements without a name: the database plans each for the very values asked for. A plan kept for all values would be a bad one for many, as one user has
- * half of all requests and another three.
+ * Statements without a name: the database plans each for the very values asked for. A plan kept for all
+ * values would be a bad one for many, as one user has half of all requests and another three.
  */
 const planned = (text: string): Statement => ({ name: "", text });
 
 /**
  * Past requests, found by what is indexed in `request_history`.
  *
- * @param searches runs what anybody may ask in his own words. Some questions no index answers: they must not take the connections, nor the time, of those who move money
+ * @param searches runs what anybody may ask in his own words. Some questions no index answers: they must not
+ * take the connections, nor the time, of those who move money
  */
 export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHistory {
   return {
@@ -89,7 +90,10 @@ export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHi
   };
 }
 
-/** The text of one page. The place where the last page ended is compared as a whole, so that the index is entered there. */
+/**
+ * The text of one page. The place where the last page ended is compared as a whole, so that the index is
+ * entered there.
+ */
 export function pageStatement(question: HistoryQuestion): {
   readonly text: string;
   readonly values: readonly unknown[];

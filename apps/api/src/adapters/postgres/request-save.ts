@@ -5,8 +5,9 @@ import { announcing } from "./announcements.ts";
 import type { Sql } from "./pool.ts";
 
 /**
- * Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence> <key id or nothing>`. A change that is no event, because
- * clients know it by the same words, is announced as `<request id>`: nobody is told of it, but whoever keeps an answer has an old one.
+ * Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence>
+ * <key id or nothing>`. A change that is no event, because clients know it by the same words, is announced as
+ * `<request id>`: nobody is told of it, but whoever keeps an answer has an old one.
  */
 export const STATUS_CHANNEL = "causeway_status";
 /** Channel on which a commit with something to deliver to webhooks is announced. */
@@ -16,7 +17,10 @@ export const WEBHOOK_CHANNEL = "causeway_webhooks";
 const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct from $3 or refund_fail_reason is distinct from $4
   or coalesce($6 <> in_tx_hashes, false) or coalesce($7 <> tx_hashes, false) or coalesce($8 <> refund_tx_hashes, false)`;
 
-/** Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids. $n of `atMs`: now, ms. */
+/**
+ * Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids. $n of
+ * `atMs`: now, ms.
+ */
 export function webhookDeliveries(atMs: string): string {
   return `insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
      select w.id, e.request_id, e.seq, ${atMs}, ${atMs} from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
@@ -27,8 +31,9 @@ export function webhookDeliveries(atMs: string): string {
 const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front <> $11 or updated_at_ms < $9`;
 
 /**
- * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it saw before, for whoever wants to be told.
- * The sequence counts under the lock of the request, so its order is that of the commits.
+ * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it
+ * saw before, for whoever wants to be told. The sequence counts under the lock of the request, so its order
+ * is that of the commits.
  */
 const save = announcing(
   "request_save",

@@ -23,7 +23,8 @@ const requests = statement(
 );
 const deposits = statement(
   "story_deposits",
-  // A stranger can name a request in thousands of deposits that are too small to be refunded: only the first ones are shown.
+  // A stranger can name a request in thousands of deposits that are too small to be refunded: only the first
+  // ones are shown.
   `select id, request_id, chain_id, tx_hash, block_number, canonical, confirm_at_block, depositor, sender, currency, amount, disposition,
      reason, refund_state, refund_fail_reason, seen_at_ms
    from (
@@ -80,7 +81,10 @@ const fastFills = statement(
   "story_fast_fills",
   "select request_id, amount, input_amount, accepted_at_ms from fast_fills where request_id = any($1::text[])",
 );
-/** What a final fill was paid with; gas of reverted fills, which closes a reservation too, is no part of it. Of nothing there are no parts. */
+/**
+ * What a final fill was paid with; gas of reverted fills, which closes a reservation too, is no part of it.
+ * Of nothing there are no parts.
+ */
 const paidFees = statement(
   "story_paid_fees",
   `select f.request_id, f.usd, p.chain_id, p.currency, p.amount
@@ -227,8 +231,8 @@ interface MovementRow extends OfRequest {
 }
 
 /**
- * What is stored of these requests. One read for each table, whatever their number; `isWhole`: also what apps did for them and what the hub was asked, which traces tell and
- * lists do not.
+ * What is stored of these requests. One read for each table, whatever their number; `isWhole`: also what apps
+ * did for them and what the hub was asked, which traces tell and lists do not.
  */
 export async function requestStories(
   sql: Sql,

@@ -59,14 +59,16 @@ const measured = statement(
      average_ms = r.average_ms + (excluded.average_ms - r.average_ms) / least(r.samples + 1, 20)`,
 );
 
-// Deliveries that wait to be sent read the request: it is pruned after them. A subquery, so that it is an index probe per request.
+// Deliveries that wait to be sent read the request: it is pruned after them. A subquery, so that it is an
+// index probe per request.
 const AWAITED = `(select true from status_events e join webhook_endpoints w on w.key_id = e.key_id
      join webhook_deliveries d on d.endpoint_id = w.id and d.request_id = e.request_id and d.seq = e.seq
    where e.request_id = requests.request_id and d.state = 'waiting' limit 1)`;
 
 /**
- * Deletes the requests that `due` selects in the order of `ended`, unless anything refers to them: a deposit, a payment, or a deposit address that anything came to or that
- * was given out to a secret API key (publishable keys are public). Those are kept, because users may look them up, and are never judged again.
+ * Deletes the requests that `due` selects in the order of `ended`, unless anything refers to them: a deposit,
+ * a payment, or a deposit address that anything came to or that was given out to a secret API key
+ * (publishable keys are public). Those are kept, because users may look them up, and are never judged again.
  */
 const pruneOf = (name: string, due: string, ended: string): Statement =>
   statement(

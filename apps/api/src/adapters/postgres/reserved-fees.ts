@@ -21,7 +21,11 @@ const reserve = statement(
      join moved m on m.request_id = e.request_id`,
 );
 
-/** Sets fees of several requests aside, each by a movement of its own. @throws when one of them has a reservation, or the wallet would be overdrawn */
+/**
+ * Sets fees of several requests aside, each by a movement of its own.
+ *
+ * @throws when one of them has a reservation, or the wallet would be overdrawn
+ */
 export async function reserveTogether(
   sql: Sql,
   wallet: string,

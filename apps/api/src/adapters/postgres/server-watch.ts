@@ -1,4 +1,7 @@
-/** Which database server answers: after a failover, plans made with what the former one said must not take nonces. */
+/**
+ * Which database server answers: after a failover, plans made with what the former one said must not take
+ * nonces.
+ */
 export interface ServerWatch {
   /**
    * Notes who answered.
@@ -8,7 +11,10 @@ export interface ServerWatch {
   isNew(startedAt: string): boolean;
 }
 
-/** No plan takes so long from its checks to its nonce, and what the former server knew last is in the pool by then; ms. */
+/**
+ * No plan takes so long from its checks to its nonce, and what the former server knew last is in the pool by
+ * then; ms.
+ */
 const SETTLE_MS = 60_000;
 
 /** One for all queries of a process. @param nowMs a clock that never goes back */

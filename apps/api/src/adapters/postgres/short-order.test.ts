@@ -51,7 +51,10 @@ test("terms that were stored with their whole order are read as ever", async () 
   expect(termsFromJson(text)).toEqual(terms);
 });
 
-/** The value with one leaf changed, for each of its leaves; lists once more without their items and once with the first item twice. */
+/**
+ * The value with one leaf changed, for each of its leaves; lists once more without their items and once with
+ * the first item twice.
+ */
 function* changed(value: unknown): Generator {
   if (typeof value === "bigint") yield value + 1n;
   else if (typeof value === "number") yield value + 1;

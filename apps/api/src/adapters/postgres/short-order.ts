@@ -19,7 +19,9 @@ true satisfies NothingLeft<
   "recipient" | "currency" | "minimumAmount" | "expectedAmount"
 >;
 
-/** What an order adds to the terms it stands in, when it is one payment for one payment: all that quotes make. */
+/**
+ * What an order adds to the terms it stands in, when it is one payment for one payment: all that quotes make.
+ */
 interface ShortOrder {
   readonly solverChainId: string;
   readonly solver: Order["solver"];
@@ -39,8 +41,9 @@ interface ShortOrder {
 type Agreed = Pick<RequestTerms, "origin" | "destination" | "recipient" | "refundTo">;
 
 /**
- * The order of these terms as JSON text without what the terms tell already: written whole, a row is twice as long, too long for the database to keep uncompressed.
- * Undefined when it says anything that the terms do not; {@link wholeOrder} makes the same order of the text again.
+ * The order of these terms as JSON text without what the terms tell already: written whole, a row is twice as
+ * long, too long for the database to keep uncompressed. Undefined when it says anything that the terms do
+ * not; {@link wholeOrder} makes the same order of the text again.
  */
 export function shortOrderJson(order: Order, agreed: Agreed): string | undefined {
   const { output, inputs, fees } = order;

@@ -41,7 +41,10 @@ const setBroadcasts = statement(
    from unnest($1::bigint[], $2::integer[]) as b (slot_id, n) where a.slot_id = b.slot_id and a.n = b.n`,
 );
 
-/** Plans of one lane and one kind of leg, whose lane is locked: those whose leg has no live nonce get theirs, in order; of several for one leg the first (a job may come twice). */
+/**
+ * Plans of one lane and one kind of leg, whose lane is locked: those whose leg has no live nonce get theirs,
+ * in order; of several for one leg the first (a job may come twice).
+ */
 export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: number): Promise<Slot[]> {
   const [first] = plans;
   if (first === undefined) return [];

@@ -36,7 +36,10 @@ export interface StoredChange extends StatusChange {
 
 /** What the feed reads. */
 export interface StatusEventReads {
-  /** How a request stands; undefined when there is none. Those asked in one turn of the event loop go together. */
+  /**
+   * How a request stands; undefined when there is none. Those asked in one turn of the event loop go
+   * together.
+   */
   snapshot(requestId: RequestId): Promise<StatusChange | undefined>;
   /** Changes of each request after the sequence given, in order. One query. */
   eventsAfter(sequences: ReadonlyMap<RequestId, number>): Promise<readonly StoredChange[]>;

@@ -33,15 +33,18 @@ export interface StatusFeedParts {
     readonly onNotice: (payload: string | undefined) => void;
     readonly onFault: (error: unknown) => void;
   }) => { close(): Promise<void> };
-  /** Announces a text to all that listen, this process included, followed by the age in ms of the oldest announcement that is not sent yet. */
+  /**
+   * Announces a text to all that listen, this process included, followed by the age in ms of the oldest
+   * announcement that is not sent yet.
+   */
   readonly announce: (text: string) => Promise<void>;
   readonly events: Pick<Events, "fault">;
   readonly clock: Clock;
   /** A heartbeat is announced so often. */
   readonly beatMs: number;
   /**
-   * When so many in a row were not heard before the next was due, nothing else is heard either. They are counted, not timed: a process that stood still finds
-   * what came meanwhile before it counts another.
+   * When so many in a row were not heard before the next was due, nothing else is heard either. They are
+   * counted, not timed: a process that stood still finds what came meanwhile before it counts another.
    */
   readonly beatsUntilLost: number;
 }
@@ -54,8 +57,9 @@ export interface StatusFeedFigures {
 }
 
 /**
- * Passes on changes as they are announced. Whatever was announced while another read ran is read together in the next one, however many follow it: one query a wake.
- * An announcement that nobody here wants costs no query.
+ * Passes on changes as they are announced. Whatever was announced while another read ran is read together in
+ * the next one, however many follow it: one query a wake. An announcement that nobody here wants costs no
+ * query.
  */
 export function statusFeed({
   reads,
@@ -103,7 +107,10 @@ export function statusFeed({
     schedule();
   }
 
-  /** Announcements come in the order in which they were sent: with this one, everything has been heard that was committed before the oldest announcement not sent then. */
+  /**
+   * Announcements come in the order in which they were sent: with this one, everything has been heard that
+   * was committed before the oldest announcement not sent then.
+   */
   function hearsBeat(payload: string): void {
     const [, , number = 0, announcedAtMs = 0, unsentMs = 0] = payload.split(" ").map(Number);
     if (number <= counted.heard) return;
@@ -111,7 +118,10 @@ export function statusFeed({
     heardUpToMs = announcedAtMs - unsentMs;
   }
 
-  /** A connection was made (again): what happened without one is read now, request by request. Of a key's requests nobody knows which. */
+  /**
+   * A connection was made (again): what happened without one is read now, request by request. Of a key's
+   * requests nobody knows which.
+   */
   function listensAgain(): void {
     heardUpToMs = undefined;
     for (const forget of forgetters) forget(undefined);

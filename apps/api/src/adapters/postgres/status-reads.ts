@@ -10,8 +10,9 @@ const FIELD_END = "\u001f";
 const FIELDS = 19;
 
 /**
- * All rows as one text, a field after the other: taking apart some thousand rows of so many columns a second is what the driver would do most of its time.
- * No column holds a control character: they are hashes, words of ours and numbers.
+ * All rows as one text, a field after the other: taking apart some thousand rows of so many columns a second
+ * is what the driver would do most of its time. No column holds a control character: they are hashes, words
+ * of ours and numbers.
  */
 const readMany = statement(
   "status_read",

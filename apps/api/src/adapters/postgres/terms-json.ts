@@ -14,8 +14,9 @@ true satisfies NothingLeft<
 >;
 
 /**
- * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`; an order that says no more than its terms is shortened. The fields that all terms have are written out
- * by hand, which takes a fraction of `JSON.stringify`; what is not named goes through it, and it throws on an amount, so none can be lost.
+ * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`; an order that says no more than its terms is
+ * shortened. The fields that all terms have are written out by hand, which takes a fraction of
+ * `JSON.stringify`; what is not named goes through it, and it throws on an amount, so none can be lost.
  */
 export function termsToJson(terms: RequestTerms): string {
   const { order, origin, destination } = terms;

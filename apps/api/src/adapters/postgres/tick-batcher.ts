@@ -5,8 +5,9 @@ interface Waiter<Question, Answer> {
 }
 
 /**
- * Turns single questions into batches: those of one event-loop turn go together, and while `inFlight` batches run the next one gathers.
- * A question alone waits for nobody. `answer` gets the batch and returns one answer per question, in order; when it throws, all of the batch fail.
+ * Turns single questions into batches: those of one event-loop turn go together, and while `inFlight` batches
+ * run the next one gathers. A question alone waits for nobody. `answer` gets the batch and returns one answer
+ * per question, in order; when it throws, all of the batch fail.
  */
 export function tickBatcher<Question, Answer>(
   answer: (questions: readonly Question[]) => Promise<readonly Answer[]>,

@@ -6,7 +6,8 @@ import type { Sql } from "./pool.ts";
 /** Far more than anybody is shown. */
 const MOST_TOKENS = 1_000;
 
-// Only requests whose money came: a quote costs nothing, and whoever asks for many must not make a token look sought after.
+// Only requests whose money came: a quote costs nothing, and whoever asks for many must not make a token look
+// sought after.
 const traffic = statement(
   "token_traffic",
   `select chain_id, address,

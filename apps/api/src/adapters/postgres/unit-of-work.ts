@@ -33,7 +33,8 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
 /**
- * Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run again (nothing of it was committed), at most three times.
+ * Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run
+ * again (nothing of it was committed), at most three times.
  * @param servers shared with the reads that payments are planned by
  */
 export function postgresUnitOfWork(pool: pg.Pool, servers: ServerWatch = watchServer()): UnitOfWork {

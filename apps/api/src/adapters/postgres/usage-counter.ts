@@ -33,7 +33,10 @@ const read = statement(
 
 const KEY = "key_id, minute_ms, endpoint, status, error_code";
 
-/** Adds counts of before $1 up to those of the hours or days that they belong to; what is older than $2 is to be deleted, maybe by another process just now. */
+/**
+ * Adds counts of before $1 up to those of the hours or days that they belong to; what is older than $2 is to
+ * be deleted, maybe by another process just now.
+ */
 const sumUp = (name: string, widthMs: number): Statement =>
   statement(
     name,
@@ -105,7 +108,8 @@ export function usageCounter(
     const batch = waiting;
     waiting = new Map();
     if (batch.size > 0) {
-      // In one order everywhere: two processes that add to the same rows must not wait for each other in a circle.
+      // In one order everywhere: two processes that add to the same rows must not wait for each other in a
+      // circle.
       const counts = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
       try {
         await sql.query(add, [

@@ -7,9 +7,10 @@ import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
 import type { EventRow } from "./status-event-reads.ts";
 
 /**
- * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an index probe per delivery: `not exists` would become a join
- * that reads the whole queue of the endpoint. The planner assumes that `nullif (…) is not null` is nearly always true, so it expects a match at the start of the index;
- * otherwise it may read the whole queue and sort it.
+ * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an
+ * index probe per delivery: `not exists` would become a join that reads the whole queue of the endpoint. The
+ * planner assumes that `nullif (…) is not null` is nearly always true, so it expects a match at the start of
+ * the index; otherwise it may read the whole queue and sort it.
  */
 const dueOf = (endpoint: string): string =>
   `select d.id, d.next_at_ms from webhook_deliveries d
@@ -19,8 +20,10 @@ const dueOf = (endpoint: string): string =>
    order by d.next_at_ms`;
 
 /**
- * A key has so many places, however many endpoints it has, and endpoints that fail come after those that do not: a receiver that lets every attempt hang delays its own deliveries.
- * `asking` steps through the index from endpoint to endpoint. So a claim costs as much as there are endpoints with something to deliver; removed endpoints and long queues add nothing.
+ * A key has so many places, however many endpoints it has, and endpoints that fail come after those that do
+ * not: a receiver that lets every attempt hang delays its own deliveries. `asking` steps through the index
+ * from endpoint to endpoint. So a claim costs as much as there are endpoints with something to deliver;
+ * removed endpoints and long queues add nothing.
  */
 const claim = statement(
   "webhook_claim",
@@ -73,7 +76,10 @@ const read = statement(
    where d.id = any($1::bigint[]) order by d.next_at_ms, d.id`,
 );
 
-/** $3: the state it has now; $4: when it is tried again, if it is; $6: when this attempt began. What comes after it does so at that time, or now. */
+/**
+ * $3: the state it has now; $4: when it is tried again, if it is; $6: when this attempt began. What comes
+ * after it does so at that time, or now.
+ */
 const finish = statement(
   "webhook_finish",
   `with ended as (
@@ -108,7 +114,10 @@ const pruneEvents = statement(
        and not exists (select from webhook_deliveries d where d.request_id = e.request_id and d.seq = e.seq)
      order by e.at_ms limit $2) returning seq`,
 );
-/** What was not delivered in so long a time will not be: nothing is sent to a removed endpoint or for a revoked key. */
+/**
+ * What was not delivered in so long a time will not be: nothing is sent to a removed endpoint or for a
+ * revoked key.
+ */
 const pruneUnsent = statement(
   "webhook_unsent_prune",
   `delete from webhook_deliveries where id in (
@@ -140,7 +149,10 @@ interface DueRow extends EventRow {
   terms: string;
 }
 
-/** What a message says of the terms. Read here: the database would refuse to, for one odd character in them, and with them all that was claimed at once. */
+/**
+ * What a message says of the terms. Read here: the database would refuse to, for one odd character in them,
+ * and with them all that was claimed at once.
+ */
 function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
   const { referrer, depositAddress, user } = JSON.parse(terms) as Pick<
     RequestTerms,

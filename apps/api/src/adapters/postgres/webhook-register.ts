@@ -69,8 +69,8 @@ const attempts = statement(
   "select n, at_ms, took_ms, status, error, response from webhook_attempts where delivery_id = $1 order by n",
 );
 /**
- * An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was pruned with its request stays as it is: there is
- * nothing left to send.
+ * An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was
+ * pruned with its request stays as it is: there is nothing left to send.
  */
 const replay = announcing(
   "webhook_replay",

@@ -8,8 +8,9 @@ import { inGroups, priceEntry } from "./price-entry.ts";
 const LEAST_CONFIDENCE_PERCENT = 90n;
 
 /**
- * Any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers
- * `{ "coins": { "coingecko:a": { "price": 1.5, "timestamp": <Unix seconds>, "confidence": 0.99 } } }`. Price ids are CoinGecko's.
+ * Any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers `{ "coins": {
+ * "coingecko:a": { "price": 1.5, "timestamp": <Unix seconds>, "confidence": 0.99 } } }`. Price ids are
+ * CoinGecko's.
  */
 export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceSource {
   return {

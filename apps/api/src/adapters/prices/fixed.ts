@@ -1,7 +1,9 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { PriceSource, UsdPrice } from "../../ports/price-source.ts";
 
-/** Prices from configuration, USD with 18 decimals by price id; always as of now. For local systems and tests. */
+/**
+ * Prices from configuration, USD with 18 decimals by price id; always as of now. For local systems and tests.
+ */
 export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
   return {
     name: "fixed",

@@ -13,8 +13,10 @@ export interface PriceEndpoint {
 const MAX_BYTES = 1_000_000;
 
 /**
- * Reads a small JSON document. Numbers arrive as the text that was sent: a double would lose digits of a price.
- * @throws ServiceError PRICE_FETCH_FAILED whatever went wrong: time, size, status, syntax. Its message holds neither key nor URL.
+ * Reads a small JSON document. Numbers arrive as the text that was sent: a double would lose digits of a
+ * price.
+ * @throws ServiceError PRICE_FETCH_FAILED whatever went wrong: time, size, status, syntax. Its message holds
+ * neither key nor URL.
  */
 export async function readPriceJson(
   endpoint: PriceEndpoint,

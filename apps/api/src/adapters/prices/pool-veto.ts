@@ -10,8 +10,9 @@ const KEPT_MS = 500;
 const MIN_DEPTH_USD = 250_000n * 10n ** 18n;
 
 /**
- * A price book whose prices deep pools can veto: where the pools of a currency's chain contradict the price, its reading says so.
- * Moving a pool can therefore stop quotes between different assets, but never choose their price.
+ * A price book whose prices deep pools can veto: where the pools of a currency's chain contradict the price,
+ * its reading says so. Moving a pool can therefore stop quotes between different assets, but never choose
+ * their price.
  */
 export function vetoedByPools(
   book: Required<PriceBook>,

@@ -8,15 +8,27 @@ export interface PriceBookOptions {
   readonly clock: Clock;
   /** Every id that will ever be asked for: they are fetched together. */
   readonly priceIds: readonly string[];
-  /** A price fetched longer ago is refreshed in the background when it is used, ms; one fetched {@link STALE_REFRESHES} times as long ago is not used. */
+  /**
+   * A price fetched longer ago is refreshed in the background when it is used, ms; one fetched
+   * {@link STALE_REFRESHES} times as long ago is not used.
+   */
   readonly refreshMs: number;
   /** A price that was true longer ago is not used, ms. */
   readonly maxAgeMs: number;
-  /** After a failed or doubted fetch the source is left alone for so long, ms: an outage must not become a flood. */
+  /**
+   * After a failed or doubted fetch the source is left alone for so long, ms: an outage must not become a
+   * flood.
+   */
   readonly retryMs: number;
-  /** A price that moved further than this since the one before is taken only when a later reading is as near to it. Default 2,000 (20 %). */
+  /**
+   * A price that moved further than this since the one before is taken only when a later reading is as near
+   * to it. Default 2,000 (20 %).
+   */
   readonly maxMoveBps?: number;
-  /** Told of every failed fetch in the background, which nobody waits for, and of every move that waits for its confirmation. */
+  /**
+   * Told of every failed fetch in the background, which nobody waits for, and of every move that waits for
+   * its confirmation.
+   */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -44,8 +56,9 @@ interface KeptPrice {
 const STALE_REFRESHES = 3;
 
 /**
- * Prices kept in memory. Fresh ones are answered at once; older ones too, while one fetch for all ids runs; stale ones wait for that fetch.
- * While a move beyond the bound waits for its confirmation, neither the old price nor the new one is answered.
+ * Prices kept in memory. Fresh ones are answered at once; older ones too, while one fetch for all ids runs;
+ * stale ones wait for that fetch. While a move beyond the bound waits for its confirmation, neither the old
+ * price nor the new one is answered.
  */
 export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const { source, clock, priceIds, refreshMs, maxAgeMs, retryMs, onFault } = options;
@@ -53,7 +66,10 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   const prices = new Map<string, KeptPrice>();
   /** Readings too far from the price before them. */
   const doubted = new Map<string, KeptPrice>();
-  /** Of ids that the newest fetch did not tell; whoever asks for one is told so, and does not make the source be asked again. */
+  /**
+   * Of ids that the newest fetch did not tell; whoever asks for one is told so, and does not make the source
+   * be asked again.
+   */
   let untold: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
   let running: Promise<void> | undefined;

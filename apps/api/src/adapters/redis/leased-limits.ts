@@ -49,9 +49,10 @@ const PAUSE_MS = 1_000;
 const MOST_BUCKETS = 50_000;
 
 /**
- * Limits that hold for all processes together without asking their common store at every call: a process takes permits in growing chunks and gives them away by itself,
- * and forgets what is left when the window ends. While the store is away each process counts alone: the money is guarded elsewhere, and a service that refuses
- * everybody because it cannot count would be the worse outage.
+ * Limits that hold for all processes together without asking their common store at every call: a process
+ * takes permits in growing chunks and gives them away by itself, and forgets what is left when the window
+ * ends. While the store is away each process counts alone: the money is guarded elsewhere, and a service that
+ * refuses everybody because it cannot count would be the worse outage.
  */
 export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const { lease, nowMs, windowMs } = options;
@@ -75,7 +76,8 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
       if (askedAtMs < awayUntilMs) return countAlone(bucket, most, askedAtMs);
       const wanted = Math.min(most, Math.max(bucket.chunk, bucket.waiting));
       const { granted, used, endsInMs } = await lease(name, wanted, most);
-      // From the question on: here the window ends no later than in the store, so that no permit of it is given away in the next.
+      // From the question on: here the window ends no later than in the store, so that no permit of it is
+      // given away in the next.
       bucket.endsAtMs = askedAtMs + endsInMs;
       bucket.left += granted;
       bucket.used = used;

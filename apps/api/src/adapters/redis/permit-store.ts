@@ -5,7 +5,8 @@ import type { LeasePermits } from "./leased-limits.ts";
 const ANSWER_WITHIN_MS = 250;
 const READY_WITHIN_MS = 1_000;
 
-// One step, so that no two processes are given the same permits. The window begins with its first permit and ends with the key.
+// One step, so that no two processes are given the same permits. The window begins with its first permit and
+// ends with the key.
 const TAKE = `
 local used = tonumber(redis.call('get', KEYS[1]) or '0')
 local ends = redis.call('pttl', KEYS[1])

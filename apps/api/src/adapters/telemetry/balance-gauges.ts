@@ -5,7 +5,10 @@ import type { Registry } from "prom-client";
 import type { BalanceReads, BalanceTotals } from "../../ports/balance-reads.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads the metrics. */
+/**
+ * What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads
+ * the metrics.
+ */
 export function balanceGauges(
   registry: Registry,
   reads: Pick<BalanceReads, "totals">,

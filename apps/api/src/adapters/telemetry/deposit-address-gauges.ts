@@ -5,7 +5,9 @@ import type { ChainDirectory } from "../../ports/chains.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 
-/** Money at deposit addresses that is not on its way: asked of the database when somebody reads the metrics. */
+/**
+ * Money at deposit addresses that is not on its way: asked of the database when somebody reads the metrics.
+ */
 export function depositAddressGauges(
   registry: Registry,
   reads: Pick<DepositAddressReads, "unswept">,

@@ -5,7 +5,10 @@ import type { EventName, Facts } from "../../ports/events.ts";
 /** From well below a block of the fastest chains to where nobody calls it fast any more. */
 const SECONDS = [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 10, 30, 120, 600];
 
-/** Counts what events say of fast fills: refusals by rule, holds by what became of them, and the time from the acceptance to the broadcast of the fill. */
+/**
+ * Counts what events say of fast fills: refusals by rule, holds by what became of them, and the time from the
+ * acceptance to the broadcast of the fill.
+ */
 export function fastFillMetrics(registry: Registry): (event: EventName, facts: Facts) => void {
   const registers = [registry];
   const refusals = new Counter({

@@ -30,8 +30,8 @@ interface Series {
 }
 
 /**
- * Writes one line when something begins that repeats, one every five minutes while it goes on, and one when it has ended, with
- * their number and the time from the first to the last. What happens once is one line.
+ * Writes one line when something begins that repeats, one every five minutes while it goes on, and one when
+ * it has ended, with their number and the time from the first to the last. What happens once is one line.
  */
 export function foldRepeats(
   write: (level: Level, line: object) => void,

@@ -3,7 +3,10 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { HeldAmount } from "../../ports/held-amount.ts";
 
-/** A gauge of amounts by chain and currency, in whole units. Amounts of one chain that are not read again keep their last value. */
+/**
+ * A gauge of amounts by chain and currency, in whole units. Amounts of one chain that are not read again keep
+ * their last value.
+ */
 export function heldGauge(
   registry: Registry,
   facts: { readonly name: string; readonly help: string },

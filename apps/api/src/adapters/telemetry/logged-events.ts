@@ -81,7 +81,10 @@ function problemOf(error: unknown): string {
   return error.cause instanceof Error ? `${problem} < ${problemOf(error.cause)}` : problem;
 }
 
-/** How an endpoint or a server is away, if that is what caused the error: whatever was asked of it fails alike. */
+/**
+ * How an endpoint or a server is away, if that is what caused the error: whatever was asked of it fails
+ * alike.
+ */
 function outageKind(error: unknown): string | undefined {
   let kind: string | undefined;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

@@ -7,8 +7,8 @@ import type { NonceMappingStore } from "../../ports/nonce-mappings.ts";
 const STATES = ["stored", "signed"];
 
 /**
- * How many words of wallets are not on the hub yet, and how long the oldest waits, asked of the database when somebody reads the metrics. What is not there within an
- * hour of its transfer counts for nothing.
+ * How many words of wallets are not on the hub yet, and how long the oldest waits, asked of the database when
+ * somebody reads the metrics. What is not there within an hour of its transfer counts for nothing.
  */
 export function mappingGauges(
   registry: Registry,

@@ -4,7 +4,10 @@ import type { Clock } from "../../ports/clock.ts";
 import type { PrunableTable } from "../../ports/prunable.ts";
 import type { Reads } from "../../ports/reads.ts";
 
-/** Publishes how long the oldest row of each table that pruning may delete, or has still to look at, is past its time. */
+/**
+ * Publishes how long the oldest row of each table that pruning may delete, or has still to look at, is past
+ * its time.
+ */
 export function pruneGauge(
   registry: Registry,
   reads: Pick<Reads, "oldestPrunable">,

@@ -7,7 +7,10 @@ const BOUNDS_MS = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 /** Observes the calls of one chain to the endpoint at this URL. */
 export type ObserveEndpoint = (chain: string, url: string) => ObserveCall;
 
-/** Times every call to an endpoint, by chain, host and outcome. The rest of a URL often holds a provider's key. */
+/**
+ * Times every call to an endpoint, by chain, host and outcome. The rest of a URL often holds a provider's
+ * key.
+ */
 export function rpcCallTimes(registry: Registry): ObserveEndpoint {
   const seriesOf = durations(registry, {
     name: "causeway_rpc_call_seconds",

@@ -6,7 +6,10 @@ import type { SettlementReads } from "../../ports/settlement.ts";
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
 const STATES = ["due", "rejected", "attested", "vouched"];
 
-/** How many payments wait to be settled, and for how long the oldest: asked of the database when somebody reads the metrics. */
+/**
+ * How many payments wait to be settled, and for how long the oldest: asked of the database when somebody
+ * reads the metrics.
+ */
 export function settlementGauges(
   registry: Registry,
   reads: Pick<SettlementReads, "waiting">,

@@ -14,8 +14,9 @@ export interface GasPayer {
 }
 
 /**
- * What the solver and the accounts that pay for gas hold on every chain, of whatever family, and how long payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence is one on
- * its node.
+ * What the solver and the accounts that pay for gas hold on every chain, of whatever family, and how long
+ * payments there are in no block. A chain of which nothing fresh is known has no balance: an alarm on absence
+ * is one on its node.
  */
 export function solverGauges(
   registry: Registry,

@@ -14,7 +14,8 @@ interface ForeignToken {
 
 /** A token that this instance neither holds nor has a price source for: it can only be exchanged. */
 export function foreignToken(known: ForeignToken): Currency {
-  // Its own address, never its symbol: a token that calls itself USDC must not be taken for the same asset as USDC, nor priced like it.
+  // Its own address, never its symbol: a token that calls itself USDC must not be taken for the same asset as
+  // USDC, nor priced like it.
   const itself = `${known.chainId}:${known.address}`;
   return {
     ...known,

@@ -19,7 +19,10 @@ export interface LookUp<T> {
   hurry(): void;
 }
 
-/** Lets so many look-ups be under way at once. Those of quotes come first; searches wait behind them, a bounded number of them. */
+/**
+ * Lets so many look-ups be under way at once. Those of quotes come first; searches wait behind them, a
+ * bounded number of them.
+ */
 export function lookUpTurns(
   most: number,
   nowMs: () => number,

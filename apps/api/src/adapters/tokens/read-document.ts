@@ -9,8 +9,9 @@ export interface DocumentBounds {
 const MOST_REDIRECTS = 3;
 
 /**
- * The JSON document at a file path or a URL; which URLs may be named the configuration decides. What a list says is believed: a redirect is followed over `https` or within its origin
- * alone, never to where anybody on the way could answer.
+ * The JSON document at a file path or a URL; which URLs may be named the configuration decides. What a list
+ * says is believed: a redirect is followed over `https` or within its origin alone, never to where anybody on
+ * the way could answer.
  * @throws Error whatever went wrong: time, size, status, syntax
  */
 export async function readDocument(

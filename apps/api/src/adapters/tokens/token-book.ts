@@ -12,7 +12,10 @@ export interface TokenBookOptions {
   readonly unlisted: TokenBook;
 }
 
-/** What the operator configured is believed before what lists say, and these before what a token says of itself. */
+/**
+ * What the operator configured is believed before what lists say, and these before what a token says of
+ * itself.
+ */
 export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
   const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
   return {

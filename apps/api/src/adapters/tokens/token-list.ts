@@ -27,14 +27,16 @@ export interface ReadList {
 }
 
 /**
- * Reads a document of the standard token-list format. An entry that does not hold to it is left out: one bad entry must not take the others away.
+ * Reads a document of the standard token-list format. An entry that does not hold to it is left out: one bad
+ * entry must not take the others away.
  * @throws ZodError when it is no token list at all
  */
 export function readTokenList(document: unknown, chainIds: ReadonlySet<number>): ReadList {
   let refused = 0;
   const tokens = tokenList.parse(document).tokens.flatMap((entry): readonly Currency[] => {
     const read = listedToken.safeParse(entry);
-    // Lists also name tokens of other families of chains, whose addresses have other forms: they stand under chain ids that are not ours.
+    // Lists also name tokens of other families of chains, whose addresses have other forms: they stand under
+    // chain ids that are not ours.
     if (read.success && !chainIds.has(read.data.chainId)) return [];
     const token = read.success ? currencyOf(read.data) : undefined;
     if (token === undefined) refused += 1;

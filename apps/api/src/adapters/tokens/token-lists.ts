@@ -19,13 +19,18 @@ export interface TokenLists {
   get(chainId: number, address: Address): Currency | undefined;
   /** The same array until a list has changed. */
   of(chainId: number): readonly Currency[];
-  /** Reads all lists now, or joins the reading under way. A list that cannot be read stays as it was last read; never throws. */
+  /**
+   * Reads all lists now, or joins the reading under way. A list that cannot be read stays as it was last
+   * read; never throws.
+   */
   refresh(): Promise<void>;
   /** Ends the reading under way and the coming ones. */
   close(): void;
 }
 
-/** Reads nothing by itself before the first {@link TokenLists.refresh}; then again and again on its own clock. */
+/**
+ * Reads nothing by itself before the first {@link TokenLists.refresh}; then again and again on its own clock.
+ */
 export function createTokenLists(options: TokenListOptions): TokenLists {
   const { sources, chainIds, refreshMs, bounds, onFault } = options;
   const closing = new AbortController();

@@ -2,7 +2,10 @@ import type { RecipientStanding, TokenBehaviour, TokenProbe } from "@causeway/ch
 import type { Clock } from "../../ports/clock.ts";
 import type { TokenQuirks } from "../../ports/token-quirks.ts";
 
-/** A token's code rarely changes, and behind a proxy it may: what was found is looked at again, and believed meanwhile. */
+/**
+ * A token's code rarely changes, and behind a proxy it may: what was found is looked at again, and believed
+ * meanwhile.
+ */
 const BEHAVIOUR_MS = 6 * 3_600_000;
 /** Lists of those who may not receive are longer lived than this, but somebody may be put on one. */
 const RECIPIENT_MS = 10 * 60_000;
@@ -22,7 +25,10 @@ export interface TokenQuirksOptions {
 
 const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
 
-/** Remembers how tokens behave. Whoever asks first waits; answers that have grown old are given once more, and asked for anew behind the scenes. */
+/**
+ * Remembers how tokens behave. Whoever asks first waits; answers that have grown old are given once more, and
+ * asked for anew behind the scenes.
+ */
 export function createTokenQuirks({
   probes,
   clock,

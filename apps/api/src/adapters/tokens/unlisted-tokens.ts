@@ -27,7 +27,10 @@ export interface UnlistedTokensOptions {
   readonly mostKept?: number;
 }
 
-/** Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask at the same time. */
+/**
+ * Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask
+ * at the same time.
+ */
 export function createUnlistedTokens({
   chains,
   monotonic,

@@ -13,8 +13,9 @@ export type Resolve = (host: string, options: LookupAllOptions) => Promise<reado
 class AddressRefused extends Error {}
 
 /**
- * Delivers over HTTP, to public addresses alone unless the policy says otherwise. Names are resolved here and the connection goes to the addresses that were
- * looked at, so a name that points elsewhere a moment later changes nothing. Every attempt makes a connection of its own. Redirects are not followed.
+ * Delivers over HTTP, to public addresses alone unless the policy says otherwise. Names are resolved here and
+ * the connection goes to the addresses that were looked at, so a name that points elsewhere a moment later
+ * changes nothing. Every attempt makes a connection of its own. Redirects are not followed.
  */
 export function httpSender(
   { allowPrivate, timeoutMs }: WebhookPolicy,
@@ -92,7 +93,10 @@ export function checkedLookup(allowPrivate: boolean, resolve: Resolve) {
 const refused = (address: string): AddressRefused =>
   new AddressRefused(`the address ${address} is not public`);
 
-/** Ends the answer when enough of it was read. What goes wrong after the head of the answer does not change what the head said. */
+/**
+ * Ends the answer when enough of it was read. What goes wrong after the head of the answer does not change
+ * what the head said.
+ */
 async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -18,7 +18,10 @@ const notPublicV4 = blockList("ipv4", [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ]);
-/** All of IPv6 that is given to hosts: what maps or translates IPv4, unique local, link-local and multicast addresses lie outside. */
+/**
+ * All of IPv6 that is given to hosts: what maps or translates IPv4, unique local, link-local and multicast
+ * addresses lie outside.
+ */
 const globalV6 = blockList("ipv6", ["2000::/3"]);
 /** Of that: protocol assignments with Teredo, examples, and what carries an IPv4 address inside. */
 const notPublicV6 = blockList("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);

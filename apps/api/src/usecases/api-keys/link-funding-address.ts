@@ -9,7 +9,8 @@ import type { KeyServices } from "./keep-keys.ts";
 const CHALLENGE_MS = 15 * 60 * 1000;
 
 /**
- * Asks the owner of a wallet to let a key spend its app balance. A later question about the same wallet replaces this one.
+ * Asks the owner of a wallet to let a key spend its app balance. A later question about the same wallet
+ * replaces this one.
  * @throws ServiceError NOT_FOUND, INVALID_REQUEST for a key that pages publish
  */
 export async function askFundingAddress(
@@ -27,7 +28,8 @@ export async function askFundingAddress(
 
 /**
  * Links the wallet whose owner signed the open question; each question is answered once.
- * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST for one that pages publish, without an open question or with a signature of somebody else; RpcFault when the chain did not say.
+ * @throws ServiceError NOT_FOUND without such a key, INVALID_REQUEST for one that pages publish, without an
+ * open question or with a signature of somebody else; RpcFault when the chain did not say.
  */
 export async function linkFundingAddress(
   { register, clock, signatures }: KeyServices & { readonly signatures: Signatures },

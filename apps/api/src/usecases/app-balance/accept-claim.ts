@@ -18,16 +18,20 @@ export type AcceptServices = Pick<
   readonly signatures: Signatures;
 };
 
-/** An answer that is to be stored in the very commit, for whoever calls again with the same Idempotency-Key. */
+/**
+ * An answer that is to be stored in the very commit, for whoever calls again with the same Idempotency-Key.
+ */
 export interface AnswerToKeep {
   readonly lease: IdempotencyLease;
   readonly answer: StoredAnswer;
 }
 
 /**
- * The wallet signed: amount and fee are set aside and the payout is ordered, in one commit. The same signature again changes nothing.
- * @throws ServiceError INVALID_REQUEST for a claim that is unknown or has ended, UNAUTHORIZED for a signature that is not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the
- * chain did not say whether a contract stands behind the signature
+ * The wallet signed: amount and fee are set aside and the payout is ordered, in one commit. The same
+ * signature again changes nothing.
+ * @throws ServiceError INVALID_REQUEST for a claim that is unknown or has ended, UNAUTHORIZED for a signature
+ * that is not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the chain did not say whether a
+ * contract stands behind the signature
  */
 export async function acceptClaim(
   services: AcceptServices,

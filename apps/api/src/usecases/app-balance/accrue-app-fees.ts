@@ -10,8 +10,9 @@ type AccrualServices = Pick<Services, "clock" | "prices" | "chains" | "quotePoli
 type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
 
 /**
- * Credits what apps took of a deposit to their balances: what they owe in that currency first. By movements that have names, so that it happens once however often it is tried. Of several
- * wallets the caller has locked all. `unpriced`: there is no fresh price now, and nothing was credited.
+ * Credits what apps took of a deposit to their balances: what they owe in that currency first. By movements
+ * that have names, so that it happens once however often it is tried. Of several wallets the caller has
+ * locked all. `unpriced`: there is no fresh price now, and nothing was credited.
  * @param deposited smallest units of what came
  */
 export async function accrueAppFees(
@@ -48,8 +49,9 @@ export async function accrueAppFees(
 }
 
 /**
- * Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more. The deposit counts less the spread
- * for the age of both prices: a fee to a wallet of one's own is a trade between the two.
+ * Undefined where prices do not matter: both currencies are one asset, or one of them is not known any more.
+ * The deposit counts less the spread for the age of both prices: a fee to a wallet of one's own is a trade
+ * between the two.
  */
 function pricesOf(
   services: AccrualServices,

@@ -31,7 +31,10 @@ export interface AppraisedBalance extends ChargeableBalance {
   readonly class: CurrencyClass;
 }
 
-/** What holds have promised of one asset, at the greater of its worth then and now, which is what is charged; with a margin while it has no price. */
+/**
+ * What holds have promised of one asset, at the greater of its worth then and now, which is what is charged;
+ * with a margin while it has no price.
+ */
 export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
 
 /** What balances are worth together, USD with 18 decimals. */
@@ -57,9 +60,15 @@ export interface Appraisal {
   readonly balances: readonly AppraisedBalance[];
   readonly held: readonly HeldWorth[];
   readonly standing: Standing;
-  /** Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be said for certain. */
+  /**
+   * Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be
+   * said for certain.
+   */
   readonly unpriced: ServiceError | undefined;
-  /** Set when a held volatile asset has no such price: it counts with a margin, so an insufficient balance may be sufficient. */
+  /**
+   * Set when a held volatile asset has no such price: it counts with a margin, so an insufficient balance may
+   * be sufficient.
+   */
   readonly unpricedHold: ServiceError | undefined;
 }
 
@@ -103,7 +112,10 @@ const kindOf = ({ priceId, class: currencyClass }: Currency): Pick<Position, "pr
   class: currencyClass,
 });
 
-/** The class and asset of what a hold pays out; a currency that is not configured any more counts as the most volatile. */
+/**
+ * The class and asset of what a hold pays out; a currency that is not configured any more counts as the most
+ * volatile.
+ */
 export function heldKind(
   { chains }: Pick<AppraisalServices, "chains">,
   asset: LedgerAsset,
@@ -140,7 +152,10 @@ function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
   );
 }
 
-/** A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may be promised out of the balance. */
+/**
+ * A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may
+ * be promised out of the balance.
+ */
 function refuseUnlistedDebts(
   { appBalance: { chainId, currencies } }: AppraisalServices,
   book: WalletBook,
@@ -156,8 +171,9 @@ function refuseUnlistedDebts(
 }
 
 /**
- * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that quotes would not trade at counts
- * as none, because any guess would favor one side: such balances back nothing, and charges and credits wait.
+ * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that
+ * quotes would not trade at counts as none, because any guess would favor one side: such balances back
+ * nothing, and charges and credits wait.
  */
 export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
   const unit = gasUnitInMemory(services, currency);
@@ -182,7 +198,10 @@ export function gasUnitInMemory(
   }
 }
 
-/** Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for callers that may wait, before their transaction. */
+/**
+ * Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for
+ * callers that may wait, before their transaction.
+ */
 export async function warmPrices({
   prices,
   appBalance,

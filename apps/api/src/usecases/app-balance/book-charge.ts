@@ -11,7 +11,8 @@ export interface ForcedCharge {
 }
 
 /**
- * The entries of a charge that must happen: out of the balances in their order, and what these do not cover is owed in the first currency.
+ * The entries of a charge that must happen: out of the balances in their order, and what these do not cover
+ * is owed in the first currency.
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price
  */
 export function forcedCharge(

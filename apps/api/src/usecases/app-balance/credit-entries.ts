@@ -11,7 +11,10 @@ export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigi
   ];
 }
 
-/** The entries that take `amount` of an asset from a wallet although it may not have it: what the balance does not cover is owed. */
+/**
+ * The entries that take `amount` of an asset from a wallet although it may not have it: what the balance does
+ * not cover is owed.
+ */
 export function debitEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
   const { taken, owed } = splitDebit(amount, lineOf(book, asset).balance);
   return [

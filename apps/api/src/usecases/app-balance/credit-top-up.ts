@@ -38,7 +38,10 @@ export async function creditTopUp(
   );
 }
 
-/** Takes a credited top-up back whose block vanished; what the balance does not cover any more is owed, and told. */
+/**
+ * Takes a credited top-up back whose block vanished; what the balance does not cover any more is owed, and
+ * told.
+ */
 export async function reverseTopUp(
   services: Pick<Services, "clock" | "events">,
   tx: Pick<Tx, "ledger">,

@@ -39,7 +39,10 @@ export async function closePaidClaim(
   services.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
 }
 
-/** What a claim that ends without its payout costs the wallet: nothing, or the fee where the chain took gas for it all the same. */
+/**
+ * What a claim that ends without its payout costs the wallet: nothing, or the fee where the chain took gas
+ * for it all the same.
+ */
 type Cost = "nothing" | "fee";
 
 /** The payout cannot be made: what it did not cost is balance again, debts first. */

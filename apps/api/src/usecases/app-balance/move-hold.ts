@@ -9,7 +9,10 @@ import { creditEntries } from "./credit-entries.ts";
 type HoldServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 type HoldTx = Pick<Tx, "ledger">;
 
-/** `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was raised and nothing changed. */
+/**
+ * `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was
+ * raised and nothing changed.
+ */
 export type MovedHold = "applied" | "already" | "rejected" | "none";
 
 /** The deposit came, or nothing was paid: the hold is over. */
@@ -21,7 +24,10 @@ export async function releaseHold(
   return await moveHold(services, tx, requestId, "release");
 }
 
-/** A deposit that had released the hold vanished: the app vouches again, whether its balance still covers it or not. */
+/**
+ * A deposit that had released the hold vanished: the app vouches again, whether its balance still covers it
+ * or not.
+ */
 export async function reinstateHold(
   services: HoldServices,
   tx: HoldTx,

@@ -24,7 +24,10 @@ export type OfferServices = Pick<
   "clock" | "chains" | "prices" | "signer" | "uow" | "quotePolicy" | "appBalance"
 > & { readonly balances: Pick<BalanceReads, "book">; readonly random: Random };
 
-/** What somebody wants to take out of a wallet's balance. Nothing is believed of him: only the wallet's signature makes it so. */
+/**
+ * What somebody wants to take out of a wallet's balance. Nothing is believed of him: only the wallet's
+ * signature makes it so.
+ */
 export interface ClaimQuestion {
   readonly wallet: Address;
   readonly chainId: number;
@@ -36,7 +39,8 @@ export interface ClaimQuestion {
 
 /**
  * Offers a claim for the wallet to sign, with what its payout will cost. No money moves.
- * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW, INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+ * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW,
+ * INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */
 export async function offerClaim(services: OfferServices, question: ClaimQuestion): Promise<NewClaim> {
   const { wallet, recipient } = question;
@@ -129,7 +133,11 @@ async function payoutFee(
   return convertUp(wei, native, priced);
 }
 
-/** The most that can be claimed now, its fee already taken off; zero when there is nothing. @throws ServiceError PRICE_FETCH_FAILED */
+/**
+ * The most that can be claimed now, its fee already taken off; zero when there is nothing.
+ *
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
 async function claimable(
   services: OfferServices,
   { wallet, amount }: Pick<ClaimQuestion, "wallet" | "amount">,

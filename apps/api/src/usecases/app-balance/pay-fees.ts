@@ -5,17 +5,26 @@ import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-/** What is to be paid: USD with 18 decimals, taken at the rates of the reservation, or exact amounts per asset. */
+/**
+ * What is to be paid: USD with 18 decimals, taken at the rates of the reservation, or exact amounts per
+ * asset.
+ */
 export type FeesDue =
   | { readonly usd: bigint }
   | { readonly amounts: ReadonlyArray<{ readonly asset: LedgerAsset; readonly amount: bigint }> };
 
-/** `already`: the reservation was paid or released before, and nothing changes. `uncoveredUsd`: what was due beyond the reservation, and is not taken. */
+/**
+ * `already`: the reservation was paid or released before, and nothing changes. `uncoveredUsd`: what was due
+ * beyond the reservation, and is not taken.
+ */
 export type PaidFees =
   | { readonly kind: "paid"; readonly uncoveredUsd: bigint }
   | { readonly kind: "already" };
 
-/** Pays the fees of a request out of what was reserved, pending → fees, at most what is there; the rest goes back, pending → balance. */
+/**
+ * Pays the fees of a request out of what was reserved, pending → fees, at most what is there; the rest goes
+ * back, pending → balance.
+ */
 export async function payFees(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,

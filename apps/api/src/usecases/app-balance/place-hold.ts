@@ -5,11 +5,17 @@ import type { Tx } from "../../ports/unit-of-work.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldWish = Omit<NewHold, "placedAtMs"> & {
-  /** The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is available. */
+  /**
+   * The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is
+   * available.
+   */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
-/** `insufficient`: `requiredUsd` is what is held, and the margin for price moves. `taken`: this request had a hold that was resolved, or that is another's or of another amount; a request is vouched for once. */
+/**
+ * `insufficient`: `requiredUsd` is what is held, and the margin for price moves. `taken`: this request had a
+ * hold that was resolved, or that is another's or of another amount; a request is vouched for once.
+ */
 export type PlacedHold =
   | { readonly kind: "placed" }
   | { readonly kind: "insufficient"; readonly availableUsd: bigint; readonly requiredUsd: bigint }
@@ -17,7 +23,8 @@ export type PlacedHold =
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
 /**
- * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active hold, it is `placed`.
+ * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active
+ * hold, it is `placed`.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function placeHold(

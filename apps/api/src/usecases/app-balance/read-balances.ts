@@ -47,7 +47,12 @@ function nothingOf({ currencies: [currency] }: { readonly currencies: readonly C
 
 const notBelowZero = (usd: bigint): bigint => (usd > 0n ? usd : 0n);
 
-/** Signed claims of a wallet, newest first, at live prices; those in currencies that are not configured any more cannot be told. @throws ServiceError PRICE_FETCH_FAILED */
+/**
+ * Signed claims of a wallet, newest first, at live prices; those in currencies that are not configured any
+ * more cannot be told.
+ *
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
 export async function readClaims(
   services: ReadServices,
   wallet: Address,

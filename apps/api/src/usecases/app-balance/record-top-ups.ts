@@ -11,7 +11,10 @@ type TopUpServices = Pick<Services, "clock" | "events" | "appBalance">;
 type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
 type TopUpTx = Pick<Tx, "ledger" | "topUps">;
 
-/** Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already stays as it is. Nobody is credited yet. */
+/**
+ * Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already
+ * stays as it is. Nobody is credited yet.
+ */
 export async function storeTopUps(
   services: StoreServices,
   tx: TopUpTx,
@@ -36,7 +39,10 @@ export async function storeTopUps(
   }
 }
 
-/** Whether it is worth less than what is credited. Without a price in memory it is taken for more: nothing is kept from anybody for our lack of one. */
+/**
+ * Whether it is worth less than what is credited. Without a price in memory it is taken for more: nothing is
+ * kept from anybody for our lack of one.
+ */
 function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
   const { currencies, leastTopUpUsd } = services.appBalance;
   const currency = currencies.find((one) => one.address === address);
@@ -46,7 +52,8 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
 }
 
 /**
- * Takes back what vanished blocks said (those mined again were moved to their new block before): silently what nobody was credited for yet, by a movement of its own what somebody was.
+ * Takes back what vanished blocks said (those mined again were moved to their new block before): silently
+ * what nobody was credited for yet, by a movement of its own what somebody was.
  * @param canonicalHashes of the blocks that stand now between the two heights
  */
 export async function takeBackTopUps(

@@ -4,7 +4,10 @@ import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-/** Gives back what was reserved for a request that costs nothing after all: pending → balance. `already` when the reservation was closed before. */
+/**
+ * Gives back what was reserved for a request that costs nothing after all: pending → balance. `already` when
+ * the reservation was closed before.
+ */
 export async function releaseFees(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "ledger">,

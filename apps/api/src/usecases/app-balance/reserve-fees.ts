@@ -10,9 +10,15 @@ export interface FeeCharge {
   readonly wallet: Address;
   /** USD with 18 decimals. */
   readonly usd: bigint;
-  /** The part of it that ends with somebody else than the service: holds stand in its way as in that of a claim. */
+  /**
+   * The part of it that ends with somebody else than the service: holds stand in its way as in that of a
+   * claim.
+   */
   readonly transferredUsd: bigint;
-  /** Only stablecoins pay the transferred part: it is charged at the bare price, and others would be sold at it. Default: every balance pays it. */
+  /**
+   * Only stablecoins pay the transferred part: it is charged at the bare price, and others would be sold at
+   * it. Default: every balance pays it.
+   */
   readonly isTransferStable?: boolean;
   readonly requestId: RequestId;
   readonly movementKey: string;
@@ -29,20 +35,24 @@ export interface Shortfall {
   readonly availableUsd: bigint;
   readonly requiredUsd: bigint;
   /**
-   * `unheld`: the balance suffices, but is held for fast fills, and would go to others than the service. `stablecoins`: it suffices, but only
-   * stablecoins pay what goes to others.
+   * `unheld`: the balance suffices, but is held for fast fills, and would go to others than the service.
+   * `stablecoins`: it suffices, but only stablecoins pay what goes to others.
    */
   readonly missing: "balance" | "unheld" | "stablecoins";
 }
 
-/** `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request reserves once in a round. */
+/**
+ * `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request
+ * reserves once in a round.
+ */
 export type ReservedFees =
   | { readonly kind: "reserved"; readonly reservation: Reservation }
   | Shortfall
   | { readonly kind: "closed" };
 
 /**
- * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
+ * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is
+ * transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function reserveFees(

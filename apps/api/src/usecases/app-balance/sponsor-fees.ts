@@ -16,8 +16,9 @@ export type SponsoredFees =
 type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
 
 /**
- * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key as they are now, or nothing. Planned again, what stands is what counts; for
- * another sum it is set aside anew.
+ * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key
+ * as they are now, or nothing. Planned again, what stands is what counts; for another sum it is set aside
+ * anew.
  * @param usd USD with 18 decimals
  * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
  */
@@ -41,7 +42,8 @@ export async function reserveSponsorship(
   const fees = { wallet, requestId, purpose: "fees", round, budget } as const;
   const movementKey = `fees:${requestId}:reserve:${round}`;
   const refuse = async (why: string): Promise<SponsoredFees> => {
-    // What earlier fills burnt stays reserved out of what was released: it is charged when the request is refunded.
+    // What earlier fills burnt stays reserved out of what was released: it is charged when the request is
+    // refunded.
     const burntUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
     const keptUsd = known !== undefined && burntUsd > known.usd ? known.usd : burntUsd;
     if (keptUsd > 0n)
@@ -82,8 +84,9 @@ export async function chargeSponsorship(
 }
 
 /**
- * Gives the sponsor back what was set aside once a request is not being filled any more, less the gas of its fills that reverted in a block: that was a part of the fees that the
- * sponsor was to pay, and calls can burn far more than a deposit is worth.
+ * Gives the sponsor back what was set aside once a request is not being filled any more, less the gas of its
+ * fills that reverted in a block: that was a part of the fees that the sponsor was to pay, and calls can burn
+ * far more than a deposit is worth.
  */
 export async function followSponsorship(
   services: Pick<Services, "clock">,

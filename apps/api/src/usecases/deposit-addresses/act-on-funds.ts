@@ -54,8 +54,10 @@ const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Decides what becomes of the confirmed part of the money that was observed at an address, and writes it down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
- * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an observation has room for one.
+ * Decides what becomes of the confirmed part of the money that was observed at an address, and writes it
+ * down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
+ * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an
+ * observation has room for one.
  * @throws RpcFault, ServiceError: nothing was decided, the next look tries again
  */
 export async function actOnFunds(
@@ -94,7 +96,8 @@ export async function actOnFunds(
   });
   if (!isDone) return;
   if (planned.kind === "hold") {
-    // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to every address.
+    // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to
+    // every address.
     if (planned.reason !== funds.alarmed) {
       const isTheirs =
         services.chains.currency(funds.chainId, funds.currency) !== undefined ||
@@ -203,7 +206,8 @@ async function plan(
   // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
   if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
     return { kind: "later" };
-  // A token that is not configured any more could be neither filled nor given back from the depository; at the address its owner can take it.
+  // A token that is not configured any more could be neither filled nor given back from the depository; at
+  // the address its owner can take it.
   const isConfigured = services.chains.currency(funds.chainId, funds.currency) !== undefined;
   const canDecide = isConfigured || standing === "fronted";
   // The search is not free, and anyone can send dust: only where the decision depends on the sender.

@@ -2,7 +2,10 @@ import { depositAddressOf } from "@causeway/domain";
 import type { Chain } from "@causeway/domain";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 
-/** Whether what is sent to this address on a chain can be moved: the chain's factory makes the very same address. */
+/**
+ * Whether what is sent to this address on a chain can be moved: the chain's factory makes the very same
+ * address.
+ */
 export function isAddressOn(
   { contracts }: Pick<Chain, "contracts">,
   { address, key }: Pick<DepositAddress, "address" | "key">,

@@ -15,6 +15,10 @@ export interface AddressServices
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;
-  /** What a quote for this input would agree upon now; nothing is stored. @throws ServiceError as a quote does */
+  /**
+   * What a quote for this input would agree upon now; nothing is stored.
+   *
+   * @throws ServiceError as a quote does
+   */
   agreeOn(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
 }

@@ -5,9 +5,14 @@ import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-ad
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 
-/** Addresses that were given out, or that money came to, within this time are looked at with every block; ms. */
+/**
+ * Addresses that were given out, or that money came to, within this time are looked at with every block; ms.
+ */
 export const YOUNG_MS = 24 * 3600_000;
-/** Addresses of each kind that a look is for at most. What somebody can make many of waits for its turn, and pushes nothing else out. */
+/**
+ * Addresses of each kind that a look is for at most. What somebody can make many of waits for its turn, and
+ * pushes nothing else out.
+ */
 export const MOST = {
   /** With money that is not decided about yet. */
   undecided: 500,
@@ -38,7 +43,8 @@ export interface Turn {
 }
 
 /**
- * Chooses the addresses of one look: those with undecided money and the young ones with every block, all others in the order of the addresses. However many are given out, each has its turn.
+ * Chooses the addresses of one look: those with undecided money and the young ones with every block, all
+ * others in the order of the addresses. However many are given out, each has its turn.
  * @param after where the last turns ended
  */
 export async function nextTurn(

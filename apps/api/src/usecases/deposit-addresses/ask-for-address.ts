@@ -45,7 +45,8 @@ const refusals: readonly Refusal[] = [
     asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
   },
   {
-    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a refund would come back to it, again and again.
+    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a
+    // refund would come back to it, again and again.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -117,7 +118,8 @@ const refusals: readonly Refusal[] = [
 ];
 
 /**
- * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there can only be deposited, so nothing is swapped before.
+ * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there
+ * can only be deposited, so nothing is swapped before.
  * @returns the input as it is quoted, and the wish; undefined wish: an ordinary quote
  * @throws ServiceError naming the field that contradicts
  */

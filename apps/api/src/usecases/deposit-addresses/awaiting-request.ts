@@ -5,7 +5,10 @@ import type { RequestRecord } from "../../ports/records.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import type { AddressServices } from "./address-services.ts";
 
-/** `waiting`: for its money. `fronted`: the same, and its recipient is paid already. `used`: further money at the address is not for its quote. */
+/**
+ * `waiting`: for its money. `fronted`: the same, and its recipient is paid already. `used`: further money at
+ * the address is not for its quote.
+ */
 export type Standing = "waiting" | "fronted" | "used";
 
 /** The request that money at an address is judged by. */
@@ -15,8 +18,9 @@ export interface AwaitingRequest {
 }
 
 /**
- * Finds the request that money at an address is for: one that was filled ahead of it, else the one that the address was given out for. A sweep that moved nothing leaves any request of the
- * address waiting again, so a fast fill may have to be covered for a request that superseded the first.
+ * Finds the request that money at an address is for: one that was filled ahead of it, else the one that the
+ * address was given out for. A sweep that moved nothing leaves any request of the address waiting again, so a
+ * fast fill may have to be covered for a request that superseded the first.
  */
 export async function awaitingRequest(
   { reads, depositAddresses }: Pick<AddressServices, "reads" | "depositAddresses">,

@@ -12,7 +12,8 @@ const SELECTORS = {
 } as const satisfies Readonly<Record<string, Hex>>;
 
 /**
- * Asks the deposit address factory of a chain who may move what is paid to its addresses, and where to; undefined: it is as configured, or there is none.
+ * Asks the deposit address factory of a chain who may move what is paid to its addresses, and where to;
+ * undefined: it is as configured, or there is none.
  * @throws RpcFault
  */
 export async function factoryProblem(
@@ -40,8 +41,9 @@ export async function factoryProblem(
 }
 
 /**
- * At the start of a process: a factory from which money could be taken, or would go where nobody looks, is a wrong configuration. A node that does not answer now is asked again before an
- * address is given out and before anything is moved.
+ * At the start of a process: a factory from which money could be taken, or would go where nobody looks, is a
+ * wrong configuration. A node that does not answer now is asked again before an address is given out and
+ * before anything is moved.
  * @throws ServiceError SERVICE_UNAVAILABLE
  */
 export async function checkFactoryAtStart(

@@ -12,7 +12,10 @@ const SEARCHED_BLOCKS = 5_000n;
 /** The same for native coin, for which whole blocks are read. */
 const SEARCHED_NATIVE_BLOCKS = 15n;
 
-/** What others sent, if it is less than one part in so many, does not count: anybody could keep money from its sender with a smallest unit of his own. */
+/**
+ * What others sent, if it is less than one part in so many, does not count: anybody could keep money from its
+ * sender with a smallest unit of his own.
+ */
 const DUST_PART = 1_000n;
 
 /** Confirmed money at an address. */
@@ -23,8 +26,9 @@ export interface ConfirmedFunds extends CurrencyAt {
 }
 
 /**
- * Who sent what was found at an address: the newest payments add up to exactly that, and are one account's but for dust. Undefined when several accounts did, when something of it left no
- * trace, or when it was an account from which nobody would get it back.
+ * Who sent what was found at an address: the newest payments add up to exactly that, and are one account's
+ * but for dust. Undefined when several accounts did, when something of it left no trace, or when it was an
+ * account from which nobody would get it back.
  * @throws RpcFault
  */
 export async function findSender(

@@ -35,8 +35,9 @@ export interface Looked {
 }
 
 /**
- * Looks what is at deposit addresses on one chain, and decides about what has lain there for as many blocks as its value asks for. What is on its way already is not counted again. When
- * nothing changed nothing is written.
+ * Looks what is at deposit addresses on one chain, and decides about what has lain there for as many blocks
+ * as its value asks for. What is on its way already is not counted again. When nothing changed nothing is
+ * written.
  * @throws RpcFault; a decision that could not be made is told as a fault and tried again with the next look
  */
 export async function lookAtAddresses(
@@ -50,7 +51,8 @@ export async function lookAtAddresses(
   );
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
-  // Only what was asked about: a token that somebody else named may burn all gas of the call that asks everybody's balances.
+  // Only what was asked about: a token that somebody else named may burn all gas of the call that asks
+  // everybody's balances.
   const held = await connection.reader.heldAmounts(
     asked,
     [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
@@ -96,7 +98,10 @@ export async function lookAtAddresses(
   };
 }
 
-/** What the addresses were quoted for: configured then, and looked for although it may have been taken off the list since. */
+/**
+ * What the addresses were quoted for: configured then, and looked for although it may have been taken off the
+ * list since.
+ */
 function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
   return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
@@ -109,7 +114,8 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
 }
 
 /**
- * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the balances were read has taken its money, which must not be taken for new.
+ * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the
+ * balances were read has taken its money, which must not be taken for new.
  * @returns the addresses where that failed
  */
 async function writeDown(

@@ -10,8 +10,10 @@ import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../refusals.ts";
 
 /**
- * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may be cheaper, a route may be open again.
- * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND, SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
+ * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may
+ * be cheaper, a route may be open again.
+ * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
+ * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
  */
 export async function reindexAddress(
   services: AddressServices & { readonly tokens: TokenBook },

@@ -9,13 +9,19 @@ type Needs = {
   readonly solver: Address;
 };
 
-/** What names the routers of today: the first order of an address may name former ones, whose payments are no longer attested. */
+/**
+ * What names the routers of today: the first order of an address may name former ones, whose payments are no
+ * longer attested.
+ */
 export interface FillContracts {
   readonly origin: Hex;
   readonly destination: Hex;
 }
 
-/** The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the money is known only when it came. */
+/**
+ * The same promise anew, but that a refund goes to `refundTo`: an order names its recipient, and who sent the
+ * money is known only when it came.
+ */
 export function sameWithRefundTo(
   { random, quotePolicy, solver }: Needs,
   terms: RequestTerms,
@@ -44,7 +50,10 @@ export interface Returned extends FoundFunds {
   readonly valueUsd: bigint;
 }
 
-/** A request for money that nobody can use: its deposit goes back whole, less the gas. `first` is the one that the address was given out for. */
+/**
+ * A request for money that nobody can use: its deposit goes back whole, less the gas. `first` is the one that
+ * the address was given out for.
+ */
 export function refundTerms(
   { random, quotePolicy, solver }: Needs,
   first: RequestTerms,

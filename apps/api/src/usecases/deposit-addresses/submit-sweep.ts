@@ -17,14 +17,18 @@ import { withHeadroom } from "../execution/price-execution.ts";
 
 type Needs = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
 
-/** A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never there. */
+/**
+ * A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never
+ * there.
+ */
 const REFUSED_FOR_MS = 60_000;
 /** One that was signed is kept trying for this long; it moves what was decided or nothing. */
 const CANCEL_AFTER_MS = 3600_000;
 
 /**
- * Moves money from a deposit address into the depository, as it was decided. May run any number of times, in any number of processes: the one live nonce per sweep, and the contract,
- * which moves exactly this sum or fails, let it happen once.
+ * Moves money from a deposit address into the depository, as it was decided. May run any number of times, in
+ * any number of processes: the one live nonce per sweep, and the contract, which moves exactly this sum or
+ * fails, let it happen once.
  * @throws RpcFault: nothing was decided, the job comes again
  */
 export async function submitSweep(services: Needs, sweepId: string): Promise<Progress> {
@@ -152,7 +156,8 @@ async function refused(
   reason: string,
 ): Promise<Progress> {
   const nowMs = services.clock.nowMs();
-  // The money may be in a block that this node has not read: counted from the first refusal, however long the sweep waited before it.
+  // The money may be in a block that this node has not read: counted from the first refusal, however long the
+  // sweep waited before it.
   const { refusedSinceMs } = sweep;
   if (refusedSinceMs === undefined) await noteRefusal(services, sweep, nowMs);
   if (nowMs - (refusedSinceMs ?? nowMs) <= REFUSED_FOR_MS)

@@ -41,7 +41,11 @@ export async function chainLiquidity(
   return { liquidity };
 }
 
-/** What the solver holds beyond what payments under way will take, smallest units. @throws ServiceError RPC_HTTP_ERROR */
+/**
+ * What the solver holds beyond what payments under way will take, smallest units.
+ *
+ * @throws ServiceError RPC_HTTP_ERROR
+ */
 export function freeBalance(reservations: Reservations, end: RequestEnd, { address }: Currency): bigint {
   const { chain } = end;
   const held = isRail(end) ? end.pulse.solverBalance(address) : end.pulse.solverBalance(address).amount;

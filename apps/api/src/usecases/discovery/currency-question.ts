@@ -82,7 +82,8 @@ function isNowhere(text: string, { all, rails }: Pick<ChainDirectory, "all" | "r
 }
 
 /**
- * `chain id:address` as it is compared. A wallet's list may name tokens of chains that are not here, whose addresses have other forms: none.
+ * `chain id:address` as it is compared. A wallet's list may name tokens of chains that are not here, whose
+ * addresses have other forms: none.
  * @throws ServiceError INVALID_ADDRESS
  */
 function tokenKey(

@@ -14,7 +14,8 @@ interface Wanted {
 
 /**
  * What the chains themselves tell of addresses that a question names and that nobody has vouched for.
- * @throws ServiceError RPC_HTTP_ERROR when a chain did not tell and nothing else was found: "there is none" would be a lie
+ * @throws ServiceError RPC_HTTP_ERROR when a chain did not tell and nothing else was found: "there is none"
+ * would be a lie
  */
 export async function findUnlisted(
   { chains, tokens }: { readonly chains: Pick<ChainDirectory, "get">; readonly tokens: TokenBook },

@@ -12,7 +12,8 @@ import { createCurrencySearch } from "./search-currencies.ts";
 import { tokenPrice } from "./token-price.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 
-// What clients find out about chains that are reached by a rail: the same questions, in the words of those chains.
+// What clients find out about chains that are reached by a rail: the same questions, in the words of those
+// chains.
 
 const SOLANA = 792_703_809;
 const BITCOIN = 8_253_038;

@@ -52,7 +52,9 @@ export async function routeConfig(
   };
 }
 
-/** Whether services of others, beside the pools of the chain's configuration, are asked for exchanges there. */
+/**
+ * Whether services of others, beside the pools of the chain's configuration, are asked for exchanges there.
+ */
 function asksOthers(chain: RequestEnd["chain"], liquidity: RouteConfigServices["liquidity"]): boolean {
   if (chain.vmType !== "evm") return false;
   const { id, liquidity: own } = chain;

@@ -39,7 +39,10 @@ const lists = new Map([
   ],
 ]);
 
-/** Two chains with ETH, USDC, WETH, RARE, LOCKED; a list for the first; what is in no list is told by the chain. */
+/**
+ * Two chains with ETH, USDC, WETH, RARE, LOCKED; a list for the first; what is in no list is told by the
+ * chain.
+ */
 function search(change: { readonly depositAddresses?: boolean } = {}) {
   const asked: string[] = [];
   const chain = (id: number) => {

@@ -22,8 +22,9 @@ interface Found extends IndexedToken {
 }
 
 /**
- * Finds currencies by what a client may know of them. What is configured comes before what lists name; among equals the better fit, then the place in its
- * chain's list, then the chain: the same question gets the same order. Tokens that only their chain knows come last, and only when asked for.
+ * Finds currencies by what a client may know of them. What is configured comes before what lists name; among
+ * equals the better fit, then the place in its chain's list, then the chain: the same question gets the same
+ * order. Tokens that only their chain knows come last, and only when asked for.
  */
 export function createCurrencySearch(
   services: SearchServices,

@@ -2,7 +2,11 @@ import type { SwapSourcesAnswer } from "@causeway/wire";
 import type { Services } from "../../ports/services.ts";
 import { findChain } from "./find-chain.ts";
 
-/** Where tokens of a chain can be exchanged; nowhere on a chain without pools. @throws ServiceError UNSUPPORTED_CHAIN */
+/**
+ * Where tokens of a chain can be exchanged; nowhere on a chain without pools.
+ *
+ * @throws ServiceError UNSUPPORTED_CHAIN
+ */
 export function swapSources(
   services: Pick<Services, "chains" | "liquidity">,
   chainId: number,

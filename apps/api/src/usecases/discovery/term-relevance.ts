@@ -1,6 +1,9 @@
 import type { IndexedToken } from "./token-index.ts";
 
-/** How well a token answers to a lower-case search term, 0 the best: exact symbol, its beginning, the name's beginning, a part of either. Undefined: not at all. Pure. */
+/**
+ * How well a token answers to a lower-case search term, 0 the best: exact symbol, its beginning, the name's
+ * beginning, a part of either. Undefined: not at all. Pure.
+ */
 export function termRelevance(
   { symbol, name, currency }: Pick<IndexedToken, "symbol" | "name" | "currency">,
   term: string,

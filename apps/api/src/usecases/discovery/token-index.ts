@@ -17,7 +17,10 @@ export interface IndexedToken {
   readonly place: number;
 }
 
-/** Indexes of the arrays that a catalog gives, each made once: a large list is not lower-cased for every question. */
+/**
+ * Indexes of the arrays that a catalog gives, each made once: a large list is not lower-cased for every
+ * question.
+ */
 export function tokenIndexes(): (
   named: readonly Currency[],
   isConfigured: (currency: Currency) => boolean,

@@ -14,8 +14,10 @@ export interface TokenPriceServices extends PoolPriceServices {
 }
 
 /**
- * USD of a whole unit, 18 decimals: from the price source for configured currencies, from pools for the others.
- * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY for what has no price; PRICE_FETCH_FAILED, RPC_HTTP_ERROR for one that could not be read now
+ * USD of a whole unit, 18 decimals: from the price source for configured currencies, from pools for the
+ * others.
+ * @throws ServiceError UNSUPPORTED_CHAIN, INVALID_ADDRESS, UNSUPPORTED_CURRENCY for what has no price;
+ * PRICE_FETCH_FAILED, RPC_HTTP_ERROR for one that could not be read now
  */
 export async function tokenPrice(
   services: TokenPriceServices,

@@ -14,8 +14,9 @@ export interface TrendingServices {
 }
 
 /**
- * What most requests of the last day were about, then of the last week, then what is featured. Only tokens that somebody vouches for: whoever moves money to and fro
- * must not bring a token of his own to everybody's eyes.
+ * What most requests of the last day were about, then of the last week, then what is featured. Only tokens
+ * that somebody vouches for: whoever moves money to and fro must not bring a token of his own to everybody's
+ * eyes.
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
 export function trendingCurrencies(

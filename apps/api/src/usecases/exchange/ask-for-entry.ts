@@ -15,7 +15,10 @@ export function entryFor(chainName: string, said: SaidNonce): SetEntry {
   return nonceMappingEntry({ name: chainName, vmType: "hyperliquid-vm" }, said);
 }
 
-/** Asks one oracle, with its peers, for the entry of what a wallet said, and believes only signatures of the entry that is computed here. */
+/**
+ * Asks one oracle, with its peers, for the entry of what a wallet said, and believes only signatures of the
+ * entry that is computed here.
+ */
 export async function askForEntry(
   oracle: AttestationOracle,
   mappings: Pick<HubMappings, "contract" | "chainId">,

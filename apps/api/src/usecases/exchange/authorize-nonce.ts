@@ -14,17 +14,23 @@ const WINDOW_MS = 3_600_000;
 const MAX_OPEN_PER_WALLET = 10;
 /** Authorizations of all wallets that wait for the oracles or the hub. */
 const MAX_WAITING = 500;
-/** From here on, each wallet may have one open authorization, so that a few wallets cannot take the places of all others. */
+/**
+ * From here on, each wallet may have one open authorization, so that a few wallets cannot take the places of
+ * all others.
+ */
 const FAIR_SHARE_FROM = MAX_WAITING / 2;
 
 /**
- * Believes a wallet what one of its nonces is for, when that is what a quote agreed with this wallet: its order, and the nonce of its transfer. The same may be said
- * again; something else about the same nonce may not. What was said is on its way to the hub as soon as it is committed.
+ * Believes a wallet what one of its nonces is for, when that is what a quote agreed with this wallet: its
+ * order, and the nonce of its transfer. The same may be said again; something else about the same nonce may
+ * not. What was said is on its way to the hub as soon as it is committed.
  *
- * Only accounts with a key can say so: the exchange knows no others. Each authorization costs the service signatures and gas of the hub, so the account must hold what
- * it is about to transfer, or have transferred it.
+ * Only accounts with a key can say so: the exchange knows no others. Each authorization costs the service
+ * signatures and gas of the hub, so the account must hold what it is about to transfer, or have transferred
+ * it.
  * @returns the request that the transfer pays
- * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS, RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault
+ * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS,
+ * RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault
  */
 export async function authorizeNonce(services: Needs, said: NonceAuthorization): Promise<RequestId> {
   const { walletChainId, wallet, depositor, nonce, id, signatureChainId, signature } = said;

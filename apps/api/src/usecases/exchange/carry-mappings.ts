@@ -13,9 +13,11 @@ class MappingsTaken extends Error {
 }
 
 /**
- * One round towards the hub's mapping: what is there for good is written down, what a transaction did not bring there is signed anew, and what waits is put into the
- * next transaction. Only the plan of a transaction is made here, in one commit with what it carries: settlement's own rounds sign it, send it, and raise its fees, so a
- * crash at any point loses nothing and gives no nonce of the hub twice. What is there is read from the hub and never believed of a receipt; set twice it is set once.
+ * One round towards the hub's mapping: what is there for good is written down, what a transaction did not
+ * bring there is signed anew, and what waits is put into the next transaction. Only the plan of a transaction
+ * is made here, in one commit with what it carries: settlement's own rounds sign it, send it, and raise its
+ * fees, so a crash at any point loses nothing and gives no nonce of the hub twice. What is there is read from
+ * the hub and never believed of a receipt; set twice it is set once.
  * @throws RpcFault: the next round goes on
  */
 export async function carryMappings(services: MappingServices): Promise<void> {
@@ -28,7 +30,8 @@ async function concludeCarried(services: MappingServices): Promise<void> {
   for (const { record, isOver } of await said.carried(AT_ONCE)) {
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !isOver) continue;
-    // That transaction will not do it any more. Its signatures may have been of signers that do not count now.
+    // That transaction will not do it any more. Its signatures may have been of signers that do not count
+    // now.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
     await uow.run((tx) => tx.nonceMappings.release(record.key, reason, nowMs + policy.retryMs, nowMs));

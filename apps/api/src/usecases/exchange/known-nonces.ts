@@ -19,8 +19,9 @@ export interface NonceSources {
 }
 
 /**
- * What wallets have said about their nonces. The hub is asked also about nonces of which nothing was said here: what it says binds the oracles, whoever brought it
- * there, and money that it gives to an order must not be given back as nobody's.
+ * What wallets have said about their nonces. The hub is asked also about nonces of which nothing was said
+ * here: what it says binds the oracles, whoever brought it there, and money that it gives to an order must
+ * not be given back as nobody's.
  */
 export function knownNonces({ clock, stored, hub, chainName }: NonceSources): NonceMappingReads {
   const read: NonceMappingReads["read"] = async (chainId, wallet, nonce) => {

@@ -5,8 +5,9 @@ import type { Slot } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 
 /**
- * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the payment's bytes, before anything leaves. Undefined where nothing is
- * to be said: payments of the chain name their orders, or this one is for none.
+ * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the
+ * payment's bytes, before anything leaves. Undefined where nothing is to be said: payments of the chain name
+ * their orders, or this one is for none.
  */
 export async function ownWordOf(
   { rail }: Pick<ConnectedPayingRail, "rail">,
@@ -28,8 +29,9 @@ export async function ownWordOf(
 }
 
 /**
- * Whether a payment may leave. One whose order the oracles would never learn of would be made in vain, so its word must be on the hub before: a hub that is away for longer
- * than words are waited for then costs time and not the payment.
+ * Whether a payment may leave. One whose order the oracles would never learn of would be made in vain, so its
+ * word must be on the hub before: a hub that is away for longer than words are waited for then costs time and
+ * not the payment.
  * @throws RpcFault
  */
 export async function isUnderstood(

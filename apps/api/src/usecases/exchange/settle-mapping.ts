@@ -3,7 +3,8 @@ import type { NonceMappingRecord } from "../../ports/nonce-mappings.ts";
 import { entryOf } from "./known-nonces.ts";
 
 /**
- * Writes down what the hub has of a nonce for good, whoever brought it there: what we were told, or something else that the wallet signed too.
+ * Writes down what the hub has of a nonce for good, whoever brought it there: what we were told, or something
+ * else that the wallet signed too.
  * @returns false when it has nothing yet
  * @throws RpcFault
  */

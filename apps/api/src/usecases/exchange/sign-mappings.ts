@@ -5,8 +5,9 @@ import { askForEntry } from "./ask-for-entry.ts";
 import { settleMapping } from "./settle-mapping.ts";
 
 /**
- * One round: has the oracles sign what wallets said, all whose time has come, some at once. What the hub has already is not asked for. May run at any time, in any
- * number of processes: a signature is one of the same entry whoever asks for it. One mapping's fault stops no other.
+ * One round: has the oracles sign what wallets said, all whose time has come, some at once. What the hub has
+ * already is not asked for. May run at any time, in any number of processes: a signature is one of the same
+ * entry whoever asks for it. One mapping's fault stops no other.
  */
 export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
   const { said, clock, settlementPolicy: policy, uow } = services;

@@ -72,9 +72,12 @@ class QuoteTaken extends Error {
 }
 
 /**
- * One commit: the request, the execution, its job, the caller's budgets, the balance set aside, and the answer that a repeated call gets. Either all of it stands or nothing does.
- * The balance comes late: only this wait is shared by everything that an app does. The exposure of a sale, which all apps share, comes last.
- * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone), PRICE_FETCH_FAILED; LeaseLost
+ * One commit: the request, the execution, its job, the caller's budgets, the balance set aside, and the
+ * answer that a repeated call gets. Either all of it stands or nothing does. The balance comes late: only
+ * this wait is shared by everything that an app does. The exposure of a sale, which all apps share, comes
+ * last.
+ * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone),
+ * PRICE_FETCH_FAILED; LeaseLost
  */
 export async function acceptExecution(
   services: AcceptServices,
@@ -202,7 +205,10 @@ export function hasBudgets({ rules }: ApiKeyIdentity): boolean {
   return [dailyUsd, perUserDailyUsd, perTargetDailyUsd].some((budget) => budget !== undefined);
 }
 
-/** Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them together. */
+/**
+ * Budgets of a day are counted under the key's lock, so that calls at the same time cannot exceed them
+ * together.
+ */
 async function keepToBudgets(
   services: Pick<Services, "clock">,
   tx: Pick<Tx, "executions">,

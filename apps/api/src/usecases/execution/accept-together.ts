@@ -8,7 +8,10 @@ import { executeJob } from "../transition.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 
-/** A fresh call that an app pays for, without value, budget, quote or idempotency key: only its wallet's balance is shared with others. */
+/**
+ * A fresh call that an app pays for, without value, budget, quote or idempotency key: only its wallet's
+ * balance is shared with others.
+ */
 export interface PlainAcceptable extends Acceptable {
   readonly wallet: Address;
 }
@@ -27,8 +30,9 @@ export function isPlain(acceptable: Acceptable): acceptable is PlainAcceptable {
 export type AcceptedTogether = { readonly kind: "accepted" } | Shortfall;
 
 /**
- * Accepts plain calls of one wallet in one commit, in their order, each as far as the balance bears it after those before it: what is too much is refused and the others stand.
- * The wallet is locked from the beginning, for as long as two statements take; everything else that is written is new, so nobody waits for it.
+ * Accepts plain calls of one wallet in one commit, in their order, each as far as the balance bears it after
+ * those before it: what is too much is refused and the others stand. The wallet is locked from the beginning,
+ * for as long as two statements take; everything else that is written is new, so nobody waits for it.
  * @throws whatever keeps all of them from being accepted: then none of them is
  */
 export async function acceptTogether(

@@ -1,6 +1,9 @@
 import type { RequestState, StateName } from "@causeway/domain";
 
-/** Before the deposit, and where an app vouches for it: then the transaction that makes it is still to be sent, whatever was paid out already. */
+/**
+ * Before the deposit, and where an app vouches for it: then the transaction that makes it is still to be
+ * sent, whatever was paid out already.
+ */
 const beforeDeposit: ReadonlySet<StateName> = new Set<StateName>([
   "quoted",
   "accepted",
@@ -17,8 +20,8 @@ export function awaitsExecution({ kind, name, depositId }: RequestState): boolea
 }
 
 /**
- * Whether an execution of this request can be accepted: while it waits for its deposit, and as long as an app vouches for that. Calls that are to ride along with the fill come too late for
- * one that is under way. Pure.
+ * Whether an execution of this request can be accepted: while it waits for its deposit, and as long as an app
+ * vouches for that. Calls that are to ride along with the fill come too late for one that is under way. Pure.
  */
 export function acceptsExecution(state: RequestState, hasCallsBeside: boolean): boolean {
   const { kind, name, front, depositId } = state;

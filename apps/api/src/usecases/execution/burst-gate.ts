@@ -9,8 +9,9 @@ export interface BurstOptions {
 }
 
 /**
- * Lets single comers pass at once, and those of a burst together a little later: what is done for many at once costs a fraction for each, and whoever is still coming is not kept
- * waiting by what is done for those before.
+ * Lets single comers pass at once, and those of a burst together a little later: what is done for many at
+ * once costs a fraction for each, and whoever is still coming is not kept waiting by what is done for those
+ * before.
  * @returns settles when it is the caller's turn; never rejects
  */
 export function burstGate(

@@ -6,7 +6,9 @@ import type { LaneCall } from "../../ports/leg.ts";
 /** How long a call may wait for its block, ms: an app has forgotten it by then. */
 export const CALL_LIFETIME_MS = 600_000;
 
-/** The terms of a call that was never quoted: nothing is agreed but that it is sent, and its order is empty. */
+/**
+ * The terms of a call that was never quoted: nothing is agreed but that it is sent, and its order is empty.
+ */
 export function callTerms({
   requestId,
   salt,

@@ -6,15 +6,19 @@ import type { Chain, FrameLog, Hex, RequestTerms } from "@causeway/domain";
 /** Stands for the transaction that was not sent yet. */
 const UNSENT: Hex = `0x${"0".repeat(64)}`;
 
-/** What a call that is to make a quote's deposit would make of it; `mismatch` says how it differs from what was agreed. */
+/**
+ * What a call that is to make a quote's deposit would make of it; `mismatch` says how it differs from what
+ * was agreed.
+ */
 export type ExpectedDeposit =
   | { readonly kind: "made" }
   | { readonly kind: "none" }
   | { readonly kind: "mismatch"; readonly message: string };
 
 /**
- * Compares the deposits in the logs of a simulated call that name a quote's order with what the quote agreed on, as they will be judged once they are in a block: what would
- * go back is not worth sending. That the request itself is to be refunded is no difference. Pure.
+ * Compares the deposits in the logs of a simulated call that name a quote's order with what the quote agreed
+ * on, as they will be judged once they are in a block: what would go back is not worth sending. That the
+ * request itself is to be refunded is no difference. Pure.
  */
 export function expectDeposit(
   logs: readonly FrameLog[],

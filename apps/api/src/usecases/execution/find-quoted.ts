@@ -57,8 +57,9 @@ export async function findQuoted(
 }
 
 /**
- * A failed execution closes a quote, so only the app that asked for a quote may execute it: by the same key, or by another one of the same funding wallet, as where a browser asks and a server
- * executes. A quote asked for without a key is anybody's. @throws ServiceError
+ * A failed execution closes a quote, so only the app that asked for a quote may execute it: by the same key,
+ * or by another one of the same funding wallet, as where a browser asks and a server executes. A quote asked
+ * for without a key is anybody's. @throws ServiceError
  */
 async function refuseStranger(
   { uow }: Pick<Services, "uow">,

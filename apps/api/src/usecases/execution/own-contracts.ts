@@ -11,9 +11,11 @@ import type { OwnKeys } from "../lane-signers.ts";
 type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
 
 /**
- * The contract of the service that a call made for others would have one of our accounts call; undefined: none. What such a contract does, it does by the role of its caller: an executor that
- * operated a deposit address factory would move other people's money.
- * @param inner calls that the call makes, as far as the node tells: the executor calls further contracts only when it has code of its own
+ * The contract of the service that a call made for others would have one of our accounts call; undefined:
+ * none. What such a contract does, it does by the role of its caller: an executor that operated a deposit
+ * address factory would move other people's money.
+ * @param inner calls that the call makes, as far as the node tells: the executor calls further contracts only
+ * when it has code of its own
  */
 export function calledAsUs(
   keys: OwnKeys,
@@ -27,7 +29,10 @@ export function calledAsUs(
   return inner.find((call) => ours.includes(call.from) && guarded.has(call.to))?.to;
 }
 
-/** @throws ServiceError INVALID_REQUEST, with an alarm: such a call is an attack or a misunderstanding worth a look */
+/**
+ * @throws ServiceError INVALID_REQUEST, with an alarm: such a call is an attack or a misunderstanding worth a
+ * look
+ */
 export function refuseOwnContracts(
   services: OwnKeys & Pick<Services, "events">,
   on: OnChain,
@@ -46,7 +51,8 @@ export function refuseOwnContracts(
 
 /**
  * The same of a call that was accepted: the configuration may know more contracts by now.
- * @returns undefined: it may be sent. Signatures of quotes are submitted to our own contracts, by a call that we wrote
+ * @returns undefined: it may be sent. Signatures of quotes are submitted to our own contracts, by a call that
+ * we wrote
  */
 export function refusedTarget(
   services: OwnKeys & Pick<Services, "events">,

@@ -26,7 +26,10 @@ export type PricedDestination =
   | {
       readonly kind: "priced";
       readonly destination: DestinationExecution;
-      /** The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry is a part of it. */
+      /**
+       * The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry
+       * is a part of it.
+       */
       readonly costUsd: bigint;
       /** The native token that they carry. */
       readonly sold: SoldNative;
@@ -35,7 +38,8 @@ export type PricedDestination =
     };
 
 /**
- * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of what was quoted, then the calls.
+ * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of
+ * what was quoted, then the calls.
  * @param paidIn the currencies of the app balance that can pay for native token that the calls carry
  * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
  */

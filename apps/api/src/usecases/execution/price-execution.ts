@@ -5,8 +5,8 @@ import { MAX_TRANSACTION_GAS, type Chain } from "@causeway/domain";
 export const GAS_HEADROOM_BPS = 3_000n;
 
 /**
- * Gas units to give to a transaction that was seen to need `gas`: with room, up to the cap. A chain that ran it with more than the cap does
- * not have the cap.
+ * Gas units to give to a transaction that was seen to need `gas`: with room, up to the cap. A chain that ran
+ * it with more than the cap does not have the cap.
  */
 export function withHeadroom(gas: bigint): bigint {
   const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
@@ -20,7 +20,10 @@ export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, 
   return allowed > prices.maxFeePerGas ? allowed : prices.maxFeePerGas;
 }
 
-/** The most wei to reckon with for the bytes of a transaction that cost `wei` now: the chain that a rollup writes them to may be twice as dear by then. */
+/**
+ * The most wei to reckon with for the bytes of a transaction that cost `wei` now: the chain that a rollup
+ * writes them to may be twice as dear by then.
+ */
 export function dataFeeCap(wei: bigint): bigint {
   return wei * 2n;
 }

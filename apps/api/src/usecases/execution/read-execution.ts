@@ -15,7 +15,10 @@ export interface ExecutionQuestion {
   /** The quote that is executed; undefined: a call of its own. */
   readonly requestId: RequestId | undefined;
   readonly destination: DestinationCalls | undefined;
-  /** Whom it is made for: the account that is called, or the one whose operation an entry point is to carry out; undefined when there are several. */
+  /**
+   * Whom it is made for: the account that is called, or the one whose operation an entry point is to carry
+   * out; undefined when there are several.
+   */
   readonly user: Address | undefined;
   /** SHA-256 of all of this: the same question has the same. */
   readonly hash: Hex;
@@ -57,7 +60,10 @@ export function refusal(message: string, code: ErrorCode = "INVALID_REQUEST"): S
 
 /** The most that nodes take into their pools as one transaction, bytes. */
 const MOST_BYTES = 131_072;
-/** As the chain encodes them, at most: what a transaction has beside calls and authorizations, a call beside its data, and an authorization. */
+/**
+ * As the chain encodes them, at most: what a transaction has beside calls and authorizations, a call beside
+ * its data, and an authorization.
+ */
 const FRAME_BYTES = 1_500;
 const CALL_BYTES = 300;
 const AUTHORIZATION_BYTES = 160;
@@ -110,7 +116,8 @@ function userOf({ to, data }: CallPlan): Address | undefined {
   if (handleOps === undefined) return to;
   const refused = refusesUserOperations(handleOps);
   if (refused !== undefined) throw refusal(`data.data: ${refused.message}`);
-  // Anybody may write any name into data of a contract of his own: only an entry point has had the named account agree.
+  // Anybody may write any name into data of a contract of his own: only an entry point has had the named
+  // account agree.
   if (handleOps.kind !== "read" || !isEntryPoint(to)) return to;
   const senders = new Set(handleOps.ops.map(({ sender }) => sender));
   const [sender] = senders;

@@ -32,7 +32,10 @@ function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): voi
     );
 }
 
-/** The value of a call is charged as a whole: what comes back would be kept by the service, and paid by the app. */
+/**
+ * The value of a call is charged as a whole: what comes back would be kept by the service, and paid by the
+ * app.
+ */
 function refuseReturnedCoin({ value }: LaneCall, executor: Address, { calls, effects }: Seen): void {
   if (value === 0n) return;
   const account = executor.toLowerCase() as Address;

@@ -5,7 +5,8 @@ import { appraise } from "../app-balance/appraise.ts";
 import { insufficient } from "./accept-execution.ts";
 
 /**
- * Tells an app whose balance cannot bear a call, before it is the service that cannot. When a balance has no fresh price nobody can tell, and nothing is refused.
+ * Tells an app whose balance cannot bear a call, before it is the service that cannot. When a balance has no
+ * fresh price nobody can tell, and nothing is refused.
  * @param leastUsd what the call costs at least, USD with 18 decimals
  * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
  */

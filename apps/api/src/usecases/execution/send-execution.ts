@@ -45,7 +45,8 @@ export async function sendExecution(
 }
 
 /**
- * The same for executions of one chain that come at the same moment: their nonces are given in one commit, their bytes are stored in another, and what nodes said of them in a third.
+ * The same for executions of one chain that come at the same moment: their nonces are given in one commit,
+ * their bytes are stored in another, and what nodes said of them in a third.
  * @returns what became of each, in order; an error is of that one alone: tried again, its nonce is found
  * @throws what keeps all of them from being sent
  */
@@ -128,7 +129,10 @@ async function reserveTogether(
   });
 }
 
-/** What a sender of ours can still spend: its native balance less everything that this does not show yet, wei; may be below zero. Call with the lane locked. */
+/**
+ * What a sender of ours can still spend: its native balance less everything that this does not show yet, wei;
+ * may be below zero. Call with the lane locked.
+ */
 export async function uncommittedCoin(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
   { chain, pulse }: ConnectedChain,

@@ -11,13 +11,16 @@ type Needs = Pick<Services, "clock" | "events">;
 export interface KnownCosts {
   readonly originUsd?: bigint;
   readonly destinationUsd?: bigint;
-  /** Whether the quoted output pays for it, where no app does: then whoever set something aside gets it back. `unknown` until the request has ended. */
+  /**
+   * Whether the quoted output pays for it, where no app does: then whoever set something aside gets it back.
+   * `unknown` until the request has ended.
+   */
   readonly outputPays?: boolean | "unknown";
 }
 
 /**
- * Notes what a part of an execution did cost, and charges the sponsor as soon as every part is known: what it cost, at most what was reserved; the rest goes back. A cost that was noted
- * before stays as it was.
+ * Notes what a part of an execution did cost, and charges the sponsor as soon as every part is known: what it
+ * cost, at most what was reserved; the rest goes back. A cost that was noted before stays as it was.
  */
 export async function noteCosts(
   services: Needs,
@@ -38,7 +41,10 @@ export async function noteCosts(
   else await charge(services, tx, known, originUsd + destinationUsd);
 }
 
-/** Nothing more will be sent that costs anything: the sponsor gets everything back, but for costs that were noted before. */
+/**
+ * Nothing more will be sent that costs anything: the sponsor gets everything back, but for costs that were
+ * noted before.
+ */
 export async function forgiveCosts(
   services: Needs,
   tx: Pick<Tx, "executions" | "ledger">,
@@ -63,7 +69,10 @@ async function release(
   await tx.executions.settle(requestId, 0n);
 }
 
-/** Whose balance something was set aside from; undefined for what was accepted when nothing was unless an app paid. */
+/**
+ * Whose balance something was set aside from; undefined for what was accepted when nothing was unless an app
+ * paid.
+ */
 async function payerOf(
   tx: Pick<Tx, "ledger">,
   { requestId, wallet }: ExecutionRecord,

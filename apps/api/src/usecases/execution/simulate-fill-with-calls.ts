@@ -18,11 +18,15 @@ import type { SimulatedExecution } from "./simulate-execution.ts";
 /** A fill together with the calls beside it, as far as sending it depends on that. */
 export type SimulatedFill = { readonly call: LaneCall; readonly simulated: SimulatedExecution };
 
-/** A third of a block of 30 million: no calls that an app pays for want more. With its headroom it stays below what any transaction may have. */
+/**
+ * A third of a block of 30 million: no calls that an app pays for want more. With its headroom it stays below
+ * what any transaction may have.
+ */
 const MOST_GAS = 10_000_000n;
 
 /**
- * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is forbidden: such a payment could not be proven to anybody.
+ * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is
+ * forbidden: such a payment could not be proven to anybody.
  * @throws RpcFault
  */
 export async function simulateFillWithCalls(
@@ -61,7 +65,10 @@ export async function simulateFillWithCalls(
   return { call, simulated: { kind: "forbidden", message } };
 }
 
-/** The router checks the balance in the block as well; that the token's events show the payment is seen only in the logs. */
+/**
+ * The router checks the balance in the block as well; that the token's events show the payment is seen only
+ * in the logs.
+ */
 function keeps(
   simulated: SimulatedExecution,
   payment: Payment,
@@ -73,7 +80,8 @@ function keeps(
 }
 
 /**
- * Whether the solver can pay so much by a transaction that makes calls as well: tokens have to be there, and approved to the proxy that routes them.
+ * Whether the solver can pay so much by a transaction that makes calls as well: tokens have to be there, and
+ * approved to the proxy that routes them.
  * @throws RpcFault; ServiceError RPC_HTTP_ERROR when nothing fresh is known
  */
 export async function canPayWithCalls(

@@ -38,7 +38,8 @@ export interface SalePrice {
 }
 
 /**
- * The currencies that a charge of this wallet can take: those with a balance, and a price that can be believed.
+ * The currencies that a charge of this wallet can take: those with a balance, and a price that can be
+ * believed.
  * @throws ServiceError PRICE_FETCH_FAILED when something owed has no such price
  */
 export async function payingCurrencies(
@@ -53,7 +54,8 @@ export async function payingCurrencies(
 }
 
 /**
- * The price of native token that a call carries, and the price with the service fee and the spread of a quote between it and the dearest of the currencies that pay.
+ * The price of native token that a call carries, and the price with the service fee and the spread of a quote
+ * between it and the dearest of the currencies that pay.
  * @throws ServiceError PRICE_FETCH_FAILED when the prices cannot carry a trade between two assets
  */
 export async function salePriceOf(
@@ -71,7 +73,8 @@ export async function salePriceOf(
 
 /**
  * Counts an accepted sale against the limit of each asset, as the fill of a quote between the two would be.
- * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency pays, or at another price, than it was priced for
+ * @throws ServiceError PRICE_FETCH_FAILED when a limit is used up; SERVICE_UNAVAILABLE when another currency
+ * pays, or at another price, than it was priced for
  */
 export async function countSale(
   services: Pick<Services, "clock" | "enginePolicy">,
@@ -145,7 +148,8 @@ export async function whySaleWaits(
   for (const { currency, amount, reservedUsd } of paid) {
     if (currency === undefined) return "a currency that pays for the calls is no longer configured";
     const pairClass = pairClassOf(currency, native);
-    // Both were priced alike when the call was accepted: what was reserved is the amount of native token that is sold.
+    // Both were priced alike when the call was accepted: what was reserved is the amount of native token that
+    // is sold.
     if (isOneAsset(pairClass)) continue;
     const [nativeUnit, unit] = [gasUnitInMemory(services, native), unitInMemory(services, currency)];
     const spreadBps = spreadBetween(services, currency, native);

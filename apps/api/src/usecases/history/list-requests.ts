@@ -24,8 +24,9 @@ export type HistoryServices = Pick<Services, "chains"> & {
 type Needs = HistoryServices & UnattributedServices & { readonly turns: SearchTurns };
 
 /**
- * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by their own id or order: there may be a thousand of them
- * for each that is paid, and an index of them all would cost each quote more than quoting does.
+ * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by
+ * their own id or order: there may be a thousand of them for each that is paid, and an index of them all
+ * would cost each quote more than quoting does.
  */
 export async function listRequests(
   services: Needs,

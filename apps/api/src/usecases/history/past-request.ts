@@ -19,7 +19,9 @@ import type { Services } from "../../ports/services.ts";
 
 type Needs = Pick<Services, "chains">;
 
-/** What became of a request, told by its terms, deposits and payments. Nothing is said that none of them says. */
+/**
+ * What became of a request, told by its terms, deposits and payments. Nothing is said that none of them says.
+ */
 export function pastRequest(
   services: Needs,
   story: RequestStory,
@@ -110,7 +112,10 @@ function isBeyondConfirmations({ state }: RequestStory): boolean {
   return state.name !== "quoted" && state.name !== "deposited" && state.name !== "depositing";
 }
 
-/** What the recipient got. A fill that exchanges pays exactly what was noted when its nonce was given; its outflow is in another currency. */
+/**
+ * What the recipient got. A fill that exchanges pays exactly what was noted when its nonce was given; its
+ * outflow is in another currency.
+ */
 function deliveredBy({ terms, events }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
   const { expectedAmount, minimumAmount } = terms.destination;
   const amount = terms.kind === "send" ? expectedAmount : paid && paidAmount(terms, events, paid);
@@ -312,7 +317,10 @@ function recipientOfRefund({ chains }: Needs, { deposits, terms }: RequestStory,
   return refundRecipient(chain, { terms }, deposit.depositor);
 }
 
-/** Apps are credited all at once: one that is missing then got nothing, for its part was less than the smallest unit. */
+/**
+ * Apps are credited all at once: one that is missing then got nothing, for its part was less than the
+ * smallest unit.
+ */
 function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastRequest["appFees"] {
   const { appFees, appFeesUsd } = terms;
   if (appFees === undefined) return undefined;

@@ -10,7 +10,9 @@ import { spelledTrace } from "./spelled-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Everything that was seen, decided, signed and sent for a request, in order; undefined when nobody knows it. */
+/**
+ * Everything that was seen, decided, signed and sent for a request, in order; undefined when nobody knows it.
+ */
 export async function requestTrace(
   { history, chains }: HistoryServices,
   requestId: RequestId,
@@ -217,10 +219,16 @@ function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
 
 const URLS = /\b[a-z][a-z0-9+.-]*:\/\/\S+/giu;
 
-/** What is nobody's business but the operator's and the app's that pays: whose balance a request was paid from leads to all that the app pays for. */
+/**
+ * What is nobody's business but the operator's and the app's that pays: whose balance a request was paid from
+ * leads to all that the app pays for.
+ */
 const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
 
-/** Facts that are not known are left out, and so is whatever anybody may have put into words that only operators should read: addresses of nodes, ids of keys. */
+/**
+ * Facts that are not known are left out, and so is whatever anybody may have put into words that only
+ * operators should read: addresses of nodes, ids of keys.
+ */
 function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
   return { atMs, kind, facts: shownFacts(facts) };
 }

@@ -37,7 +37,10 @@ const MAX_PAUSES = 10_000;
 /** A search that found no turn within this time would be answered too late to be of use. */
 const MAX_WAIT_MS = 2_000;
 
-/** Shares the connections for searches: no caller keeps the others waiting for more than one search of its own. */
+/**
+ * Shares the connections for searches: no caller keeps the others waiting for more than one search of its
+ * own.
+ */
 export function searchTurns(nowMs: () => number = () => performance.now()): SearchTurns {
   const keyed = lane(withKey, nowMs);
   const open = lane(withoutKey, nowMs);

@@ -9,8 +9,9 @@ type Facts = Readonly<Record<string, unknown>>;
 const CURRENCIES = ["currency", "paysCurrency"];
 
 /**
- * The entries as clients of the two chains write what is in them. What is hex in an entry is told apart by what the request is known to be about: its accounts and the transactions
- * that paid it. A currency is spelled by the chain beside it: native currencies of two families may be the same bytes.
+ * The entries as clients of the two chains write what is in them. What is hex in an entry is told apart by
+ * what the request is known to be about: its accounts and the transactions that paid it. A currency is
+ * spelled by the chain beside it: native currencies of two families may be the same bytes.
  */
 export function spelledTrace(
   entries: readonly TraceEntry[],

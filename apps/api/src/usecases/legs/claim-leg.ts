@@ -20,8 +20,8 @@ export function claimLeg(claimId: Hex32): LegHandler {
     async dead({ services, tx }, reason) {
       const wallet = await tx.claims.walletOf(claimId);
       if (wallet === undefined) return;
-      // What reverted will revert again: the money is balance again, without what the try cost, which the recipient could make fail for ever. What was merely not
-      // included is tried anew.
+      // What reverted will revert again: the money is balance again, without what the try cost, which the
+      // recipient could make fail for ever. What was merely not included is tried anew.
       if (reason === "TRANSACTION_REVERTED")
         return await returnClaim(services, tx, { claimId, wallet }, { failReason: reason, cost: "fee" });
       const atMs = services.clock.nowMs();

@@ -43,7 +43,8 @@ export const executionLeg: LegHandler = {
       record && (await transition(services, tx, record, { kind: "executionDead", reason }, {}, { reason }));
     const { requestId } = slot.leg;
     if (requestId === undefined) return;
-    // A deposit by another way, or an app that vouched, may have the request filled all the same, with its calls.
+    // A deposit by another way, or an app that vouched, may have the request filled all the same, with its
+    // calls.
     const isOver = after === undefined || isOverWithoutExecution(after.record.state);
     // A revert costs its gas; a nonce that something else used up costs the sponsor nothing.
     if (hasReverted(slot, reason) || isRefusedWithAuthorizations(slot, reason))
@@ -53,7 +54,10 @@ export const executionLeg: LegHandler = {
   },
 };
 
-/** An entry point goes on when an operation fails: then its transaction succeeds and has done nothing for the user. */
+/**
+ * An entry point goes on when an operation fails: then its transaction succeeds and has done nothing for the
+ * user.
+ */
 function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: readonly LogFact[]): RequestEvent {
   const handleOps = readHandleOps(data);
   if (handleOps?.kind !== "read") return { kind: "executionMined" };
@@ -68,8 +72,8 @@ function hasReverted({ minedStatus }: Slot, reason: FailReason): boolean {
 }
 
 /**
- * No node takes a transaction whose authorities have others in the pool, which only their owners can know: the no-op that its nonce went to is charged like a revert, or refused calls could
- * be had for nothing.
+ * No node takes a transaction whose authorities have others in the pool, which only their owners can know:
+ * the no-op that its nonce went to is charged like a revert, or refused calls could be had for nothing.
  */
 function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, reason: FailReason): boolean {
   if (reason !== "TRANSACTION_SUBMISSION_FAILED" || (call.authorizationList ?? []).length === 0) return false;
@@ -79,7 +83,8 @@ function isRefusedWithAuthorizations({ call, attempts, minedAttempt }: Slot, rea
 /**
  * Charges what the mined transaction did cost, at the prices of the native token at which it was accepted.
  * @param ends.isOver nothing will be filled because of it
- * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an app does or the deposit goes back in the end
+ * @param ends.isFunded it has made the deposit that is to be filled: then the output pays for it, unless an
+ * app does or the deposit goes back in the end
  */
 async function charge(
   { services, tx, slot }: LegContext,
@@ -108,7 +113,10 @@ async function charge(
   });
 }
 
-/** Whether its transaction made the deposit that the request is to be filled for. Blocks are scanned for deposits before their transactions are beyond reorgs. */
+/**
+ * Whether its transaction made the deposit that the request is to be filled for. Blocks are scanned for
+ * deposits before their transactions are beyond reorgs.
+ */
 async function hasFunded({ tx, slot, record }: LegContext): Promise<boolean> {
   const depositId = record?.state.depositId;
   const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);

@@ -8,8 +8,8 @@ import { fillJob } from "../transition.ts";
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 
 /**
- * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a fresh price the credit is left to the fill's job, and written down as due: the lane
- * waits for no price.
+ * What apps are charged and credited for a fill that is final, in the commit that makes it so. Without a
+ * fresh price the credit is left to the fill's job, and written down as due: the lane waits for no price.
  */
 export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord): Promise<void> {
   const outcome = await settleFees(services, tx, record);

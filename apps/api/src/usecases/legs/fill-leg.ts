@@ -43,7 +43,8 @@ export const fillLeg: LegHandler = {
     }));
   },
   async dead({ services, tx, slot, record }, reason) {
-    // The quote's gas goes back with the deposit, so all that was burnt is the sponsor's; coin that calls carried has come back.
+    // The quote's gas goes back with the deposit, so all that was burnt is the sponsor's; coin that calls
+    // carried has come back.
     if (slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED")
       await charge({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
     if (record === undefined) return;
@@ -67,14 +68,19 @@ export const fillLeg: LegHandler = {
 /** Fills of one request that may revert in a block before its deposit is refunded. */
 const MAX_REVERTED = 3;
 
-/** Notes gas that a fill burnt in a block, unless an app vouched for it, and pays. @returns how many fills of the request have */
+/**
+ * Notes gas that a fill burnt in a block, unless an app vouched for it, and pays.
+ *
+ * @returns how many fills of the request have
+ */
 async function noteBurn({ services, tx, slot, record }: LegContext): Promise<number> {
   if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
   const { requestId } = record.terms;
   const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
   const wei = gasUsed * effectiveGasPrice;
   const beside = (await tx.executions.lock(requestId))?.destination;
-  // The app that sponsors calls with the fill is charged for this gas, see `charge`; a plain transfer runs no code of others. The quote's sponsor pays neither.
+  // The app that sponsors calls with the fill is charged for this gas, see `charge`; a plain transfer runs no
+  // code of others. The quote's sponsor pays neither.
   const isSponsored = beside === undefined && !isPlainTransfer(slot);
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
@@ -101,8 +107,8 @@ function usdNow(
 }
 
 /**
- * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond what it may cost, and they may have moved back. Not for long: each try costs
- * gas, and the deposit waits.
+ * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond
+ * what it may cost, and they may have moved back. Not for long: each try costs gas, and the deposit waits.
  */
 function isWorthAnother(
   { services, slot, record }: LegContext,
@@ -120,7 +126,10 @@ function isWorthAnother(
   return waitedMs <= services.enginePolicy.inventoryWaitMs && nowMs <= record.terms.fillDeadlineMs;
 }
 
-/** What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls that an app has sponsored beside it is charged on its own. */
+/**
+ * What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls
+ * that an app has sponsored beside it is charged on its own.
+ */
 async function noteSpent(moment: LegContext): Promise<void> {
   const usd = await gasUsdOf(moment, (gas, beside) =>
     beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
@@ -128,7 +137,10 @@ async function noteSpent(moment: LegContext): Promise<void> {
   if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
 }
 
-/** What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the fill their sponsor has paid. */
+/**
+ * What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the
+ * fill their sponsor has paid.
+ */
 async function noteBurnt(moment: LegContext): Promise<void> {
   const { services, tx, slot } = moment;
   const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
@@ -152,7 +164,10 @@ async function gasUsdOf(
   return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
 }
 
-/** What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and the coin that they carried. */
+/**
+ * What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and
+ * the coin that they carried.
+ */
 async function charge(
   { services, tx, slot }: LegContext,
   counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
@@ -177,7 +192,10 @@ async function charge(
   await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
 }
 
-/** How long the route took beyond the confirmations that the deposit's value asked for: those are known beforehand and differ by value. */
+/**
+ * How long the route took beyond the confirmations that the deposit's value asked for: those are known
+ * beforehand and differ by value.
+ */
 async function measure(
   { services, tx, slot }: LegContext,
   depositId: string | undefined,

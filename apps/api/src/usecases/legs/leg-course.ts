@@ -16,7 +16,10 @@ export interface LegContext {
   readonly record: RequestRecord | undefined;
 }
 
-/** What becomes of whatever a slot was to pay, as its nonce goes its way. Each is called in the very commit that moves the slot, and once per move. */
+/**
+ * What becomes of whatever a slot was to pay, as its nonce goes its way. Each is called in the very commit
+ * that moves the slot, and once per move.
+ */
 export interface LegHandler {
   /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted there. */
   mined(
@@ -27,6 +30,9 @@ export interface LegHandler {
   unmined(moment: LegContext, attempt: Attempt): Promise<void>;
   /** The payment succeeded in a block beyond reorgs. */
   final(moment: LegContext): Promise<void>;
-  /** The nonce is used up for good and did not pay: it reverted, or something else used it. Only now may the leg go another way. */
+  /**
+   * The nonce is used up for good and did not pay: it reverted, or something else used it. Only now may the
+   * leg go another way.
+   */
   dead(moment: LegContext, reason: FailReason): Promise<void>;
 }

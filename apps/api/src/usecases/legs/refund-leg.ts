@@ -16,10 +16,12 @@ export function refundLeg(depositId: DepositId): LegHandler {
         { refundTxHashes },
         { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
       );
-      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must show; not so that of a stranger's money.
+      // A refund beside the request's own course (a second deposit, say) changes no state, yet its hash must
+      // show; not so that of a stranger's money.
       const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
       const deposit = await tx.deposits.lock(depositId);
-      // Of a payment in native currency, and of any payment on a non-EVM chain, the call's target is the recipient.
+      // Of a payment in native currency, and of any payment on a non-EVM chain, the call's target is the
+      // recipient.
       const isToUser = deposit?.depositor === record.terms.user || slot.call.to === record.terms.refundTo;
       if (!isOwn && isToUser)
         await tx.requests.save(
@@ -43,7 +45,8 @@ export function refundLeg(depositId: DepositId): LegHandler {
       if (record) await transition(services, tx, record, { kind: "refundFinal", depositId });
     },
     async dead({ services, tx, record }, reason) {
-      // A refund that reverted will revert again: somebody has to look. One that was merely not included is tried anew.
+      // A refund that reverted will revert again: somebody has to look. One that was merely not included is
+      // tried anew.
       const impossible = reason === "TRANSACTION_REVERTED";
       await tx.deposits.setRefund(
         depositId,

@@ -1,11 +1,15 @@
 import { sweepJob } from "../transition.ts";
 import type { LegHandler } from "./leg-course.ts";
 
-/** Money moved from a deposit address. What it means to its request is said by the deposit that it makes, like anybody's. */
+/**
+ * Money moved from a deposit address. What it means to its request is said by the deposit that it makes, like
+ * anybody's.
+ */
 export function sweepLeg(sweepId: string): LegHandler {
   return {
     async mined({ tx }, { attempt, receipt }) {
-      // One that reverted has moved nothing, but its money is spoken for until nothing can change that any more.
+      // One that reverted has moved nothing, but its money is spoken for until nothing can change that any
+      // more.
       if (receipt.status !== "success") return;
       await tx.depositAddresses.lockSweep(sweepId);
       await tx.depositAddresses.setSweep(sweepId, "mined", {
@@ -32,7 +36,8 @@ export function sweepLeg(sweepId: string): LegHandler {
       const sweep = await tx.depositAddresses.lockSweep(sweepId);
       if (sweep === undefined || sweep.state === "void") return;
       const atMs = services.clock.nowMs();
-      // The contract moves exactly what was decided or nothing: what reverted will revert again, and what is there is decided about anew.
+      // The contract moves exactly what was decided or nothing: what reverted will revert again, and what is
+      // there is decided about anew.
       if (reason === "TRANSACTION_REVERTED") {
         await tx.depositAddresses.voidSweep(sweep, atMs);
         if (record) await tx.requests.note(sweep.requestId, atMs, "sweepVoid", { reason });

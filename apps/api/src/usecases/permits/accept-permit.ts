@@ -14,8 +14,10 @@ export interface AcceptPermitServices extends TransitionServices, Pick<Services,
 }
 
 /**
- * One commit: the request, the execution, its job, and the answer that a repeated call gets; and the bounds of what the service ventures, counted under one lock.
- * @throws ServiceError INVALID_REQUEST when the quote was taken meanwhile, RATE_LIMITED or SERVICE_UNAVAILABLE beyond the bounds
+ * One commit: the request, the execution, its job, and the answer that a repeated call gets; and the bounds
+ * of what the service ventures, counted under one lock.
+ * @throws ServiceError INVALID_REQUEST when the quote was taken meanwhile, RATE_LIMITED or
+ * SERVICE_UNAVAILABLE beyond the bounds
  */
 export async function acceptPermit(
   services: AcceptPermitServices,

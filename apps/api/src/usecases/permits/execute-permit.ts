@@ -46,17 +46,24 @@ export interface PostedPermit {
 
 /** The newest state must have answered by then, ms. */
 const SIMULATION_DEADLINE_MS = 5_000;
-/** What a signature must still be worth, seconds: less, and it is over before its transaction is in a block. */
+/**
+ * What a signature must still be worth, seconds: less, and it is over before its transaction is in a block.
+ */
 const LEAST_LIFE_SECONDS = 15;
-/** A contract that judges its own signature may use some gas for it; what uses so many times what was priced is not looked at to its end. */
+/**
+ * A contract that judges its own signature may use some gas for it; what uses so many times what was priced
+ * is not looked at to its end.
+ */
 const MOST_GAS_FACTOR = 4n;
 /** Within the firm time of a quote gas may cost so many times what was counted. */
 const FIRM_GAS_FACTOR = 2n;
 
 /**
- * Takes the signature of a quote that is paid by one: everything but the signature is of the quote's own terms. When it is the user's, and the newest state lets it make the deposit, the
- * executor sends it; its gas was priced into the output, and nobody's balance is touched. The same signature again gets the same answer.
- * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or keeps it from paying), INVALID_REQUEST, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
+ * Takes the signature of a quote that is paid by one: everything but the signature is of the quote's own
+ * terms. When it is the user's, and the newest state lets it make the deposit, the executor sends it; its gas
+ * was priced into the output, and nobody's balance is touched. The same signature again gets the same answer.
+ * @throws ServiceError PERMIT_FAILED (what is wrong with the signature, or keeps it from paying),
+ * INVALID_REQUEST, SERVICE_UNAVAILABLE, PRICE_FETCH_FAILED, RPC_HTTP_ERROR; RpcFault
  */
 export async function executePermit(
   services: ExecutePermitServices,
@@ -192,7 +199,10 @@ function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }
     throw failed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
 }
 
-/** Said in words of its own, because it is what happens most. A node that is asked about an earlier block may be behind: the simulation decides. */
+/**
+ * Said in words of its own, because it is what happens most. A node that is asked about an earlier block may
+ * be behind: the simulation decides.
+ */
 async function refuseUncoveredUser(
   { chain, connection }: ConnectedChain,
   { requestId, user, permit }: SignedTerms,
@@ -234,7 +244,11 @@ function refuseIdle(
   throw failed(terms.requestId, `The signature does not make the deposit of the quote${why}`);
 }
 
-/** The output bears what was counted; within the firm time a little more is borne by the service. @throws ServiceError */
+/**
+ * The output bears what was counted; within the firm time a little more is borne by the service.
+ *
+ * @throws ServiceError
+ */
 function refuseUnpaid(
   { clock }: Pick<Services, "clock">,
   { requestId, originGasUsd = 0n, firmUntilMs }: SignedTerms,

@@ -13,7 +13,8 @@ import { witnessOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
 /**
- * The transaction that submits a signature: everything in it but the signature is of the terms. @throws RangeError when a key's signature is none, or the chain lacks the contract
+ * The transaction that submits a signature: everything in it but the signature is of the terms. @throws
+ * RangeError when a key's signature is none, or the chain lacks the contract
  */
 export function permitCall(
   { user, orderId, permit }: Pick<SignedTerms, "user" | "orderId" | "permit">,

@@ -19,9 +19,10 @@ const LEAST_EXPIRY_SECONDS = 60;
 const MOST_EXPIRY_SECONDS = 86_400;
 
 /**
- * The question as it is asked by somebody who signs instead of sending: by the token's own authorizations, else by its permits, else by Permit2, as far as the
- * client can sign them. A contract's account can only sign for
- * Permit2, because tokens ask a key. On one chain the solver pays out: the output bears what submitting the signature costs, and a pool's output bears nothing.
+ * The question as it is asked by somebody who signs instead of sending: by the token's own authorizations,
+ * else by its permits, else by Permit2, as far as the client can sign them. A contract's account can only
+ * sign for Permit2, because tokens ask a key. On one chain the solver pays out: the output bears what
+ * submitting the signature costs, and a pool's output bears nothing.
  * @throws ServiceError saying what stands in the way
  */
 export async function paidBySignature(

@@ -4,7 +4,9 @@ import type { TypedData } from "../../ports/permits.ts";
 import { typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 
-/** What the steps of a quote tell of its signature. `approval`: of Permit2, where the signature is for that. */
+/**
+ * What the steps of a quote tell of its signature. `approval`: of Permit2, where the signature is for that.
+ */
 export function signatureFacts(
   terms: SignedTerms,
   approval: { readonly allowance: bigint; readonly resetsApproval: boolean },

@@ -18,8 +18,9 @@ export interface DeliveryServices {
 }
 
 /**
- * Makes one attempt and writes down what came of it. Dying in between repeats the attempt after the lease: a receiver may get an event twice, never not at all.
- * An attempt that the end of the process cut short does not count.
+ * Makes one attempt and writes down what came of it. Dying in between repeats the attempt after the lease: a
+ * receiver may get an event twice, never not at all. An attempt that the end of the process cut short does
+ * not count.
  */
 export async function deliverWebhook(
   { queue, sender, clock, events, hmac, chance, spelling }: DeliveryServices,

@@ -20,7 +20,10 @@ export function followStatus(
   };
 }
 
-/** Whoever follows a request whose deposit address got another sum follows the one that stands in for it from then on, under the id that he knows. */
+/**
+ * Whoever follows a request whose deposit address got another sum follows the one that stands in for it from
+ * then on, under the id that he knows.
+ */
 async function followOne(
   {
     feed,

@@ -65,7 +65,11 @@ function found<T>(value: T | undefined): T {
   return value;
 }
 
-/** What can be told without asking anybody; what the name points to is looked at with every delivery. @throws ServiceError INVALID_REQUEST */
+/**
+ * What can be told without asking anybody; what the name points to is looked at with every delivery.
+ *
+ * @throws ServiceError INVALID_REQUEST
+ */
 function checkUrl({ policy, mayBePublicHost }: WebhookServices, text: string): void {
   const wrong = (reason: string): ServiceError =>
     new ServiceError("INVALID_REQUEST", `url ${reason}`, { field: "url" });

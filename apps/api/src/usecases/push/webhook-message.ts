@@ -4,8 +4,9 @@ import { statusView } from "../request-status.ts";
 import { hexAddressFormat } from "../address-format.ts";
 
 /**
- * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the endpoint's secret; receivers that parse and write the
- * body again get the same bytes, for it is compact JSON.
+ * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the
+ * endpoint's secret; receivers that parse and write the body again get the same bytes, for it is compact
+ * JSON.
  */
 export function webhookMessage(
   due: DueDelivery,

@@ -1,11 +1,14 @@
 /** Attempts after the first. */
 export const MOST_RETRIES = 10;
 const FIRST_PAUSE_MS = 5_000;
-/** Pauses are up to so much shorter or longer, so that many that failed together do not come back together. */
+/**
+ * Pauses are up to so much shorter or longer, so that many that failed together do not come back together.
+ */
 const JITTER = 0.1;
 
 /**
- * Pause before the next attempt, ms; undefined when there is none: 5 s, doubling with every retry, about 85 minutes in all.
+ * Pause before the next attempt, ms; undefined when there is none: 5 s, doubling with every retry, about 85
+ * minutes in all.
  *
  * @param tries attempts made so far, at least 1
  * @param random from 0 to 1

@@ -30,7 +30,10 @@ export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsors
 /** A rate that lies further beside the prices, bps, is somebody's mistake. */
 export const MOST_RATE_OFF_BPS = 500n;
 
-/** @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay; PRICE_FETCH_FAILED */
+/**
+ * @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay;
+ * PRICE_FETCH_FAILED
+ */
 export function* agreeFees(
   services: FeeServices,
   question: QuoteQuestion,
@@ -51,7 +54,10 @@ export function* agreeFees(
   };
 }
 
-/** @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when coin for gas cannot come with the payment */
+/**
+ * @throws ServiceError UNSUPPORTED_ROUTE, INSUFFICIENT_LIQUIDITY when coin for gas cannot come with the
+ * payment
+ */
 function refuseTopup(
   { reservations }: FeeServices,
   { destination: { chain, pulse } }: QuoteQuestion,
@@ -118,7 +124,10 @@ function badRate(message: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { field: "fixedRate" });
 }
 
-/** @throws ServiceError UNSUPPORTED_ROUTE for a rate between currencies that are not stable, or that the solver does not hold */
+/**
+ * @throws ServiceError UNSUPPORTED_ROUTE for a rate between currencies that are not stable, or that the
+ * solver does not hold
+ */
 export function refuseUnfixable({ fees, originCurrency, destinationCurrency }: QuoteQuestion): void {
   if (fees?.sponsor?.fixedRate === undefined) return;
   const isFixable = [originCurrency, destinationCurrency].every(

@@ -34,7 +34,10 @@ export interface BridgeServices {
   readonly recipientCodes: RecipientCodes;
 }
 
-/** A currency of the solver's at one end of a route, and how the user's or the recipient's becomes it. Undefined exchange: it is that currency. */
+/**
+ * A currency of the solver's at one end of a route, and how the user's or the recipient's becomes it.
+ * Undefined exchange: it is that currency.
+ */
 interface End {
   readonly currency: Currency;
   readonly exchange: Exchange<Swapped> | undefined;
@@ -58,9 +61,10 @@ interface Candidate {
 }
 
 /**
- * The best way through the solver's hands: no swap or a swap to each of its currencies before the deposit, no swap or a swap from each of them in the fill. Whatever the solver
- * holds is deposited and paid as it is; only when it cannot pay so much of a currency is that exchanged out of another. Why candidates dropped out is added to `refusals`, the most
- * telling first. Undefined: none is left.
+ * The best way through the solver's hands: no swap or a swap to each of its currencies before the deposit, no
+ * swap or a swap from each of them in the fill. Whatever the solver holds is deposited and paid as it is;
+ * only when it cannot pay so much of a currency is that exchanged out of another. Why candidates dropped out
+ * is added to `refusals`, the most telling first. Undefined: none is left.
  */
 export function* bestBridge(
   services: BridgeServices,
@@ -98,8 +102,9 @@ export function* bestBridge(
 }
 
 /**
- * Whoever checks a fill believes the token's own events, and no contract can see those: a token that is silent in the block of the fill has the solver pay its pool for nothing that
- * could be proven. In his own transaction a user may buy whatever he likes.
+ * Whoever checks a fill believes the token's own events, and no contract can see those: a token that is
+ * silent in the block of the fill has the solver pay its pool for nothing that could be proven. In his own
+ * transaction a user may buy whatever he likes.
  */
 function notVouchedFor({ symbol }: Currency): ServiceError {
   return new ServiceError(
@@ -109,7 +114,10 @@ function notVouchedFor({ symbol }: Currency): ServiceError {
   );
 }
 
-/** Tokens come before the native coin: of two ends that are worth the same the one with less gas in it is taken. */
+/**
+ * Tokens come before the native coin: of two ends that are worth the same the one with less gas in it is
+ * taken.
+ */
 function endsOf(
   { chain }: ConnectedChain,
   exchangeFor: (held: Currency) => Exchange<Swapped> | undefined,
@@ -150,7 +158,8 @@ function* bestOf(
   let best: Candidate | undefined;
   let tokenDoes = false;
   for (const destination of destinations) {
-    // What native coin buys its token buys too, for less gas: it is the last end, and asked only when the token did not do.
+    // What native coin buys its token buys too, for less gas: it is the last end, and asked only when the
+    // token did not do.
     if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
       const found = yield* compare(services, question, { origins, destination, leastDeposits }, refusals);
@@ -164,7 +173,10 @@ function* bestOf(
   return best;
 }
 
-/** What candidates ask first is asked at once of all that must be waited for; each has its answer, or its fault, when its turn comes. */
+/**
+ * What candidates ask first is asked at once of all that must be waited for; each has its answer, or its
+ * fault, when its turn comes.
+ */
 function askTogether(ends: readonly End[], way: "exactIn" | "exactOut", amount: bigint): void {
   if (ends.length < 2) return;
   for (const { exchange } of ends)
@@ -185,8 +197,9 @@ interface OneDestination {
 }
 
 /**
- * Through one end of the fill the most comes out for whoever brings the most to it: only he is asked on. The gas of the fill's exchange is known when it has been asked about, so the
- * rank is what the first answer gives, less its gas.
+ * Through one end of the fill the most comes out for whoever brings the most to it: only he is asked on. The
+ * gas of the fill's exchange is known when it has been asked about, so the rank is what the first answer
+ * gives, less its gas.
  */
 function* fromInput(
   services: BridgeServices,
@@ -260,7 +273,8 @@ function* fromOutput(
       const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
       const before = leastDeposits.get(origin);
-      // No exchange takes less for more: through the other end of the fill the user pays no more than through this one.
+      // No exchange takes less for more: through the other end of the fill the user pays no more than through
+      // this one.
       if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
       const exchanged = origin.exchange && (yield* soon(origin.exchange.exactOut(deposit)));
       if (origin.exchange !== undefined && exchanged === undefined) continue;
@@ -341,7 +355,9 @@ function* priceFill(
   return fees === undefined ? pricing : wishedPricing(pricing, fees, filled);
 }
 
-/** The pair that the user sees decides what the service charges, whatever is deposited and paid on the way. */
+/**
+ * The pair that the user sees decides what the service charges, whatever is deposited and paid on the way.
+ */
 function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairClass {
   return pairClassOf(originCurrency, destinationCurrency);
 }

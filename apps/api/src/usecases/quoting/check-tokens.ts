@@ -17,8 +17,9 @@ export interface TokenCheckServices {
 }
 
 /**
- * Refuses tokens with which a promise could not be kept to the unit, and recipients that could never use what they get. Of configured tokens the operator knows; any other is looked at
- * once, and of what cannot be found out the worse is taken: an allowance is reset, and the fill tried first.
+ * Refuses tokens with which a promise could not be kept to the unit, and recipients that could never use what
+ * they get. Of configured tokens the operator knows; any other is looked at once, and of what cannot be found
+ * out the worse is taken: an allowance is reset, and the fill tried first.
  * @throws ServiceError UNSUPPORTED_CURRENCY, INVALID_RECIPIENT
  */
 export function* checkTokens(services: TokenCheckServices, question: QuoteQuestion): Soon<TokensOfQuestion> {
@@ -74,7 +75,10 @@ function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Curren
     );
 }
 
-/** Tokens that are configured were refused before; others are contracts, and only contracts are asked what they are. */
+/**
+ * Tokens that are configured were refused before; others are contracts, and only contracts are asked what
+ * they are.
+ */
 function* refuseTokenRecipient(
   { recipientCodes, tokens }: TokenCheckServices,
   { destination, recipient, user }: QuoteQuestion,

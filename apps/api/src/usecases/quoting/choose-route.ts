@@ -25,8 +25,9 @@ export interface ValuedRoute {
 }
 
 /**
- * The best of all ways a question can go: the most output for an exact input, the least input for an output; of two that are equal the user's own transaction, then the first in the
- * order of the configuration. Nothing is waited for while prices and pools are in memory.
+ * The best of all ways a question can go: the most output for an exact input, the least input for an output;
+ * of two that are equal the user's own transaction, then the first in the order of the configuration. Nothing
+ * is waited for while prices and pools are in memory.
  * @throws ServiceError what stands in the way of the way that comes nearest
  */
 export function* chooseRoute(services: RouteServices, question: QuoteQuestion): Soon<ValuedRoute> {

@@ -18,7 +18,10 @@ export interface BridgeRoute {
   readonly trade: RouteTrade<Swapped>;
   /** The exchange in the fill, for other amounts; undefined: there is none. */
   readonly fillExchange: Exchange<Swapped> | undefined;
-  /** What the output pays for the service sending the origin transaction, USD with 18 decimals; undefined: the user sends it. */
+  /**
+   * What the output pays for the service sending the origin transaction, USD with 18 decimals; undefined: the
+   * user sends it.
+   */
   readonly originGasUsd: bigint | undefined;
 }
 

@@ -33,7 +33,8 @@ const NO_ORDER: OrderId = `0x${"ff".repeat(32)}` as const;
 const ANY_AMOUNT = 2n ** 255n;
 
 /**
- * The question with the gas of its calls: what the client reserves, or what they need today when they get what the output would be without that gas.
+ * The question with the gas of its calls: what the client reserves, or what they need today when they get
+ * what the output would be without that gas.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export function* withCallsPriced(services: DryRunServices, question: WithCalls): Soon<WithCalls> {
@@ -49,8 +50,10 @@ export function* withCallsPriced(services: DryRunServices, question: WithCalls):
 }
 
 /**
- * What was agreed, with an order that makes the calls: they are tried with what is expected and with the least that they may get, and what they leave then is what the order promises.
- * @throws ServiceError DESTINATION_TX_FAILED when they cannot be made; INVALID_EXTRA_TXS when they carry or burn too much; RpcFault
+ * What was agreed, with an order that makes the calls: they are tried with what is expected and with the
+ * least that they may get, and what they leave then is what the order promises.
+ * @throws ServiceError DESTINATION_TX_FAILED when they cannot be made; INVALID_EXTRA_TXS when they carry or
+ * burn too much; RpcFault
  */
 export async function agreeCalls(
   services: DryRunServices,
@@ -107,7 +110,10 @@ export async function agreeCalls(
   return { ...agreement, refundMinimum, terms: { ...terms, outputCalls, order, orderId: orderIdOf(order) } };
 }
 
-/** What comes back at least when the calls make the fill revert in a block, although they did not when they were tried: its gas is kept of the deposit. */
+/**
+ * What comes back at least when the calls make the fill revert in a block, although they did not when they
+ * were tried: its gas is kept of the deposit.
+ */
 function lessBurnt(
   refund: bigint,
   services: DryRunServices,
@@ -152,7 +158,10 @@ interface Tried {
   readonly left: bigint;
 }
 
-/** The fill as it would be now. What is left is told by a payment to the recipient; one who takes none may still have calls made that leave nothing. */
+/**
+ * The fill as it would be now. What is left is told by a payment to the recipient; one who takes none may
+ * still have calls made that leave nothing.
+ */
 async function tried(
   services: DryRunServices,
   question: WithCalls,

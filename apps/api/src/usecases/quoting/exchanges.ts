@@ -19,7 +19,8 @@ export interface Swapped extends Exchanged {
 export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
 
 /**
- * The exchanges of one chain, for one quote: what was asked of a pair once is not asked again, and native coin is exchanged as its token.
+ * The exchanges of one chain, for one quote: what was asked of a pair once is not asked again, and native
+ * coin is exchanged as its token.
  */
 export function exchangesOn(
   liquidity: LiquiditySource | undefined,

@@ -12,7 +12,10 @@ export interface FailedFill {
   readonly call: LaneCall;
 }
 
-/** What a client is told of it: which of its calls failed, as far as that shows, and in which block that was found out. */
+/**
+ * What a client is told of it: which of its calls failed, as far as that shows, and in which block that was
+ * found out.
+ */
 export function failedFill(
   { chain, pulse }: Pick<ConnectedChain, "chain" | "pulse">,
   solver: Address,

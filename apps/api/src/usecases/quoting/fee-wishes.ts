@@ -36,7 +36,8 @@ export interface SponsorWish {
 /**
  * Undefined: nothing is said about fees, as in most quotes.
  * @param hasBalances this instance keeps app balances
- * @throws ServiceError INVALID_REQUEST, INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN, UNSUPPORTED_EXECUTION_TYPE naming the field
+ * @throws ServiceError INVALID_REQUEST, INVALID_ADDRESS, UNAUTHORIZED, FORBIDDEN, UNSUPPORTED_EXECUTION_TYPE
+ * naming the field
  */
 export function readFeeWishes(
   input: QuoteInput,

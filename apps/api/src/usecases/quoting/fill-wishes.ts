@@ -14,6 +14,9 @@ export interface AskedCalls {
 export interface TokensOfQuestion {
   /** The user's allowance must be set to zero before it is set to another amount. */
   readonly resetsApproval: boolean;
-  /** Whether the fill must be tried before it is promised: nobody can tell how its token behaves, or whether the recipient takes it. */
+  /**
+   * Whether the fill must be tried before it is promised: nobody can tell how its token behaves, or whether
+   * the recipient takes it.
+   */
   readonly isUnproven: boolean;
 }

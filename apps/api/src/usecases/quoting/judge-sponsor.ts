@@ -19,7 +19,8 @@ export interface SponsorServices extends PriceServices {
 }
 
 /**
- * Whether a sponsor could pay now what a quote is about to promise. Nothing is set aside: that happens with the fill, and a promise that cannot be kept by then ends in a refund.
+ * Whether a sponsor could pay now what a quote is about to promise. Nothing is set aside: that happens with
+ * the fill, and a promise that cannot be kept by then ends in a refund.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
  */
 export async function judgeSponsor(

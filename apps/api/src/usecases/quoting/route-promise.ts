@@ -18,17 +18,28 @@ import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 export interface RoutePromise {
   /** The least that the recipient gets, or the money goes back. */
   readonly minimumAmount: bigint;
-  /** What a deposit must still buy for that, before what may slip after it; of a route without a swap before its deposit, what is expected. */
+  /**
+   * What a deposit must still buy for that, before what may slip after it; of a route without a swap before
+   * its deposit, what is expected.
+   */
   readonly neededOutput: bigint;
-  /** The least deposit that is filled; undefined: there is no swap before it, and it is exactly what is agreed. */
+  /**
+   * The least deposit that is filled; undefined: there is no swap before it, and it is exactly what is
+   * agreed.
+   */
   readonly leastDeposit: bigint | undefined;
-  /** The most that the user's own swap takes of him: more than the input only where an exact output is bought. */
+  /**
+   * The most that the user's own swap takes of him: more than the input only where an exact output is bought.
+   */
   readonly mostInput: bigint;
   /** bps, of both sides together. */
   readonly slippageBps: number;
 }
 
-/** How much of a promise's slippage lies where, and what it comes to. Where the fill exchanges, the least deposit is tried on its pools before it is promised. */
+/**
+ * How much of a promise's slippage lies where, and what it comes to. Where the fill exchanges, the least
+ * deposit is tried on its pools before it is promised.
+ */
 export function* promiseOf(
   policy: QuotePolicy,
   question: QuoteQuestion,
@@ -81,8 +92,9 @@ export function* promiseOf(
 }
 
 /**
- * How far the service bears prices that move against it, bps: between two assets a firm price is an option, worth no more than what was charged for it. The strictest of the pairs that
- * a fill may be judged by, so that no deposit is let through that would go back.
+ * How far the service bears prices that move against it, bps: between two assets a firm price is an option,
+ * worth no more than what was charged for it. The strictest of the pairs that a fill may be judged by, so
+ * that no deposit is let through that would go back.
  */
 function borneBps(
   { honourBps, serviceBps }: QuotePolicy,
@@ -115,7 +127,10 @@ function slippageOf(
   });
 }
 
-/** Pools between the deposit and the recipient follow no formula of ours: what the least deposit gives is asked of them, and when it is too little more is demanded. */
+/**
+ * Pools between the deposit and the recipient follow no formula of ours: what the least deposit gives is
+ * asked of them, and when it is too little more is demanded.
+ */
 function* triedDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
   amounts: Parameters<typeof leastDepositFor>[1],
@@ -131,7 +146,10 @@ function* triedDeposit(
   return amounts.deposit;
 }
 
-/** The user's own swap slips by what its pools are said to, or as he allows: in what he gets or, of an exact output, in what he pays. */
+/**
+ * The user's own swap slips by what its pools are said to, or as he allows: in what he gets or, of an exact
+ * output, in what he pays.
+ */
 function ownSwapPromise({ tradeType, slippageBps }: QuoteQuestion, { trade }: ChosenRoute): RoutePromise {
   const { input, expected, origin } = trade;
   const isOneForOne = origin?.pool === undefined;

@@ -17,15 +17,19 @@ export interface RoutedExchange {
   readonly minimum: bigint;
 }
 
-/** The user's transaction. A token is pulled by the approval proxy, which it must be approved to; native coin comes with the transaction. */
+/**
+ * The user's transaction. A token is pulled by the approval proxy, which it must be approved to; native coin
+ * comes with the transaction.
+ */
 export interface RoutedTransaction {
   readonly to: Address;
   readonly data: RouterCall["data"];
 }
 
 /**
- * Exchanges what the user pays and deposits all that comes out, for him and under the order's id. Too little, and nothing happens at all. Tokens that call back their receiver
- * (ERC-777) must not be routed: while the proxy pulls them the router is open to others.
+ * Exchanges what the user pays and deposits all that comes out, for him and under the order's id. Too little,
+ * and nothing happens at all. Tokens that call back their receiver (ERC-777) must not be routed: while the
+ * proxy pulls them the router is open to others.
  */
 export function exchangeAndDeposit(exchange: RoutedExchange, orderId: OrderId): RoutedTransaction {
   return routed(exchange, depositCalls(exchange, orderId));
@@ -41,8 +45,9 @@ export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readon
 }
 
 /**
- * Exchanges what the user pays and sees to it that the recipient gets at least the minimum. Ends with the request's id, by which it is found. Tokens go from the pool to the
- * recipient, and what he has more is compared; native coin is unwrapped and paid by the router.
+ * Exchanges what the user pays and sees to it that the recipient gets at least the minimum. Ends with the
+ * request's id, by which it is found. Tokens go from the pool to the recipient, and what he has more is
+ * compared; native coin is unwrapped and paid by the router.
  * @param exactOutput buys exactly `minimum` for at most what is pulled
  */
 export function exchangeAndPay(
@@ -101,7 +106,8 @@ function routed(
   calls: readonly RouterCall[],
 ): RoutedTransaction {
   const { router, approvalProxy } = chain.contracts;
-  // Pools that end before all of it is spent leave the rest in the router, where it would be anybody's: of what was wrapped the token.
+  // Pools that end before all of it is spent leave the rest in the router, where it would be anybody's: of
+  // what was wrapped the token.
   const isWrapped = paid.address === NATIVE_CURRENCY && swapped.pool !== undefined;
   const job: RouterJob = { calls, refundTo: user, refundTokens: isWrapped ? [wrappedOn(chain)] : [] };
   return paid.address === NATIVE_CURRENCY

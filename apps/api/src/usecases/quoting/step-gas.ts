@@ -3,7 +3,10 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteGas } from "../../ports/quote.ts";
 import type { Swapped } from "./exchanges.ts";
 
-/** Gas units of a deposit by the user, his approval included. `exchanged`: what is deposited comes out of it; undefined: he pays it as it is. */
+/**
+ * Gas units of a deposit by the user, his approval included. `exchanged`: what is deposited comes out of it;
+ * undefined: he pays it as it is.
+ */
 export function depositGasUnits(
   gas: QuoteGas,
   paid: Currency,

@@ -98,7 +98,10 @@ export function readSwapChoice(
   };
 }
 
-/** Services of others sell exact inputs to whoever holds them now; a fill buys an exact output, later: what they say of it could not be kept. */
+/**
+ * Services of others sell exact inputs to whoever holds them now; a fill buys an exact output, later: what
+ * they say of it could not be kept.
+ */
 function inFill({ chain }: ConnectedChain, choice: SideChoice, names: readonly string[]): SideChoice {
   const foreign = foreignOf(chain, names);
   if (foreign.length === 0) return choice;

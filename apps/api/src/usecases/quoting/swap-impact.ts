@@ -5,8 +5,9 @@ import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /**
- * What the exchanges of a route cost: pool fees, the impact of its size, and how far pools are off the prices that are known; bps of what goes in, rounded down. Negative when they
- * give more than that. Undefined: there are none.
+ * What the exchanges of a route cost: pool fees, the impact of its size, and how far pools are off the prices
+ * that are known; bps of what goes in, rounded down. Negative when they give more than that. Undefined: there
+ * are none.
  */
 export function swapImpactBps(
   route: ChosenRoute,

@@ -12,7 +12,8 @@ import type { DryRunServices } from "./dry-run-calls.ts";
 import { dryRunExchange } from "./dry-run-exchange.ts";
 
 /**
- * The question with what must be known before a route is chosen: how its tokens behave, and what the calls cost that it asks for.
+ * The question with what must be known before a route is chosen: how its tokens behave, and what the calls
+ * cost that it asks for.
  * @throws ServiceError naming the field that stands in the way; RpcFault
  */
 export function* looked(
@@ -30,7 +31,8 @@ export function* looked(
 }
 
 /**
- * What was agreed, once its fill was tried where that is not sure to succeed. Nothing is tried, or waited for, of a plain payment in a token that is known.
+ * What was agreed, once its fill was tried where that is not sure to succeed. Nothing is tried, or waited
+ * for, of a plain payment in a token that is known.
  * @throws ServiceError DESTINATION_TX_FAILED and others; RpcFault
  */
 export function triedFirst(
@@ -55,7 +57,12 @@ export function triedFirst(
   return dryRunExchange(services, question, agreement.terms).then(() => agreement);
 }
 
-/** What a fill swaps or calls is judged by what it would do. Where the node does not tell, its deposit could only be refunded. @throws ServiceError */
+/**
+ * What a fill swaps or calls is judged by what it would do. Where the node does not tell, its deposit could
+ * only be refunded.
+ *
+ * @throws ServiceError
+ */
 function refuseUnseen(
   { destination: { chain, pulse } }: QuoteQuestion,
   code: "NO_SWAP_ROUTES_FOUND" | "SERVICE_UNAVAILABLE",

@@ -14,8 +14,9 @@ export interface ValueServices {
 }
 
 /**
- * What the currencies of a route are worth. What no source of prices knows is worth what pools say, those of the chain or else the ones it is exchanged in; 0 when they say nothing.
- * Only shown: what is charged is charged in currencies that have a price.
+ * What the currencies of a route are worth. What no source of prices knows is worth what pools say, those of
+ * the chain or else the ones it is exchanged in; 0 when they say nothing. Only shown: what is charged is
+ * charged in currencies that have a price.
  */
 export function* valuesOf(
   services: ValueServices,

@@ -6,7 +6,8 @@ import type { FeeWishes, SponsorWish } from "./fee-wishes.ts";
 
 /**
  * The prices of a route with what its client says about fees.
- * @param filled the exchange in the fill, as far as it is known by now; of a token that somebody vouches for, as what pools of any other take goes to whoever made them
+ * @param filled the exchange in the fill, as far as it is known by now; of a token that somebody vouches for,
+ * as what pools of any other take goes to whoever made them
  */
 export function wishedPricing(
   pricing: RoutePricing,
@@ -50,7 +51,10 @@ export function capOf(
   return maxUsd === undefined ? undefined : usdToAmountDown(maxUsd, origin);
 }
 
-/** What an exchange takes of what goes in, its pools' own price for the smallest amounts being the measure; in smallest units of what is deposited, rounded down. */
+/**
+ * What an exchange takes of what goes in, its pools' own price for the smallest amounts being the measure; in
+ * smallest units of what is deposited, rounded down.
+ */
 export function swapLoss(
   { amountIn, amountOut, spotOut }: Swapped,
   { origin, destination }: Pick<PricingFacts, "origin" | "destination">,

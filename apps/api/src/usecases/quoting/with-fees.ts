@@ -7,9 +7,11 @@ import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeWishes } from "./fee-wishes.ts";
 
 /**
- * The same question with what its client says about fees. Fees are taken of a deposit, and paid with a fill: on one chain the solver's way is gone, not the user's own.
- * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes himself, of which nothing could be collected; UNSUPPORTED_ROUTE for a rate that nobody keeps;
- * INVALID_REQUEST, INVALID_RECIPIENT for coin for gas that nobody needs
+ * The same question with what its client says about fees. Fees are taken of a deposit, and paid with a fill:
+ * on one chain the solver's way is gone, not the user's own.
+ * @throws ServiceError UNSUPPORTED_EXECUTION_TYPE for a payment that the user makes himself, of which nothing
+ * could be collected; UNSUPPORTED_ROUTE for a rate that nobody keeps; INVALID_REQUEST, INVALID_RECIPIENT for
+ * coin for gas that nobody needs
  */
 export function* withFees(
   { recipientCodes }: { readonly recipientCodes: RecipientCodes },

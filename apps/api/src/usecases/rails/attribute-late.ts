@@ -16,8 +16,9 @@ type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings
 const AT_ONCE = 50;
 
 /**
- * Looks again at transfers whose senders had not said what they are for: those of which it is known now act on their orders, those of which it will not be known any more go back to whoever
- * sent them. May run at any time, in any number of processes: each is placed or sent back under its own lock, once.
+ * Looks again at transfers whose senders had not said what they are for: those of which it is known now act
+ * on their orders, those of which it will not be known any more go back to whoever sent them. May run at any
+ * time, in any number of processes: each is placed or sent back under its own lock, once.
  */
 export async function attributeLate(services: Needs, { chain }: Pick<ConnectedRail, "chain">): Promise<void> {
   for (const unmapped of await services.reads.unmappedDeposits(chain.id, AT_ONCE)) {

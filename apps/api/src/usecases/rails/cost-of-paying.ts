@@ -5,8 +5,9 @@ import { isRail } from "../request-end.ts";
 import { withinShare } from "./within-share.ts";
 
 /**
- * What paying this very account costs the solver, where that may be more than paying anybody: the exchange takes a dollar for the first that an account ever gets. Never less than what paying
- * anybody costs: an account may be made dearer after it was asked about. Undefined: as for anybody.
+ * What paying this very account costs the solver, where that may be more than paying anybody: the exchange
+ * takes a dollar for the first that an account ever gets. Never less than what paying anybody costs: an
+ * account may be made dearer after it was asked about. Undefined: as for anybody.
  * @throws RpcFault when the chain does not say; ServiceError RPC_HTTP_ERROR when nothing fresh is known of it
  */
 export async function costOfPaying(
@@ -20,7 +21,11 @@ export async function costOfPaying(
   return his > usual ? his : usual;
 }
 
-/** The same for a quote. @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE beyond the share of the rate limit */
+/**
+ * The same for a quote.
+ *
+ * @throws ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE beyond the share of the rate limit
+ */
 export async function quotedCostOfPaying(
   end: RequestEnd,
   currency: Hex,

@@ -13,8 +13,10 @@ type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "
 const MOST_DEPOSITS = 20;
 
 /**
- * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is recorded now instead of when the watcher comes to it.
- * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it, SERVICE_UNAVAILABLE beyond the share of the rate limit. @throws RpcFault
+ * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is
+ * recorded now instead of when the watcher comes to it.
+ * @throws ServiceError TRANSACTION_NOT_FOUND while no node has seen it, SERVICE_UNAVAILABLE beyond the share
+ * of the rate limit. @throws RpcFault
  */
 export async function indexOnRail(
   services: Needs,

@@ -1,7 +1,10 @@
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { Services } from "../../ports/services.ts";
 
-/** Makes sure that the rail's payments have a lane: a running number of ours, which the chain knows nothing of. */
+/**
+ * Makes sure that the rail's payments have a lane: a running number of ours, which the chain knows nothing
+ * of.
+ */
 export async function openRailLane(
   { uow }: Pick<Services, "uow">,
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,

@@ -8,7 +8,11 @@ export type FillByRailPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Plans the payment of a recipient on a chain that is reached by a rail. @throws RpcFault: nothing is known, ask again */
+/**
+ * Plans the payment of a recipient on a chain that is reached by a rail.
+ *
+ * @throws RpcFault: nothing is known, ask again
+ */
 export async function planFillByRail(
   { enginePolicy }: Pick<Services, "enginePolicy">,
   connected: ConnectedRail,

@@ -30,7 +30,9 @@ export interface RailAnswerFacts {
   readonly timeEstimateSeconds: number;
 }
 
-/** A quote to or from a rail in the words of the wire: what is on a chain is written as its users write it. */
+/**
+ * A quote to or from a rail in the words of the wire: what is on a chain is written as its users write it.
+ */
 export function toRailAnswer(told: RailAnswerFacts): QuoteAnswer {
   const { question, agreement, made } = told;
   const { origin, destination } = question;

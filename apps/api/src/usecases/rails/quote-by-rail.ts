@@ -45,7 +45,8 @@ export function goesByRail(
 }
 
 /**
- * Prices a deposit and a payment of which at least one is on a chain that is reached by a rail, promises an output, stores the promise and tells the steps.
+ * Prices a deposit and a payment of which at least one is on a chain that is reached by a rail, promises an
+ * output, stores the promise and tells the steps.
  * @throws ServiceError with the codes of the client contract
  */
 export async function quoteByRail(

@@ -82,8 +82,10 @@ function refuseDust({ chain }: RequestEnd, currency: Currency, amount: bigint, w
 }
 
 /**
- * Whether the chain lets the recipient be paid that: asked of the chain, which alone knows what an account needs before it exists.
- * @throws ServiceError AMOUNT_TOO_LOW when more could be paid, INVALID_RECIPIENT when nothing could; RPC_HTTP_ERROR when the chain does not say
+ * Whether the chain lets the recipient be paid that: asked of the chain, which alone knows what an account
+ * needs before it exists.
+ * @throws ServiceError AMOUNT_TOO_LOW when more could be paid, INVALID_RECIPIENT when nothing could;
+ * RPC_HTTP_ERROR when the chain does not say
  */
 export async function refuseUnpayable(
   { destination, destinationCurrency: currency, recipient }: RailQuestion,

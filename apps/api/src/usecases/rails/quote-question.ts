@@ -97,12 +97,18 @@ function openEnd(chains: ChainDirectory, id: number, field: string): RequestEnd 
   return end;
 }
 
-/** What the user's wallet signs is told by his side of the chain: all of it, or how the exchange calls what he withdraws. */
+/**
+ * What the user's wallet signs is told by his side of the chain: all of it, or how the exchange calls what he
+ * withdraws.
+ */
 function makesSteps({ chain, users }: ConnectedRail): boolean {
   return chain.exchange === undefined ? users?.deposit !== undefined : users?.token !== undefined;
 }
 
-/** Transfers on the exchange carry nothing but a nonce: whoever withdraws has to know the steps that say what it is for. */
+/**
+ * Transfers on the exchange carry nothing but a nonce: whoever withdraws has to know the steps that say what
+ * it is for.
+ */
 function refuseOldProtocol(origin: RequestEnd, { protocolVersion }: QuoteInput): void {
   if (!isRail(origin) || origin.chain.exchange === undefined || protocolVersion === "v2") return;
   throw refusal(
@@ -146,8 +152,9 @@ function noSwap(field: string): ServiceError {
 }
 
 /**
- * The user's own address stands for the recipient only where he surely has the key to it: on chains of one family, and on an EVM chain for an account of the exchange, which is an
- * EVM wallet's. The other way round it may be a contract's, to which nobody on the exchange has a key.
+ * The user's own address stands for the recipient only where he surely has the key to it: on chains of one
+ * family, and on an EVM chain for an account of the exchange, which is an EVM wallet's. The other way round
+ * it may be a contract's, to which nobody on the exchange has a key.
  */
 function recipientOf(
   origin: Chain | RailChain,
@@ -166,7 +173,9 @@ function recipientOf(
   );
 }
 
-/** @throws ServiceError INVALID_RECIPIENT for an account from which a payment could never be taken out again */
+/**
+ * @throws ServiceError INVALID_RECIPIENT for an account from which a payment could never be taken out again
+ */
 function refuseNoWallet(
   { chains, solver }: Pick<RailQuestionServices, "chains" | "solver">,
   end: RequestEnd,

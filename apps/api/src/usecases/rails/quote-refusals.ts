@@ -11,7 +11,10 @@ interface Refusal {
 
 const WHERE = "to or from non-EVM chains";
 
-/** What a request to or from a chain that is reached by a rail does not do: a deposit and a payment, and nothing beside them. Silence would cost somebody money. */
+/**
+ * What a request to or from a chain that is reached by a rail does not do: a deposit and a payment, and
+ * nothing beside them. Silence would cost somebody money.
+ */
 const refusals: readonly Refusal[] = [
   {
     field: "txs",

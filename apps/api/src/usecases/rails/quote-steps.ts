@@ -29,7 +29,10 @@ export interface RailSteps {
 
 type Policy = Pick<QuotePolicy, "gas">;
 
-/** @throws ServiceError RPC_HTTP_ERROR when the origin does not tell what the user holds, or what his steps are made of; UNSUPPORTED_CURRENCY */
+/**
+ * @throws ServiceError RPC_HTTP_ERROR when the origin does not tell what the user holds, or what his steps
+ * are made of; UNSUPPORTED_CURRENCY
+ */
 export async function railSteps(
   policy: Policy,
   question: RailQuestion,
@@ -174,12 +177,16 @@ async function tokenOf(
   );
 }
 
-/** Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the signature. */
+/**
+ * Chain id of a signature's domain when nobody says which chain the wallet is on; it binds nothing but the
+ * signature.
+ */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
 /**
- * The two steps of a withdrawal from the perpetuals exchange, with one nonce: what the nonce is for, and the transfer that carries it. The first has nothing to be waited for: a client
- * that found a check there would wait for the fill before it ever deposited.
+ * The two steps of a withdrawal from the perpetuals exchange, with one nonce: what the nonce is for, and the
+ * transfer that carries it. The first has nothing to be waited for: a client that found a check there would
+ * wait for the fill before it ever deposited.
  */
 function withdrawalSteps(
   chain: RailChain,

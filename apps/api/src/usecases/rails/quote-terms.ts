@@ -20,7 +20,10 @@ import type { RailQuestion } from "./quote-question.ts";
 /** What a quote to or from a rail promises. */
 export interface RailAgreement {
   readonly terms: RequestTerms;
-  /** The least that comes back if the request is refunded, at today's cost with the policy's margin; smallest units of what is deposited. */
+  /**
+   * The least that comes back if the request is refunded, at today's cost with the policy's margin; smallest
+   * units of what is deposited.
+   */
   readonly refundMinimum: bigint;
   /** bps below the expected output that the promise leaves open. */
   readonly slippageBps: number;
@@ -33,7 +36,8 @@ export interface RailTermServices {
 }
 
 /**
- * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. Where transfers carry no id, the nonce that the deposit is to have is part of it.
+ * Writes down what the quote promises, as terms and as the order whose hash is the id of the deposit. Where
+ * transfers carry no id, the nonce that the deposit is to have is part of it.
  * @param walletNonce of the user's transfer; undefined: it names its order itself
  * @param keyId of the API key that asked; undefined: nobody's
  * @param refundCost of a payment to `refundTo`, smallest units of the native coin; undefined: as to anybody
@@ -65,7 +69,8 @@ export function agreeOnRail(
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
-  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not attested, and not paid for.
+  // The order outlives the last moment of a fill: one that is mined after the order's deadline is not
+  // attested, and not paid for.
   const deadline = Math.ceil(fillDeadlineMs / 1000) + quotePolicy.fillGraceSeconds;
   const order: Order = {
     version: "v1",

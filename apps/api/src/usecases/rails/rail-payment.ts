@@ -22,8 +22,8 @@ export interface RailPaymentQuestion {
 const NO_BLOCK = -1n;
 
 /**
- * A payment as a slot of the rail's lane: the slot's nonce is a running number of ours, its call says whom and for what, its outflow how much, and its gas what it costs beside that, one
- * unit at that price.
+ * A payment as a slot of the rail's lane: the slot's nonce is a running number of ours, its call says whom
+ * and for what, its outflow how much, and its gas what it costs beside that, one unit at that price.
  */
 export function slotPlanOf(
   { chain, rail }: Pick<ConnectedRail, "chain" | "rail">,
@@ -42,7 +42,10 @@ export function slotPlanOf(
   };
 }
 
-/** What the slot's bytes are to do: pay, or, where the payment must not be made any more, use up what it would spend by paying the solver himself. */
+/**
+ * What the slot's bytes are to do: pay, or, where the payment must not be made any more, use up what it would
+ * spend by paying the solver himself.
+ */
 export function paymentOf({ call, outflow, sender }: Slot, kind: AttemptKind): RailPayment {
   const { currency, amount } = outflow;
   if (kind === "noop") return { recipient: sender, currency, amount, orderId: undefined };
@@ -68,8 +71,9 @@ export function attemptOf({ raw, txId, fee, madeAtMs }: RailAttempt, n: number, 
 }
 
 /**
- * Whether the solver's balances bear this payment and its cost beside everything that is not final. Call with the lane locked: only then can no other payment slip in between. What is mined
- * counts until it is final, for balances do not say which of it they show.
+ * Whether the solver's balances bear this payment and its cost beside everything that is not final. Call with
+ * the lane locked: only then can no other payment slip in between. What is mined counts until it is final,
+ * for balances do not say which of it they show.
  */
 export async function hasInventory(
   tx: { readonly lanes: Pick<LaneWrites, "reserved"> },

@@ -21,9 +21,11 @@ export interface ReadArrivals {
 }
 
 /**
- * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that a crash repeats or skips nothing.
+ * Reads what has become final since the cursor. Deposits, states, jobs and the new cursor are one commit, so
+ * that a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
- * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again. @throws CursorMoved
+ * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again. @throws
+ * CursorMoved
  */
 export async function readArrivals(
   services: Needs,

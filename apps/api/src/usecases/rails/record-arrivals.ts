@@ -17,7 +17,10 @@ export interface NamedFact {
   readonly waitsUntilMs: number | undefined;
 }
 
-/** Asks what senders have said about transfers that cannot say it themselves. What cannot be told now is told later, as if it had not been said yet. */
+/**
+ * Asks what senders have said about transfers that cannot say it themselves. What cannot be told now is told
+ * later, as if it had not been said yet.
+ */
 export async function nameFacts(
   services: Pick<Services, "nonceMappings">,
   chain: RailChain,
@@ -57,8 +60,9 @@ async function mappedNow(
 }
 
 /**
- * Writes down final deposits and lets each act on the request it names. May be called any number of times with the same facts, by the watcher and by a client's hint alike. The caller has
- * locked the chain's cursor: of one transfer two readers may know differently what it is for.
+ * Writes down final deposits and lets each act on the request it names. May be called any number of times
+ * with the same facts, by the watcher and by a client's hint alike. The caller has locked the chain's cursor:
+ * of one transfer two readers may know differently what it is for.
  */
 export async function recordArrivals(
   services: RecordingServices,

@@ -28,8 +28,9 @@ type Needs = Pick<
   TransitionServices;
 
 /**
- * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's `refundTo`, or to the depositor when he is not the request's user, or to the sender of
- * money that nobody said the purpose of.
+ * Sends a deposit back on a chain that is reached by a rail, minus what the payment costs: to the request's
+ * `refundTo`, or to the depositor when he is not the request's user, or to the sender of money that nobody
+ * said the purpose of.
  */
 export async function refundByRail(
   services: Needs,
@@ -84,8 +85,9 @@ export async function refundByRail(
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
       if (current === undefined || !isStillDue(current, deposit)) return undefined;
-      // No check for a refunded deposit that this one replaces, as on EVM chains: deposits here are recorded once they are final,
-      // so none is dropped and comes back under another hash. A reorg deeper than Bitcoin's configured confirmations is not covered.
+      // No check for a refunded deposit that this one replaces, as on EVM chains: deposits here are recorded
+      // once they are final, so none is dropped and comes back under another hash. A reorg deeper than
+      // Bitcoin's configured confirmations is not covered.
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await hasInventory(tx, connected, plan))) return "short" as const;

@@ -10,8 +10,10 @@ import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServices;
 
 /**
- * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call from anywhere, at any time, by any number of processes: nothing is sent that is
- * not committed, and sent twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing is waited for: whoever calls has other chains' payments to make.
+ * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call
+ * from anywhere, at any time, by any number of processes: nothing is sent that is not committed, and sent
+ * twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing
+ * is waited for: whoever calls has other chains' payments to make.
  * @throws RpcFault: the slot stays as it is, and the tracker tries again
  */
 export async function sendRailSlot(
@@ -27,7 +29,11 @@ export async function sendRailSlot(
   await sendAttempt(services, connected, slot, attempt);
 }
 
-/** Sends committed bytes and writes down that nodes have them; none that oracles would not understand. @throws RpcFault */
+/**
+ * Sends committed bytes and writes down that nodes have them; none that oracles would not understand.
+ *
+ * @throws RpcFault
+ */
 export async function sendAttempt(
   services: Needs,
   { rail }: Pick<ConnectedPayingRail, "rail">,
@@ -46,9 +52,11 @@ export async function sendAttempt(
 const MOST_TRIES = 10;
 
 /**
- * Makes the next bytes of a slot and commits them. One at a time for each rail in this process; what another process signs meanwhile is found out in the commit, and these are made anew:
- * two payments never spend the same.
- * @returns undefined when it is not to be made: somebody else has, the slot has moved on, or the solver has not enough now
+ * Makes the next bytes of a slot and commits them. One at a time for each rail in this process; what another
+ * process signs meanwhile is found out in the commit, and these are made anew: two payments never spend the
+ * same.
+ * @returns undefined when it is not to be made: somebody else has, the slot has moved on, or the solver has
+ * not enough now
  * @throws RpcFault
  */
 export async function makeAttempt(

@@ -20,9 +20,11 @@ const STUCK_BLOCKS = 3;
 const AT_ONCE = 8;
 
 /**
- * Looks after every payment of a rail that is not settled: what became of its bytes, and what is to be done about them. New bytes are made only where the former can never count any more, or
- * where they conflict with them. One payment's fault does not keep the others waiting.
- * @throws Error caused by the first HTTP error that a payment met, or else by its first fault, after the round; the next round tries again
+ * Looks after every payment of a rail that is not settled: what became of its bytes, and what is to be done
+ * about them. New bytes are made only where the former can never count any more, or where they conflict with
+ * them. One payment's fault does not keep the others waiting.
+ * @throws Error caused by the first HTTP error that a payment met, or else by its first fault, after the
+ * round; the next round tries again
  */
 export async function trackRail(services: Needs, connected: ConnectedPayingRail): Promise<void> {
   const { chain, rail } = connected;
@@ -67,8 +69,9 @@ async function trackSlot(services: Needs, connected: ConnectedPayingRail, slot: 
 }
 
 /**
- * Whether no oracle can learn of any of a slot's payments yet. Nothing is sent before that, and what the hub has learnt it keeps; so
- * none of these bytes can have been sent, even by a process that died before it noted that.
+ * Whether no oracle can learn of any of a slot's payments yet. Nothing is sent before that, and what the hub
+ * has learnt it keeps; so none of these bytes can have been sent, even by a process that died before it noted
+ * that.
  */
 async function isHeldBack(services: Needs, { rail }: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   if (rail.signNonceMapping === undefined || services.nonceMappings === undefined || slot.state !== "open")
@@ -92,7 +95,10 @@ async function careForUnsigned(services: Needs, connected: ConnectedPayingRail, 
     await sendRailSlot(services, connected, slot.id);
 }
 
-/** None of its bytes can ever count: they are made anew while that makes sense, and the leg may go another way after that. */
+/**
+ * None of its bytes can ever count: they are made anew while that makes sense, and the leg may go another way
+ * after that.
+ */
 async function careForDead(
   services: Needs,
   connected: ConnectedPayingRail,
@@ -119,7 +125,8 @@ async function careForLiving(
   const { enginePolicy: policy, clock } = services;
   const nowMs = clock.nowMs();
   const isLate = nowMs > slot.cancelAfterMs;
-  // What nodes have will be in a block, and the recipient may count on it: late is better than taken back. What no node has is taken back where that is possible.
+  // What nodes have will be in a block, and the recipient may count on it: late is better than taken back.
+  // What no node has is taken back where that is possible.
   if (isLate && rail.takesBack && !isOffered && last.kind === "pay")
     if (await takeBack(services, connected, slot)) return;
   const since = last.offeredSinceMs ?? last.createdAtMs;
@@ -137,7 +144,10 @@ async function careForLiving(
   if (!isFresh && isDue && !isGivenUp) await sendAttempt(services, connected, slot, last);
 }
 
-/** False when the chain does not let the solver pay himself: then the payment is made after all, when a node takes it. */
+/**
+ * False when the chain does not let the solver pay himself: then the payment is made after all, when a node
+ * takes it.
+ */
 async function takeBack(services: Needs, connected: ConnectedPayingRail, slot: Slot): Promise<boolean> {
   try {
     await again(services, connected, slot, "noop", "too late");
@@ -171,7 +181,9 @@ async function again(
   return true;
 }
 
-/** Moves a slot and what it pays in one commit, if it still stands where it was seen; false when it does not. */
+/**
+ * Moves a slot and what it pays in one commit, if it still stands where it was seen; false when it does not.
+ */
 async function move(
   services: Needs,
   slot: Slot,

@@ -4,7 +4,8 @@ import { ServiceError } from "@causeway/domain";
 
 /**
  * Asks a chain something for a client.
- * @throws ServiceError SERVICE_UNAVAILABLE, saying when to try again, while clients' share of the endpoint's rate limit is used up
+ * @throws ServiceError SERVICE_UNAVAILABLE, saying when to try again, while clients' share of the endpoint's
+ * rate limit is used up
  */
 export async function withinShare<T>(chain: RailChain, field: string, ask: () => Promise<T>): Promise<T> {
   try {

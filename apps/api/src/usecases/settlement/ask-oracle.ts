@@ -30,7 +30,10 @@ export interface Attested {
   readonly payment: SignedExecution;
 }
 
-/** Asks one oracle for the deposit and then for the payment, and believes only what holds against our own facts and the quorum's signatures. */
+/**
+ * Asks one oracle for the deposit and then for the payment, and believes only what holds against our own
+ * facts and the quorum's signatures.
+ */
 export async function askOracle(
   oracle: AttestationOracle,
   judge: Judge,
@@ -65,7 +68,10 @@ export async function askOracle(
   return { kind: "attested", value: { deposit: deposit.value.execution, payment: paid.value } };
 }
 
-/** Asks for one part of the transaction's deposits after the other, until one holds ours: nearly always the first. */
+/**
+ * Asks for one part of the transaction's deposits after the other, until one holds ours: nearly always the
+ * first.
+ */
 export async function askForDeposit(
   oracle: AttestationOracle,
   judge: Judge,
@@ -131,7 +137,9 @@ async function ask<Answer, T>(
   return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;
 }
 
-/** A value that cannot even be hashed (an address that is none, a number too large) is a lie like any other. */
+/**
+ * A value that cannot even be hashed (an address that is none, a number too large) is a lie like any other.
+ */
 function judgeOrRefuse<Answer, T>(judged: (answer: Answer) => Verdict<T>, answer: Answer): Verdict<T> {
   try {
     return judged(answer);

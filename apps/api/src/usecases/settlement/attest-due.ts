@@ -5,7 +5,10 @@ import { backoff } from "./backoff.ts";
 /** Payments that are taken over from the payment engine in one commit. */
 const NOTED_AT_ONCE = 500;
 
-/** One round: takes over payments that have become final, and asks oracles about all whose time has come, some at once. One payment's fault stops no other. */
+/**
+ * One round: takes over payments that have become final, and asks oracles about all whose time has come, some
+ * at once. One payment's fault stops no other.
+ */
 export async function attestDue(services: SettlementServices, signal: AbortSignal): Promise<void> {
   const { clock, uow, settlement, settlementPolicy: policy } = services;
   while ((await uow.run((tx) => tx.settlement.notePayments(clock.nowMs(), NOTED_AT_ONCE))) === NOTED_AT_ONCE);

@@ -17,8 +17,9 @@ type Needs = Pick<
 type Failure = Exclude<Finding<Attested>, { kind: "attested" }>;
 
 /**
- * Asks oracles to attest one payment and its deposit, one oracle after the other until one gives what a quorum signed, and remembers the executions together with the
- * state. May run twice, at once or again: the executions are known by their keys, and a payment is attested once.
+ * Asks oracles to attest one payment and its deposit, one oracle after the other until one gives what a
+ * quorum signed, and remembers the executions together with the state. May run twice, at once or again: the
+ * executions are known by their keys, and a payment is attested once.
  * @throws what hub, signer or database throw: nothing was decided, the payment stays due
  */
 export async function attestPayment(

@@ -1,7 +1,10 @@
 import { recoverSigner } from "@causeway/attest";
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 
-/** Something that oracles signed: its digest, computed here and never taken from them, and what they gave as signatures of it. */
+/**
+ * Something that oracles signed: its digest, computed here and never taken from them, and what they gave as
+ * signatures of it.
+ */
 export interface Slot {
   readonly digest: Hex32;
   readonly signatures: readonly string[];
@@ -11,8 +14,8 @@ export interface Slot {
 const MOST_SIGNATURES = 64;
 
 /**
- * Who signed every slot, among those who count, ascending, each with his signature of `of` (one of the slots).
- * A signature belongs to whom it recovers to; what anybody says of it is not looked at.
+ * Who signed every slot, among those who count, ascending, each with his signature of `of` (one of the
+ * slots). A signature belongs to whom it recovers to; what anybody says of it is not looked at.
  */
 export function countedSignatures(
   slots: readonly Slot[],

@@ -25,7 +25,10 @@ export async function hubBalances(
   );
 }
 
-/** What the depositories of EVM chains hold of every bridged currency: the solver's, and deposits that are not settled. A chain whose node does not answer is left out. */
+/**
+ * What the depositories of EVM chains hold of every bridged currency: the solver's, and deposits that are not
+ * settled. A chain whose node does not answer is left out.
+ */
 export async function depositoryBalances(
   chains: Pick<ChainDirectory, "all">,
 ): Promise<readonly HeldAmount[]> {

@@ -5,7 +5,10 @@ import { familyOf, ServiceError } from "@causeway/domain";
 import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { Execution } from "../../ports/settlement.ts";
 
-/** What an answer is judged by: whose signatures count, how many are needed, and for which contract they must have been made. */
+/**
+ * What an answer is judged by: whose signatures count, how many are needed, and for which contract they must
+ * have been made.
+ */
 export interface Judge {
   readonly accepted: ReadonlySet<Address>;
   readonly threshold: number;

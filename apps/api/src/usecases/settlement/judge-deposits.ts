@@ -47,7 +47,8 @@ export interface AttestedPart {
 }
 
 /**
- * Judges what oracles say of one part of the deposits of a transaction: all of it must hang together and be signed by a quorum.
+ * Judges what oracles say of one part of the deposits of a transaction: all of it must hang together and be
+ * signed by a quorum.
  * @param part the parts before it did not hold our deposit
  * @param before deposits of those parts that are alike with ours
  */
@@ -69,7 +70,8 @@ export function judgeDeposits(
     return part === 0
       ? { kind: "lie", reason: "the oracle sees no deposit in the transaction, but this service does" }
       : { kind: "lie", reason: "the deposit is not among those that the oracle sees" };
-  // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id, where no signature proves it.
+  // Only the account of an order depends on the time. Peers' answers leave it out of deposits without an id,
+  // where no signature proves it.
   if (messages.some(({ result, extraData }) => result.depositId !== NO_ID && extraData === undefined))
     return { kind: "lie", reason: "the oracle reports a deposit with an id but without a timestamp" };
 

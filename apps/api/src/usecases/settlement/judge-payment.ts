@@ -18,7 +18,10 @@ import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
 
-/** A payment of the solver for a deposit that is attested. Orders of this service have one input with one refund option. */
+/**
+ * A payment of the solver for a deposit that is attested. Orders of this service have one input with one
+ * refund option.
+ */
 export interface PaymentClaim {
   readonly kind: "fill" | "refund";
   readonly order: Order;
@@ -37,7 +40,10 @@ export interface PaymentAnswer {
   readonly execution: FillAttestationAnswer["execution"];
 }
 
-/** Judges what oracles say of a payment: their signatures must hold for the message and the execution that we make of our own knowledge. */
+/**
+ * Judges what oracles say of a payment: their signatures must hold for the message and the execution that we
+ * make of our own knowledge.
+ */
 export function judgePayment(
   judge: Judge,
   claim: PaymentClaim,

@@ -25,8 +25,8 @@ export function roomFor(limit: bigint): bigint {
 }
 
 /**
- * Chooses what the next transaction to the hub carries: as many executions as its gas allows, in order, because later ones may need earlier ones.
- * Pure.
+ * Chooses what the next transaction to the hub carries: as many executions as its gas allows, in order,
+ * because later ones may need earlier ones. Pure.
  */
 export function nextBatch(weighed: readonly Weighed[], limit: bigint): Batch {
   const room = roomFor(limit);

@@ -25,8 +25,9 @@ export type Claimed =
   | { readonly kind: "never"; readonly reason: string; readonly isForGood: boolean };
 
 /**
- * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the order's own (another currency, another recipient, another
- * solver) was right to pay, but the hub cannot repay it.
+ * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the
+ * order's own (another currency, another recipient, another solver) was right to pay, but the hub cannot
+ * repay it.
  */
 export function claimOf(
   payment: DuePayment,
@@ -39,7 +40,8 @@ export function claimOf(
   const input = terms.order.inputs[0];
   if (deposit === undefined) return never("the deposit is not stored");
   const { unrepaidReason } = deposit;
-  // A missing key may be configured now, or later; a refund close to its deadline may have been mined in time.
+  // A missing key may be configured now, or later; a refund close to its deadline may have been mined in
+  // time.
   if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isForGood: true };
   if (!deposit.canonical) return never("the deposit was reorged out");

@@ -5,13 +5,16 @@ import { countedSignatures } from "./counted-signatures.ts";
 import type { Slot } from "./counted-signatures.ts";
 import type { Judge } from "./hub-facts.ts";
 
-/** What an answer is worth. `lie`: it does not say what the facts are, or is not signed by whom it must be. */
+/**
+ * What an answer is worth. `lie`: it does not say what the facts are, or is not signed by whom it must be.
+ */
 export type Verdict<T> =
   | { readonly kind: "true"; readonly value: T }
   | { readonly kind: "lie"; readonly reason: string };
 
 /**
- * The execution that we expect, with the signatures of the answer that hold for it and for everything else that was signed with it.
+ * The execution that we expect, with the signatures of the answer that hold for it and for everything else
+ * that was signed with it.
  * @param expected computed here, from facts that this service knows or that a quorum signed
  * @param others the answer's other slots: a signer counts only when it signed all
  */

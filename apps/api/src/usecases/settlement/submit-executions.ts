@@ -17,9 +17,10 @@ type Needs = Pick<
 >;
 
 /**
- * One round towards the hub: what is final is concluded, what is not mined is sent again, and when nothing waits to be mined the next batch is sent. What was carried
- * out is read from the hub and never believed of a receipt: a crash at any point, a reorg, or somebody else who submits the same ends with each execution done once.
- * May run at any time, in any number of processes.
+ * One round towards the hub: what is final is concluded, what is not mined is sent again, and when nothing
+ * waits to be mined the next batch is sent. What was carried out is read from the hub and never believed of a
+ * receipt: a crash at any point, a reorg, or somebody else who submits the same ends with each execution done
+ * once. May run at any time, in any number of processes.
  * @throws RpcFault: the next round goes on
  */
 export async function submitExecutions(services: Needs): Promise<void> {
@@ -63,7 +64,8 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
   await settleExecutions(services, [...done]);
   await uow.run(async (tx) => {
     for (const { key, refusal } of left) {
-      // What the hub would not do even alone needs other signatures, or another hub; what it would do gets another transaction.
+      // What the hub would not do even alone needs other signatures, or another hub; what it would do gets
+      // another transaction.
       if (refusal === undefined)
         await tx.settlement.release(key, "the hub transaction did not execute it", nowMs + policy.retryMs);
       else await tx.settlement.refuse(key, refusal, nowMs + policy.maxRetryMs, nowMs);
@@ -75,8 +77,9 @@ async function conclude(services: Needs, transaction: HubTransaction): Promise<v
 }
 
 /**
- * Frees what a former key's transaction carries, for the current key to carry. The former transaction may still be mined: the
- * hub carries out each execution once, and sets a mapping once. It stays open, so that its nonce is used if its key returns.
+ * Frees what a former key's transaction carries, for the current key to carry. The former transaction may
+ * still be mined: the hub carries out each execution once, and sets a mapping once. It stays open, so that
+ * its nonce is used if its key returns.
  */
 async function abandon(
   { uow, clock, events }: Needs,
@@ -87,7 +90,10 @@ async function abandon(
   if (freed > 0) events.alarm("hub_transaction_abandoned", { sender, nonce, reason, freed });
 }
 
-/** Gets a transaction that is not mined to the hub: signs it when nobody has, sends it again, raises its fees when it is stuck. */
+/**
+ * Gets a transaction that is not mined to the hub: signs it when nobody has, sends it again, raises its fees
+ * when it is stuck.
+ */
 async function care(services: Needs, transaction: HubTransaction): Promise<void> {
   const { settlementPolicy: policy } = services;
   const nowMs = services.clock.nowMs();
@@ -154,7 +160,8 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
       services.events.happened("hub_broadcast", { ...facts, outcome: outcome.kind });
       return;
     case "insufficientFunds":
-      // The money was moved to the current key's account. The bytes are broadcast again, in case money returns.
+      // The money was moved to the current key's account. The bytes are broadcast again, in case money
+      // returns.
       if (transaction.sender !== services.signer.address) {
         await services.uow.run((tx) =>
           tx.settlement.setBroadcast(transaction.id, attempt.n, services.clock.nowMs()),
@@ -176,8 +183,9 @@ async function broadcast(services: Needs, transaction: HubTransaction, attempt: 
 }
 
 /**
- * The hub refuses the bytes for good. The nonce must still be used, or nothing behind it moves: the next round spends it on a no-op. What the transaction
- * carried goes again, each execution alone; one that was alone is set aside, so that the others go on.
+ * The hub refuses the bytes for good. The nonce must still be used, or nothing behind it moves: the next
+ * round spends it on a no-op. What the transaction carried goes again, each execution alone; one that was
+ * alone is set aside, so that the others go on.
  */
 async function takeApart(services: Needs, transaction: HubTransaction, reason: string): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
@@ -224,7 +232,10 @@ async function carryNext(services: Needs, latestNonce: number): Promise<void> {
   if (planned !== undefined) await send(services, planned, planned);
 }
 
-/** The executions of the next transaction; undefined when there are none. Those for which no transaction has room are set aside on the way. */
+/**
+ * The executions of the next transaction; undefined when there are none. Those for which no transaction has
+ * room are set aside on the way.
+ */
 async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   const { hub, settlement, clock, signer, settlementPolicy: policy } = services;
   const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);

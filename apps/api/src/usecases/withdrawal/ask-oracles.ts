@@ -10,7 +10,10 @@ export interface Waiting {
 
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
-/** What came of asking: each oracle that was asked said no for good; or the time was up before one said anything. */
+/**
+ * What came of asking: each oracle that was asked said no for good; or the time was up before one said
+ * anything.
+ */
 export type Asked<T> =
   | { readonly kind: "true"; readonly value: T }
   | Waiting

@@ -77,10 +77,12 @@ export class WithdrawalRefused extends Error {
 }
 
 /**
- * Moves a withdrawal of the solver's balance on the hub as far as it goes now: initiated and moved to its own address on the hub; its one payload made, recorded
- * on the hub, then signed and carried out by the depository; burned, or given back when the payload expired unexecuted. Called again with the same order it goes on
- * where it stands: what was done is read from the chains. One payload is made for an order, committed before it is recorded, recorded beyond reorgs before it is signed.
- * A node or an oracle that cannot be asked makes it wait.
+ * Moves a withdrawal of the solver's balance on the hub as far as it goes now: initiated and moved to its own
+ * address on the hub; its one payload made, recorded on the hub, then signed and carried out by the
+ * depository; burned, or given back when the payload expired unexecuted. Called again with the same order it
+ * goes on where it stands: what was done is read from the chains. One payload is made for an order, committed
+ * before it is recorded, recorded beyond reorgs before it is signed. A node or an oracle that cannot be asked
+ * makes it wait.
  * @throws WithdrawalRefused
  */
 export async function withdraw(
@@ -131,7 +133,10 @@ async function proceed(
   return await conclude(services, it, payload, evmCallRequestId(request));
 }
 
-/** A nonce stands for one withdrawal: run again with another recipient, currency or amount it would be a second one. */
+/**
+ * A nonce stands for one withdrawal: run again with another recipient, currency or amount it would be a
+ * second one.
+ */
 function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
   if (known === undefined || (known.address === address && known.amount === order.amount)) return;
   throw new WithdrawalRefused(
@@ -147,7 +152,10 @@ async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promi
   return (await hub.executed([key], "latest")).has(key);
 }
 
-/** Before anything is stored or moved: money whose payload nobody could sign would be stuck between the solver's account and the recipient. */
+/**
+ * Before anything is stored or moved: money whose payload nobody could sign would be stuck between the
+ * solver's account and the recipient.
+ */
 async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promise<void> {
   const { account, mayRecord, depositoryAllocator } = await payouts.standing();
   if (depositoryAllocator !== account)
@@ -168,7 +176,9 @@ async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promi
 const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>
   initiationKey(hubName, tokenId, address);
 
-/** The contracts do it once: what reverts may have been done by the transaction of a run that was cut short. */
+/**
+ * The contracts do it once: what reverts may have been done by the transaction of a run that was cut short.
+ */
 async function orDoneBefore(
   act: () => Promise<TxHash>,
   isDone: () => Promise<boolean>,
@@ -230,7 +240,10 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
   });
 }
 
-/** The payload of the order: the one that is remembered, else a new one, which is remembered before anybody hears of it. */
+/**
+ * The payload of the order: the one that is remembered, else a new one, which is remembered before anybody
+ * hears of it.
+ */
 async function payloadOf(
   { withdrawals, payouts, payloadLifetimeSeconds, clock }: WithdrawalServices,
   { order, address, tell }: Case,
@@ -256,7 +269,10 @@ async function payloadOf(
   return chosen;
 }
 
-/** The hub must know, beyond reorgs, which payload it is before that is signed: else an expiry could be attested beside a payload that still pays. */
+/**
+ * The hub must know, beyond reorgs, which payload it is before that is signed: else an expiry could be
+ * attested beside a payload that still pays.
+ */
 async function recordPayload(
   services: WithdrawalServices,
   it: Case,

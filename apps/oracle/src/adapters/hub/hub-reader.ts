@@ -5,11 +5,17 @@ import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import type { HubReader } from "../../ports/hub-reader.ts";
 
-/** Only leads the search for a block that is old enough, where the policy wants seconds: on a slower hub the one that is found is older than it had to be. */
+/**
+ * Only leads the search for a block that is old enough, where the policy wants seconds: on a slower hub the
+ * one that is found is older than it had to be.
+ */
 const NOMINAL_BLOCK_SECONDS = 1;
 const NONE: Hex32 = `0x${"00".repeat(32)}`;
 
-/** The hub named by the configuration is not the one that the oracle contract writes to: what is read here would not be what executions change. */
+/**
+ * The hub named by the configuration is not the one that the oracle contract writes to: what is read here
+ * would not be what executions change.
+ */
 export class WrongHub extends Error {
   override readonly name = "WrongHub";
 
@@ -19,7 +25,8 @@ export class WrongHub extends Error {
 }
 
 /**
- * Reads the hub's contracts at a final block, pinned by its hash, and believes what it read only while that block is still the final one at its height.
+ * Reads the hub's contracts at a final block, pinned by its hash, and believes what it read only while that
+ * block is still the final one at its height.
  * @param transport lets no call through to a node of another chain.
  */
 export function createHubReader(
@@ -49,7 +56,10 @@ export function createHubReader(
     return answer.toLowerCase() as Hex;
   }
 
-  /** From the contract that carries executions out, not from the configuration: only its ledger counts. It never changes. */
+  /**
+   * From the contract that carries executions out, not from the configuration: only its ledger counts. It
+   * never changes.
+   */
   async function ledgerAddress(): Promise<Address> {
     ledger ??= call(hub.oracleAddress, encodeFunctionData({ abi: oracleAbi, functionName: "HUB" })).then(
       (word) => {

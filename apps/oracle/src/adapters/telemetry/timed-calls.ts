@@ -3,7 +3,9 @@ import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { QUESTION_BOUNDS_MS } from "./question-bounds.ts";
 
-/** The time of every call to a node, and by its count the calls themselves. No label tells where a node is. */
+/**
+ * The time of every call to a node, and by its count the calls themselves. No label tells where a node is.
+ */
 export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
   const seriesOf = durations(registry, {
     name: "oracle_rpc_call_seconds",

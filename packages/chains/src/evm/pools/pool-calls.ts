@@ -2,7 +2,10 @@ import type { Address, Hex } from "@causeway/domain";
 import type { SubCall } from "../multicall.ts";
 import { garbage } from "../../nodes/rpc-fault.ts";
 
-/** Questions to exchanges' factories and pools, and their answers; hand-written, as some are asked at every block. Pure. */
+/**
+ * Questions to exchanges' factories and pools, and their answers; hand-written, as some are asked at every
+ * block. Pure.
+ */
 
 /** `getPool(address,address,uint24)` of a v3 factory. @param fee hundredths of a bp */
 export function poolAddressCall(factory: Address, a: Address, b: Address, fee: number): SubCall {
@@ -14,7 +17,11 @@ export function pairAddressCall(factory: Address, a: Address, b: Address): SubCa
   return { target: factory, data: `0xe6a43905${addressWord(a)}${addressWord(b)}` };
 }
 
-/** The address that such a call answered; undefined for the zero address: there is no such pool. @throws RpcFault */
+/**
+ * The address that such a call answered; undefined for the zero address: there is no such pool.
+ *
+ * @throws RpcFault
+ */
 export function addressAnswer(answer: Hex | undefined): Address | undefined {
   const value = wordAt(answer, 0, "a factory");
   return value === 0n ? undefined : `0x${value.toString(16).padStart(40, "0")}`;
@@ -46,7 +53,11 @@ export function tickCall(pool: Address, tick: number): SubCall {
   return { target: pool, data: `0xf30dba93${signedWord(tick)}` };
 }
 
-/** Liquidity gained when the price rises through the tick; undefined when no position ends there. @throws RpcFault */
+/**
+ * Liquidity gained when the price rises through the tick; undefined when no position ends there.
+ *
+ * @throws RpcFault
+ */
 export function tickAnswer(answer: Hex | undefined): bigint | undefined {
   const gross = wordAt(answer, 0, "a tick");
   return gross === 0n ? undefined : BigInt.asIntN(128, wordAt(answer, 1, "a tick"));
@@ -64,7 +75,10 @@ export function reservesAnswer(answer: Hex | undefined): {
   return { reserve0: wordAt(answer, 0, "a pair"), reserve1: wordAt(answer, 1, "a pair") };
 }
 
-/** `Mint(address,address,int24,int24,uint128,uint256,uint256)` and `Burn(address,int24,int24,uint128,uint256,uint256)` of v3 pools: all that moves a tick's liquidity. */
+/**
+ * `Mint(address,address,int24,int24,uint128,uint256,uint256)` and
+ * `Burn(address,int24,int24,uint128,uint256,uint256)` of v3 pools: all that moves a tick's liquidity.
+ */
 export const LIQUIDITY_TOPICS: readonly Hex[] = [
   "0x7a53080ba414158be7ec69b987b5fb7d07dee101fe85488f0853ae16239d0bde",
   "0x0c396cd989a39f4459b5fa1aed6a9a8dcdbc45908acfd67e028cd568da98982c",

@@ -62,7 +62,12 @@ export interface PoolTick {
   readonly tick: number;
 }
 
-/** Reads exchanges' pools. Everything is read at the block with the given hash, so that what is read together belongs together. @throws RpcFault, each of them */
+/**
+ * Reads exchanges' pools. Everything is read at the block with the given hash, so that what is read together
+ * belongs together.
+ *
+ * @throws RpcFault, each of them
+ */
 export interface PoolReader {
   /** Addresses of the pools, undefined where there is none. */
   find(places: readonly PoolPlace[], blockHash: Hex): Promise<(Address | undefined)[]>;
@@ -72,7 +77,10 @@ export interface PoolReader {
   ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;
   /** Net liquidity of ticks, undefined where no position ends. */
   ticks(ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]>;
-  /** Ticks of v3 pools whose liquidity changed in these blocks; undefined where the node refuses to say, as without EIP-234. */
+  /**
+   * Ticks of v3 pools whose liquidity changed in these blocks; undefined where the node refuses to say, as
+   * without EIP-234.
+   */
   changedTicks(pools: readonly Address[], blockHashes: readonly Hex[]): Promise<PoolTick[] | undefined>;
 }
 

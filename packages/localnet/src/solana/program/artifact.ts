@@ -2,14 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../paths.ts";
 
-/** Where the depository program lies: its source, what was built of it, and a note of which belongs to which. */
+/**
+ * Where the depository program lies: its source, what was built of it, and a note of which belongs to which.
+ */
 export const programDir: string = join(repositoryRoot, "packages", "localnet", "solana-program");
 
 /** Stands in the built program where the key of its owner belongs. */
 const NOBODY = Buffer.from("__ownme1__ownme2__ownme3__ownme4", "latin1");
 
 /**
- * The depository program for an owner: the one key that may initialize it. The committed program has none, and can be initialized by nobody.
+ * The depository program for an owner: the one key that may initialize it. The committed program has none,
+ * and can be initialized by nobody.
  * @param owner 32 bytes: the public key
  * @throws Error when the program has not exactly one place for each part of the key
  */

@@ -1,7 +1,8 @@
 /**
- * Makes a program of the Solana virtual machine out of what a plain clang compiles for BPF: one section of code, calls into the runtime by name. What the Solana
- * toolchain's linker does beyond that (read-only data, several objects) is refused, so that nothing is left out in silence. Pure; the same object gives the
- * same bytes.
+ * Makes a program of the Solana virtual machine out of what a plain clang compiles for BPF: one section of
+ * code, calls into the runtime by name. What the Solana toolchain's linker does beyond that (read-only data,
+ * several objects) is refused, so that nothing is left out in silence. Pure; the same object gives the same
+ * bytes.
  */
 
 /** Functions of the runtime that a program may call. */
@@ -37,7 +38,10 @@ interface RuntimeCall {
   readonly name: string;
 }
 
-/** @throws Error when the object holds anything but one section of code, with a global `entrypoint`, that calls the runtime. */
+/**
+ * @throws Error when the object holds anything but one section of code, with a global `entrypoint`, that
+ * calls the runtime.
+ */
 export function linkObject(object: Uint8Array): Uint8Array {
   const { code, entry, calls } = readObject(Buffer.from(object));
   return writeProgram(code, entry, calls);
