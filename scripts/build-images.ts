@@ -76,7 +76,7 @@ const images: readonly Image[] = [
         entry: "dist/main.js",
         env: { ENVIRONMENT: "testnets.prod", ECDSA_PRIVATE_KEY: oracleKey },
         says: [
-          ...hubVariables.map((variable) => `not set: ${variable}\n`),
+          ...hubVariables.map((variable) => `missing variable: ${variable}\n`),
           "no chain is enabled",
           `none of their variables is set: ${testnets}\n`,
         ],

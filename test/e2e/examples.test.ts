@@ -78,7 +78,7 @@ test.each(["account-transfer", "sdk-bridge"])(
     try {
       expect(await run(name, file)).toMatchObject({
         code: 1,
-        stderr: `no local system runs here: begin with \`npm start\` in another terminal (no response from ${url})\n`,
+        stderr: `no local system is running; start one with \`npm start\` in another terminal (no response from ${url})\n`,
       });
     } finally {
       await rm(folder, { recursive: true });

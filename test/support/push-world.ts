@@ -39,6 +39,8 @@ export interface PushWorld {
   readonly clock: AdjustableClock;
   readonly events: ReturnType<typeof recordedEvents>;
   readonly app: FastifyInstance;
+  /** What the server's routes call. */
+  readonly routes: Pick<RouteServices, "push" | "webhooks">;
   /** ws://host:port of the server. */
   readonly wsUrl: string;
   readonly httpUrl: string;
@@ -109,9 +111,10 @@ export async function pushWorld({
     { config, sql, lifecycle, registry },
   );
   const reads = postgresReads(sql);
+  const webhooks = webhookRouteServices({ clock }, { config, sql });
   const { app } = await aServer({
     push,
-    webhooks: webhookRouteServices({ clock }, { config, sql }),
+    webhooks,
     clock,
     requestStatus: async (requestId) => await requestStatus({ reads, chains: noChains, clock }, requestId),
     ...routes,
@@ -135,6 +138,7 @@ export async function pushWorld({
     clock,
     events,
     app,
+    routes: { push, webhooks },
     wsUrl: `ws://127.0.0.1:${port}`,
     httpUrl: `http://127.0.0.1:${port}`,
     happens,

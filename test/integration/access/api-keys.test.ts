@@ -18,7 +18,9 @@ import {
   askFundingAddress,
   linkFundingAddress,
 } from "../../../apps/api/src/usecases/api-keys/link-funding-address.ts";
+import { apiKeysContract } from "../../contracts/api-keys.ts";
 import { adjustableClock } from "../../fakes/adjustable-clock.ts";
+import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
@@ -93,6 +95,18 @@ const aWish = (change: Partial<ApiKeyWish> = {}): ApiKeyWish => ({
   rules: { maxCallValueUsd: 0n },
   limits: {},
   ...change,
+});
+
+apiKeysContract("keys of a test", async () => {
+  const identity = anApiKey();
+  const text = `cwk_${identity.id}_${"a".repeat(43)}`;
+  return { keys: fakeApiKeys({ [text]: identity }), text, identity };
+});
+apiKeysContract("keys of the register", async () => {
+  const { keys } = await aProcess();
+  const wish = aWish();
+  const { key, record } = await createKey(keeping(), wish);
+  return { keys, text: key, identity: { ...wish, id: record.id, fundingAddress: undefined } };
 });
 
 test("a key is found with all that was said of it, to the last rule, and its secret is stored nowhere", async () => {

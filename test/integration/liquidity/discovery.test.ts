@@ -31,6 +31,9 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { answeringCode, endlessCode, longWindedCode } from "../../support/answering-code.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
+import type { RouteServices } from "../../../apps/api/src/ports/route-services.ts";
+import { discoveryContract } from "../../contracts/discovery-routes.ts";
+import { fakeDiscovery } from "../../fakes/discovery.ts";
 
 /** Local Alder has a node; that of Local Birch is away. */
 const [ALDER, BIRCH] = [72_100_117, 72_100_228];
@@ -67,6 +70,7 @@ const LISTED = someAddress();
 let database: TestDatabase;
 let node: RunningAnvil;
 let app: FastifyInstance;
+let routes: RouteServices;
 let folder: string;
 let closeAll: () => Promise<unknown>;
 const pools: { end(): Promise<void> }[] = [];
@@ -121,8 +125,9 @@ beforeAll(async () => {
   const services = { log, metrics: createMetrics("test") };
   const lifecycle = createLifecycle(log, 10_000);
   const container = await createContainer(config, services, lifecycle);
+  routes = await container.routes();
   app = await buildServer(
-    { ...services, ...(await container.routes()) },
+    { ...services, ...routes },
     { interactiveDocumentation: false, checkResponses: true },
   );
   closeAll = async () => {
@@ -135,6 +140,9 @@ afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()));
   await Promise.all([database.drop(), node.stop(), rm(folder, { recursive: true })]);
 });
+
+discoveryContract("discovery of a test", async () => ({ routes: fakeDiscovery(), chainId: 11 }));
+discoveryContract("discovery of the API", async () => ({ routes: routes.discovery, chainId: ALDER }));
 
 const get = async (url: string) => {
   const answer = await app.inject({ url });

@@ -10,7 +10,9 @@ import { createPoolUsd, type PricedChain } from "../../../apps/api/src/adapters/
 import { concentratedPath, reversedPath } from "../../../apps/api/src/adapters/liquidity/swap-calls.ts";
 import { tokenPair } from "../../../apps/api/src/adapters/liquidity/token-pair.ts";
 import type { SwapAnswer, SwapQuestion } from "../../../apps/api/src/ports/liquidity.ts";
+import { liquiditySourceContract } from "../../contracts/liquidity-source.ts";
 import { adjustablePrices } from "../../fakes/adjustable-prices.ts";
+import { pairLiquidity } from "../../fakes/pair-liquidity.ts";
 import { giveGas, startPoolWorld, type PoolWorld } from "../../support/pool-world.ts";
 
 // One chain with the real contracts; the tests below follow each other on it.
@@ -525,3 +527,26 @@ test("paths keep to the sources and the length that are asked for", async () => 
   expect(await liquidity.exactIn(question(TST, USDC, { included: new Set() }), unit)).toBeUndefined();
   expect(await liquidity.exactIn(question(TST, TST), unit)).toBeUndefined();
 });
+
+// Last, because the pairs that it asks for are watched from then on.
+const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
+
+liquiditySourceContract("pools of a test", async () => {
+  const tokens = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;
+  const source = pairLiquidity([{ chainId: 1, source: "pairs", tokens, reserves: [10n ** 24n, 10n ** 12n] }]);
+  return {
+    source,
+    question: { ...anyWay, chainId: 1, tokenIn: tokens[0], tokenOut: tokens[1] },
+    amountIn: 10n ** 17n,
+  };
+});
+liquiditySourceContract("pools of a chain", async () => ({
+  source: world.liquidity,
+  question: {
+    ...anyWay,
+    chainId: world.chain.id,
+    tokenIn: world.token.WETH,
+    tokenOut: world.token.USDC,
+  },
+  amountIn: 10n ** 17n,
+}));

@@ -439,12 +439,14 @@ test("whoever is refused a socket is not kept connected, even when he does not h
   for (const socket of refused) socket.destroy();
 });
 
-test("whoever follows a request whose deposit address got another sum hears what became of the one that stands in for it, before and after", async () => {
+test("a follower of a superseded request receives the statuses of its replacement, before and after it is filled", async () => {
   const { requestId } = await world.aRequest();
   const early = await aFollower(requestId);
-  const { requestId: standIn } = await world.aRequest();
-  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, standIn, 1));
-  await world.fill(standIn);
+  const { requestId: replacement } = await world.aRequest();
+  await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
+  // The switch to the replacement is told first: filled before that, its first statuses would be one.
+  await early.got(4);
+  await world.fill(replacement);
   const frames = await early.got(7);
   expect(new Set(statuses(frames))).toEqual(new Set(["waiting", "pending", "submitted", "success"]));
   expect(frames.at(-1)?.data).toMatchObject({ requestId, status: "success" });

@@ -5,7 +5,11 @@ import type { RequestTerms } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
 import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
+import { idlePushContract } from "../../contracts/push-routes.ts";
+import { emptyWebhookAdminContract } from "../../contracts/webhook-admin.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";
+import { fakePush } from "../../fakes/push.ts";
+import { fakeWebhooks } from "../../fakes/webhooks.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
 import { isSigned, webhookReceiver, type WebhookReceiver } from "../../support/webhook-receiver.ts";
 
@@ -23,6 +27,14 @@ beforeAll(async () => {
   world = await pushWorld({ routes: { apiKeys: identities } });
 });
 afterAll(async () => await world.close());
+
+emptyWebhookAdminContract("webhooks of a test", async () => ({ admin: fakeWebhooks(), keyId: "key" }));
+emptyWebhookAdminContract("webhooks of the API", async () => ({
+  admin: world.routes.webhooks,
+  keyId: await world.aKey(),
+}));
+idlePushContract("push of a test", async () => fakePush());
+idlePushContract("push of the API", async () => world.routes.push);
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,0 +1,24 @@
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { AppBalanceRoutes } from "../../apps/api/src/ports/app-balance-routes.ts";
+
+const WALLET: Address = `0x${"5e".repeat(20)}`;
+
+/** What every app balance service guarantees a wallet that never had a balance. */
+export function emptyAppBalanceContract(name: string, make: () => Promise<AppBalanceRoutes>): void {
+  test(`${name}: a wallet without a balance has zero of the main currency and nothing else`, async () => {
+    const routes = await make();
+    const { main, ...rest } = await routes.balances(WALLET);
+    expect(main).toMatchObject({ amount: 0n, pending: 0n, owed: 0n, usd: 0n });
+    expect(main.currency.symbol).not.toBe("");
+    expect(rest).toEqual({ all: [], totalUsd: 0n, heldUsd: 0n, availableUsd: 0n });
+  });
+
+  test(`${name}: a wallet without a balance has no movements, holds or claims`, async () => {
+    const routes = await make();
+    const page = { limit: 10, after: undefined };
+    expect(await routes.events(WALLET, page)).toEqual([]);
+    expect(await routes.holds(WALLET, page)).toEqual({ holds: [], exposureUsd: 0n });
+    expect(await routes.claims(WALLET, page)).toEqual([]);
+  });
+}

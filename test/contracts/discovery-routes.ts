@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import type { DiscoveryRoutes } from "../../apps/api/src/ports/discovery-routes.ts";
+
+/** What every discovery service guarantees about a chain that it knows. */
+export function discoveryContract(
+  name: string,
+  make: () => Promise<{ readonly routes: DiscoveryRoutes; readonly chainId: number }>,
+): void {
+  test(`${name}: listed currencies are complete: id, chain, address, decimals, metadata`, async () => {
+    const { routes, chainId } = await make();
+    const listed = await routes.currencies({ chainIds: [chainId], limit: 5 } as never);
+    expect(listed.length).toBeGreaterThan(0);
+    for (const currency of listed)
+      expect(currency).toMatchObject({
+        chainId,
+        id: expect.stringMatching(/./),
+        address: expect.stringMatching(/^0x[0-9a-f]{40}$/i),
+        decimals: expect.any(Number),
+        metadata: { verified: expect.any(Boolean), isNative: expect.any(Boolean) },
+      });
+  });
+
+  test(`${name}: liquidity and health name the chain that was asked for`, async () => {
+    const { routes, chainId } = await make();
+    const { liquidity } = await routes.liquidity(chainId);
+    expect(liquidity.length).toBeGreaterThan(0);
+    for (const entry of liquidity)
+      expect(entry).toMatchObject({ chainId, balance: expect.stringMatching(/^\d+$/) });
+    expect(await routes.health(chainId)).toMatchObject({ chainId, healthy: expect.any(Boolean) });
+  });
+
+  test(`${name}: a price is positive, with 18 decimals`, async () => {
+    const { routes, chainId } = await make();
+    expect(await routes.tokenPrice(chainId, `0x${"00".repeat(20)}`)).toBeGreaterThan(10n ** 18n);
+  });
+}

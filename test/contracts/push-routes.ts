@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import type { PushRoutes } from "../../apps/api/src/ports/push-routes.ts";
+
+/** What every push service guarantees while nothing happens. */
+export function idlePushContract(name: string, make: () => Promise<PushRoutes>): void {
+  const follower = () => {
+    const calls: string[] = [];
+    return { calls, updated: () => void calls.push("updated"), lost: () => void calls.push("lost") };
+  };
+
+  test(`${name}: a request that does not exist cannot be followed`, async () => {
+    const push = await make();
+    const listener = follower();
+    expect(await push.follow(`0x${"00".repeat(32)}` as const, listener)).toBeUndefined();
+    expect(listener.calls).toEqual([]);
+  });
+
+  test(`${name}: a follower of a key hears nothing until something happens, and may stop twice`, async () => {
+    const push = await make();
+    const quiet = follower();
+    const stop = push.followKey("0011223344556677", quiet);
+    stop();
+    stop();
+    expect(quiet.calls).toEqual([]);
+  });
+
+  test(`${name}: an address holds as many connections as the policy allows, and can take a released one`, async () => {
+    const { places, policy } = await make();
+    const taken = Array.from({ length: policy.mostPerAddress }, () => places.take("192.0.2.7"));
+    expect(taken.every((release) => release !== undefined)).toBe(true);
+    expect(places.take("192.0.2.7")).toBeUndefined();
+    taken[0]?.();
+    const again = places.take("192.0.2.7");
+    expect(again).toBeDefined();
+    again?.();
+    for (const release of taken.slice(1)) release?.();
+  });
+}
