@@ -444,7 +444,7 @@ test("a follower of a superseded request receives the statuses of its replacemen
   const early = await aFollower(requestId);
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
-  // The switch to the replacement is told first: filled before that, its first statuses would be one.
+  // The switch to the replacement is reported first: filled before that, its first statuses would be one.
   await early.got(4);
   await world.fill(replacement);
   const frames = await early.got(7);
