@@ -70,9 +70,9 @@ const services: RouteServices = {
     followKey: unused,
     places: { take: unused },
     policy: {
-      mostConnections: 1,
-      mostPerAddress: 1,
-      mostSubscriptions: 1,
+      maxConnections: 1,
+      maxPerAddress: 1,
+      maxSubscriptions: 1,
       heartbeatMs: 60_000,
       trustProxy: false,
     },

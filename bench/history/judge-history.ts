@@ -29,8 +29,8 @@ export function historyLines({ stored, filters }: HistoryFigures): string[] {
     `Past requests, ${stored.toLocaleString("en")} stored`,
     `${"one filter alone, ms".padEnd(32)}${"median".padStart(8)}${"p95".padStart(8)}${"most".padStart(8)}${"rows".padStart(6)}`,
     ...filters.map(
-      ({ name, p50Ms, p95Ms, mostMs, rows }) =>
-        `${name.padEnd(32)}${ms(p50Ms)}${ms(p95Ms)}${ms(mostMs)}${String(rows).padStart(6)}`,
+      ({ name, p50Ms, p95Ms, maxMs, rows }) =>
+        `${name.padEnd(32)}${ms(p50Ms)}${ms(p95Ms)}${ms(maxMs)}${String(rows).padStart(6)}`,
     ),
   ];
 }

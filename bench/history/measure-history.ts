@@ -14,7 +14,7 @@ export interface FilterFigures {
   readonly name: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
   /** Rows of the last answer. */
   readonly rows: number;
 }
@@ -65,7 +65,7 @@ export async function measureHistory(
     took.sort((a, b) => a - b);
     const at = (share: number): number =>
       took[Math.min(Math.floor(took.length * share), took.length - 1)] ?? 0;
-    figures.push({ name: one.name, p50Ms: at(0.5), p95Ms: at(0.95), mostMs: at(1), rows });
+    figures.push({ name: one.name, p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), rows });
   }
   return figures;
 }

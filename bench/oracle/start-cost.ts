@@ -12,7 +12,7 @@ import { median } from "../median.ts";
 const ROUNDS = 9;
 /** Long enough for the first collections of garbage. */
 const SETTLE_MS = 2_000;
-const MOST_CHANGE = 0.05;
+const MAX_CHANGE = 0.05;
 
 interface StartCost {
   /** From the process's birth to the first answer of `/lives/v1`. */
@@ -46,7 +46,7 @@ async function compare(other: string): Promise<number> {
   let passed = true;
   for (const { figure, own, before } of rows) {
     const change = own / before - 1;
-    const isWithin = change <= MOST_CHANGE;
+    const isWithin = change <= MAX_CHANGE;
     passed &&= isWithin;
     process.stdout.write(
       `${isWithin ? "PASS" : "MISS"}  ${figure}: ${before.toFixed(1)} there, ${own.toFixed(1)} here (${(change * 100).toFixed(1)} %, median of ${ROUNDS})\n`,

@@ -15,9 +15,9 @@ const log = createLogger({ name: "push bench", level: "warn" });
 const metrics = createMetrics("push-bench");
 const pool = createPool(databaseUrl, { max: 10, statementTimeoutMs: 30_000, applicationName: "push bench" });
 const connections = {
-  mostConnections: Number(most),
-  mostPerAddress: Number(most),
-  mostSubscriptions: 100,
+  maxConnections: Number(most),
+  maxPerAddress: Number(most),
+  maxSubscriptions: 100,
   heartbeatMs: 20_000,
 };
 const clock = { nowMs: () => Date.now() };

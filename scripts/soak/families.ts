@@ -31,10 +31,10 @@ interface Outcome {
 
 const DEADLINE_MS = 180_000;
 const SETTLE_MS = 120_000;
-const LEAST_DOLLARS = 20;
-const MOST_DOLLARS = 120;
+const MIN_DOLLARS = 20;
+const MAX_DOLLARS = 120;
 /** The quoted output may be exceeded by a price that moved; local prices stand still. */
-const MOST_EXCESS_BPS = 100n;
+const MAX_EXCESS_BPS = 100n;
 
 const VM: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",
@@ -93,7 +93,7 @@ export async function soakFamilies(
       while (left > 0 && !signal.aborted) {
         left -= 1;
         const [from, to] = somePair(places, random);
-        const amount = BigInt(random.int(LEAST_DOLLARS, MOST_DOLLARS)) * from.perDollar;
+        const amount = BigInt(random.int(MIN_DOLLARS, MAX_DOLLARS)) * from.perDollar;
         try {
           const outcome = await cross(system, own, from, to, amount);
           outcomes.push(outcome);
@@ -213,7 +213,7 @@ async function accountFor(
     for (const { recipient, minimum, expected, status } of outcomes.filter(({ to }) => to === place)) {
       const has = await place.balanceOf(recipient);
       received += has;
-      const most = expected + (expected * MOST_EXCESS_BPS) / 10_000n;
+      const most = expected + (expected * MAX_EXCESS_BPS) / 10_000n;
       if (status === "success" ? has < minimum || has > most : has !== 0n)
         problems.push(`${place.chain}: recipient has ${has}, expected ${minimum} to ${expected} (${status})`);
     }

@@ -1,7 +1,7 @@
 import { encodeFunctionData, erc20Abi, type Hex } from "viem";
 import { expect, test } from "vitest";
 import type { ScannedTransaction } from "./chain-scan.ts";
-import { mostInFlight, readPayment } from "./fills.ts";
+import { maxInFlight, readPayment } from "./fills.ts";
 
 const orderId: Hex = `0x${"ab".repeat(32)}`;
 const someone: Hex = `0x${"12".repeat(20)}`;
@@ -47,5 +47,5 @@ test("those that end when another begins are not in flight together", () => {
     { fromMs: 12, toMs: 30 },
     { fromMs: 15, toMs: 16 },
   ];
-  expect(mostInFlight(spans)).toBe(3);
+  expect(maxInFlight(spans)).toBe(3);
 });

@@ -31,7 +31,7 @@ export function readPayment(transaction: ScannedTransaction): SolverPayment {
 }
 
 /** Pure. How many of them were in flight together at the busiest moment. */
-export function mostInFlight(spans: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
+export function maxInFlight(spans: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
   const edges = spans
     .flatMap(({ fromMs, toMs }) => [
       { atMs: fromMs, change: 1 },

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { mostInFlight } from "./fills.ts";
+import { maxInFlight } from "./fills.ts";
 import type { Mode } from "./options.ts";
 import { percentileLine, percentilesOf } from "./percentiles.ts";
 import type { RequestRun } from "./run-request.ts";
@@ -48,7 +48,7 @@ export function busiestLanes(verdict: Verdict): Map<number, number> {
     toMs: Math.max(minedAtMs.get(`${chainId} ${nonce}`) ?? 0, firstBroadcastAtMs),
   }));
   const byChain = Map.groupBy(spans, ({ chainId }) => chainId);
-  return new Map([...byChain].map(([chainId, list]) => [chainId, mostInFlight(list)]));
+  return new Map([...byChain].map(([chainId, list]) => [chainId, maxInFlight(list)]));
 }
 
 /** What a run of this kind promises about its own figures, and whether it holds. */

@@ -36,7 +36,7 @@ export interface RailWorld {
   close(): Promise<void>;
 }
 
-const MOST_READINGS = 12;
+const MAX_READINGS = 12;
 
 const anOrder = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
@@ -62,7 +62,7 @@ export function chainRailContract(
     const deposits: DepositFact[] = [];
     let read = await world.rail.arrivals(from);
     deposits.push(...read.deposits);
-    for (let more = 0, cursor = from; more < MOST_READINGS && read.cursor !== cursor; more++) {
+    for (let more = 0, cursor = from; more < MAX_READINGS && read.cursor !== cursor; more++) {
       cursor = read.cursor;
       read = await world.rail.arrivals(cursor);
       deposits.push(...read.deposits);

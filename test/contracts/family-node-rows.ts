@@ -7,7 +7,7 @@ import { freshId, type Judge } from "./family-judge.ts";
 import { row, type Row } from "./family-row.ts";
 import { payloadOf } from "./family-steps.ts";
 
-const MOST_CUTS = 100;
+const MAX_CUTS = 100;
 const EXCHANGES: readonly VmType[] = ["hyperliquid-vm", "lighter-vm"];
 
 /** Whatever fails, nothing else is signed than what honest nodes say. */
@@ -86,7 +86,7 @@ export const nodeRows: readonly Row[] = [
       return Array.from({ length: fields }, (_, n) => ({ exchange, n }));
     });
     expect(cuts.length).toBeGreaterThan(0);
-    for (const { exchange, n } of sampled(cuts, MOST_CUTS)) {
+    for (const { exchange, n } of sampled(cuts, MAX_CUTS)) {
       let skipped = 0;
       const answer = (json: unknown): unknown => {
         const cut = withoutField(json, n - skipped, world.omissibleFields);

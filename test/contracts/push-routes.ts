@@ -26,7 +26,7 @@ export function idlePushContract(name: string, make: () => Promise<PushRoutes>):
 
   test(`${name}: an address holds as many connections as the policy allows, and can take a released one`, async () => {
     const { places, policy } = await make();
-    const taken = Array.from({ length: policy.mostPerAddress }, () => places.take("192.0.2.7"));
+    const taken = Array.from({ length: policy.maxPerAddress }, () => places.take("192.0.2.7"));
     expect(taken.every((release) => release !== undefined)).toBe(true);
     expect(places.take("192.0.2.7")).toBeUndefined();
     taken[0]?.();

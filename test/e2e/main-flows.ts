@@ -122,8 +122,8 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
 
 function moneyOf({ details }: Quote, received: bigint, back: bigint, deposited: bigint): Outcome["money"] {
   const { amount, minimumAmount } = details.currencyOut;
-  const mostPaid = (BigInt(amount) * 101n) / 100n;
-  if (received > mostPaid || back > deposited || (received > 0n && back > 0n)) return "paid too much";
+  const maxPaid = (BigInt(amount) * 101n) / 100n;
+  if (received > maxPaid || back > deposited || (received > 0n && back > 0n)) return "paid too much";
   if (received >= BigInt(minimumAmount)) return "paid";
   return back > (deposited * 8n) / 10n ? "refunded" : "missing";
 }

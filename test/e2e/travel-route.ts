@@ -55,7 +55,7 @@ export async function travel(
       // Otherwise what a kinder pool left over is the recipient's too.
       ...(way === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
     });
-  if (tradeType !== "EXACT_INPUT") await expectLeastInput(ask, tradeType, asked);
+  if (tradeType !== "EXACT_INPUT") await expectMinInput(ask, tradeType, asked);
 
   const before = await user.balance(origin.id, pay.address, user.address);
   const quote = await ask(tradeType, asked);
@@ -78,7 +78,7 @@ export async function travel(
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
   // Whoever buys an exact output himself pays what it costs by then, within what he approved; all others pay
   // what they were told.
-  const most = isOwnPurchase(quote, tradeType) ? mostTaken(quote) : amountIn;
+  const most = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
   expectThat(spent <= most, `took ${spent}, at most ${most} was agreed`);
   if (most === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
   expectThat(spent > 0n, "took nothing");
@@ -129,7 +129,7 @@ function expectTrue(
  * One unit less of the input buys less than what is asked for, and the input itself buys it: by questions
  * between which nothing changed.
  */
-async function expectLeastInput(
+async function expectMinInput(
   ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
   tradeType: TradeType,
   asked: bigint,
@@ -178,7 +178,7 @@ function isOwnPurchase({ steps }: Quote, tradeType: TradeType): boolean {
 }
 
 /** The most that the steps let anybody take: the coin sent along, or the approval. */
-function mostTaken({ steps }: Quote): bigint {
+function maxTaken({ steps }: Quote): bigint {
   const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
   if (approval === undefined) return BigInt(swap?.value ?? 0);
   const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: approval.data });

@@ -19,5 +19,5 @@ export const noAppBalances: Pick<
     solverChainName: "none",
   },
   enginePolicy,
-  appBalance: { chainId: 1, currencies: [], confirmations: 1, leastTopUpUsd: 0n, claimLifetimeSeconds: 600 },
+  appBalance: { chainId: 1, currencies: [], confirmations: 1, minTopUpUsd: 0n, claimLifetimeSeconds: 600 },
 };

@@ -4,9 +4,9 @@ import { connectionPlaces } from "../../apps/api/src/usecases/push/connection-pl
 /** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
 export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {
   const policy = {
-    mostConnections: 1_000,
-    mostPerAddress: 100,
-    mostSubscriptions: 100,
+    maxConnections: 1_000,
+    maxPerAddress: 100,
+    maxSubscriptions: 100,
     heartbeatMs: 60_000,
     trustProxy: false as const,
     ...change.policy,

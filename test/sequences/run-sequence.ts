@@ -264,11 +264,11 @@ async function isQuiet(world: SequenceWorld): Promise<boolean> {
 }
 
 /** Rounds until nothing is under way. */
-async function settleDown(world: SequenceWorld, leastRounds = 1): Promise<void> {
+async function settleDown(world: SequenceWorld, minRounds = 1): Promise<void> {
   for (const { memory } of world.chains) await memory.setBaseFee(10n ** 9n);
   for (let round = 0; round < 20; round++) {
     await world.round(9);
-    if (round >= leastRounds && (await isQuiet(world)) && !(await isBusy(world))) return;
+    if (round >= minRounds && (await isQuiet(world)) && !(await isBusy(world))) return;
     world.forward(10_000);
   }
 }

@@ -129,7 +129,7 @@ export function startService(around: Surroundings, configuration: Configuration)
         "usdc",
       ),
       confirmations: 2,
-      leastTopUpUsd: 0n,
+      minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
   };

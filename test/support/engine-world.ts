@@ -177,7 +177,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       chainId: origin.chain.id,
       currencies: inChargeOrder([origin.chain.native, ...origin.chain.tokens], "usdc"),
       confirmations: 2,
-      leastTopUpUsd: 0n,
+      minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
   };

@@ -73,7 +73,7 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
       chainId: CHAIN_ID,
       currencies,
       confirmations: 2,
-      leastTopUpUsd: 0n,
+      minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
   };

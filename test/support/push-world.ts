@@ -88,9 +88,9 @@ export async function pushWorld({
   const log = createLogger({ name: "test", level: "silent" });
   const lifecycle = createLifecycle(log, 10_000);
   const connections = {
-    mostConnections: 1_000,
-    mostPerAddress: 1_000,
-    mostSubscriptions: 10,
+    maxConnections: 1_000,
+    maxPerAddress: 1_000,
+    maxSubscriptions: 10,
     heartbeatMs: 20_000,
     ...policy,
   };

@@ -163,7 +163,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
       chainId: origin.chain.id,
       currencies: inChargeOrder([origin.chain.native], "coin"),
       confirmations: 1,
-      leastTopUpUsd: 0n,
+      minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
   };

@@ -16,7 +16,7 @@ startWebhooks(
     config: {
       database: { url: new Secret(url), poolSize: 2, statementTimeoutMs: 10_000 },
       push: {
-        connections: { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 1_000 },
+        connections: { maxConnections: 1, maxPerAddress: 1, maxSubscriptions: 1, heartbeatMs: 1_000 },
         webhooks: { allowPrivate: true, timeoutMs: 5_000 },
       },
       http: { host: "", port: 0, bodyLimitBytes: 1, trustProxy: false, responseCheck: false },

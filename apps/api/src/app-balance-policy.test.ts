@@ -22,7 +22,7 @@ const unset = {
   appBalanceChainId: undefined,
   appBalanceCurrency: undefined,
   appBalanceConfirmations: undefined,
-  appBalanceLeastTopUpUsd: "0.10",
+  appBalanceMinTopUpUsd: "0.10",
   appBalanceClaimSeconds: 600,
 };
 const ids = (policy: ReturnType<typeof appBalancePolicy>): string[] => policy.currencies.map(({ id }) => id);
@@ -30,7 +30,7 @@ const ids = (policy: ReturnType<typeof appBalancePolicy>): string[] => policy.cu
 test("without settings the first chain is home, dollars are taken first, and a top-up waits as long as the largest deposit", () => {
   const policy = appBalancePolicy(unset, chains);
   expect(policy).toMatchObject({ chainId: 1, confirmations: 12, claimLifetimeSeconds: 600 });
-  expect(policy.leastTopUpUsd).toBe(10n ** 17n);
+  expect(policy.minTopUpUsd).toBe(10n ** 17n);
   expect(ids(policy)).toEqual(["usdc", "eth", "dai"]);
 });
 

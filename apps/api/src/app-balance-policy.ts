@@ -50,7 +50,7 @@ export function appBalancePolicy(
     confirmations:
       settings.appBalanceConfirmations ??
       Math.max(1, ...chain.confirmationTiers.map(({ confirmations }) => confirmations)),
-    leastTopUpUsd: parseUnits(settings.appBalanceLeastTopUpUsd, 18),
+    minTopUpUsd: parseUnits(settings.appBalanceMinTopUpUsd, 18),
     claimLifetimeSeconds: settings.appBalanceClaimSeconds,
   };
 }

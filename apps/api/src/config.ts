@@ -344,9 +344,9 @@ function readConfig(
     },
     push: {
       connections: {
-        mostConnections: push.mostConnections,
-        mostPerAddress: push.mostPerAddress,
-        mostSubscriptions: push.mostSubscriptions,
+        maxConnections: push.maxConnections,
+        maxPerAddress: push.maxPerAddress,
+        maxSubscriptions: push.maxSubscriptions,
         heartbeatMs: push.heartbeatMs,
       },
       webhooks: { allowPrivate: push.webhookAllowPrivate, timeoutMs: push.webhookTimeoutMs },

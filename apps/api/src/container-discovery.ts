@@ -21,7 +21,7 @@ import { tokenPrice } from "./usecases/discovery/token-price.ts";
 import { trendingCurrencies } from "./usecases/discovery/trending-currencies.ts";
 
 /** The largest public lists have some megabytes. */
-const MOST_LIST_BYTES = 16 * 1024 * 1024;
+const MAX_LIST_BYTES = 16 * 1024 * 1024;
 /** Each reading goes through the requests of a week. */
 const TRAFFIC_EVERY_MS = 5 * 60_000;
 
@@ -47,7 +47,7 @@ export async function tokenBook(
     sources,
     chainIds: new Set(chains.all.map(({ chain }) => chain.id)),
     refreshMs,
-    bounds: { maxBytes: MOST_LIST_BYTES, timeoutMs },
+    bounds: { maxBytes: MAX_LIST_BYTES, timeoutMs },
     onFault: (error, facts) => events.fault("token_list_fault", error, facts),
   });
   lifecycle.add("token lists", () => lists.close());

@@ -14,7 +14,7 @@ import type { Services } from "./ports/services.ts";
 const MAX_AGE_BLOCKS = 3;
 const MIN_MAX_AGE_MS = 60_000;
 const REFRESH_MS = 10_000;
-const LEAST_PAUSE_MS = 2_000;
+const MIN_PAUSE_MS = 2_000;
 /** Between two readings of what the solver holds, at an endpoint with a rate limit. */
 const LIMITED_PAUSE_MS = 10_000;
 
@@ -84,7 +84,7 @@ async function connect(
     monotonic: monotonicClock,
     maxAgeMs: Math.max(MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, MIN_MAX_AGE_MS),
     refreshMs: REFRESH_MS,
-    leastPauseMs: attestation.hyperliquid?.weightPerMinute === undefined ? LEAST_PAUSE_MS : LIMITED_PAUSE_MS,
+    minPauseMs: attestation.hyperliquid?.weightPerMinute === undefined ? MIN_PAUSE_MS : LIMITED_PAUSE_MS,
     onFault: (fault) => events.fault("chain_fault", fault, { ...facts, part: "pulse" }),
   });
   lifecycle.add(`pulse of ${chain.name}`, () => pulse.close());

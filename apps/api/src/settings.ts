@@ -219,7 +219,7 @@ export const accessSettings = {
 
 /** Clients and receivers that are told of changes. */
 export const pushSettings = {
-  mostConnections: integer(
+  maxConnections: integer(
     1,
     1_000_000,
   )({
@@ -228,7 +228,7 @@ export const pushSettings = {
       "WebSockets and streams open at once per process. Each needs a file descriptor: `ulimit -n` must be higher.",
     default: 20_000,
   }),
-  mostPerAddress: integer(
+  maxPerAddress: integer(
     1,
     1_000_000,
   )({
@@ -236,7 +236,7 @@ export const pushSettings = {
     describe: "WebSockets and streams open at once per IP address. IPv6 addresses count by /64 network.",
     default: 200,
   }),
-  mostSubscriptions: integer(
+  maxSubscriptions: integer(
     1,
     10_000,
   )({
@@ -756,7 +756,7 @@ export const appBalanceSettings = {
       "Confirmations before a top-up is credited, including its own block. Default: those of the chain's strictest tier.",
     optional: true,
   }),
-  appBalanceLeastTopUpUsd: matching(
+  appBalanceMinTopUpUsd: matching(
     "a USD amount as a decimal number, for example 0.10",
     /^\d{1,9}(\.\d{1,18})?$/,
   )({

@@ -139,7 +139,7 @@ test("a recipient that refuses native makes the payment fail with its own reason
  * Above what a payment to a modest recipient costs: the recipient's 60,000, the node's 2,300 for it, and what
  * handing on a reason takes.
  */
-const MOST_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
+const MAX_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
 
 test.each([
   ["burns all it gets", 1, "reverted"],
@@ -158,7 +158,7 @@ test.each([
     for (const [index, tx] of [paying, among].entries()) {
       const receipt = await chain.mine(solver, tx);
       expect(receipt.status).toBe(status);
-      expect(receipt.gasUsed - modest[index]!).toBeLessThan(MOST_EXTRA_GAS);
+      expect(receipt.gasUsed - modest[index]!).toBeLessThan(MAX_EXTRA_GAS);
       expect(receipt.gasUsed - modest[index]!).toBeGreaterThan(20_000n);
     }
   },

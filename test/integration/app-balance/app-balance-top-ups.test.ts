@@ -108,7 +108,7 @@ test("dust credits nobody and wakes nobody; what is worth enough, and what nobod
   const wallet = world.anAddress();
   const alarms = (): number => world.events.all.filter(({ level }) => level === "alarm").length;
   const before = alarms();
-  const bounded = { ...services, appBalance: { ...services.appBalance, leastTopUpUsd: 10n ** 17n } };
+  const bounded = { ...services, appBalance: { ...services.appBalance, minTopUpUsd: 10n ** 17n } };
   const unpriced = {
     ...bounded,
     prices: {

@@ -109,7 +109,7 @@ export function rpcAt(url: string): Rpc {
 }
 
 const TOKENS = 10n ** 18n;
-const MOST_GAS = "0x4c4b40";
+const MAX_GAS = "0x4c4b40";
 
 /**
  * Puts the contracts there, and gives everybody coin and tokens, with leave for the depository to take them.
@@ -127,7 +127,7 @@ export async function withContracts(base: MachineBase): Promise<Machine> {
   };
   const asAllocator = async (transaction: object): Promise<{ contractAddress: Hex | null }> => {
     const hash = await rpc("eth_sendTransaction", [
-      { from: allocator.address, gas: MOST_GAS, ...transaction },
+      { from: allocator.address, gas: MAX_GAS, ...transaction },
     ]);
     const receipt = await mined(hash);
     if (receipt.status !== "0x1") throw new Error("what was to be arranged failed");

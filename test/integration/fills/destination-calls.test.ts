@@ -342,11 +342,11 @@ test("calls that burn gas and revert only in the block are paid by the app to th
     gasLimit,
     maxFeePerGas,
     destination: beside,
-    costUsd: mostUsd,
+    costUsd: maxUsd,
   } = await world.execution(agreed.requestId);
   if (beside === undefined) throw new Error("there are calls beside the fill");
-  const mostWei = gasLimit * maxFeePerGas + (beside.plainGas + beside.extraGas) * beside.maxFeePerGas;
-  expect(mostUsd).toBeGreaterThanOrEqual(mostWei * 2_500n);
+  const maxWei = gasLimit * maxFeePerGas + (beside.plainGas + beside.extraGas) * beside.maxFeePerGas;
+  expect(maxUsd).toBeGreaterThanOrEqual(maxWei * 2_500n);
   await untilSubmitted(agreed);
   await flip(burner);
   const end = await world.untilFinal(agreed.requestId);

@@ -54,7 +54,7 @@ async function anotherProcess(url: string): Promise<Asked> {
   const sql = sqlOn(pool);
   const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
   const clock = { nowMs: () => OTHER_NOW_MS };
-  const connections = { mostConnections: 1, mostPerAddress: 1, mostSubscriptions: 1, heartbeatMs: 20_000 };
+  const connections = { maxConnections: 1, maxPerAddress: 1, maxSubscriptions: 1, heartbeatMs: 20_000 };
   const { feed } = pushRouteServices(
     { clock, events: recordedEvents(), chains: noChains },
     {

@@ -20,7 +20,7 @@ const keys = fakeApiKeys({
 
 let world: PushWorld;
 beforeAll(async () => {
-  world = await pushWorld({ routes: { apiKeys: keys }, policy: { mostPerAddress: 40 } });
+  world = await pushWorld({ routes: { apiKeys: keys }, policy: { maxPerAddress: 40 } });
 });
 afterAll(async () => await world.close());
 
@@ -409,7 +409,7 @@ test("a socket that gives no sign of life is closed", async () => {
 });
 
 test("behind a proxy that is trusted a place is that of the client, not of the proxy", async () => {
-  const proxied = await pushWorld({ policy: { mostPerAddress: 1, trustProxy: ["127.0.0.1"] } });
+  const proxied = await pushWorld({ policy: { maxPerAddress: 1, trustProxy: ["127.0.0.1"] } });
   const from = (address: string) => ({ "x-forwarded-for": address });
   const first = await socketClient(proxied.wsUrl, from("192.0.2.1"));
   await expect(socketClient(proxied.wsUrl, from("192.0.2.1"))).rejects.toThrow("429");
@@ -483,7 +483,7 @@ test("after a rotation sockets of the old secret end with its grace, those of th
   // Three sockets for the address: a rotation takes no place and frees none but that of a socket that ends.
   const rotating = await pushWorld({
     routes: { apiKeys: fakeApiKeys(given) },
-    policy: { mostPerAddress: 3 },
+    policy: { maxPerAddress: 3 },
   });
   const at = async (key: string): Promise<SocketClient> =>
     await socketClient(`${rotating.wsUrl}?apiKey=${key}`);

@@ -595,8 +595,8 @@ test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFrom
     },
     {
       calls: [{ to: call.to as Address, data: call.data as Hex, value: BigInt(call.value) }],
-      leastLeft: left,
-      mostGas: undefined,
+      minLeft: left,
+      maxGas: undefined,
     },
     { paidFrom, planned: 2n ** 255n, most: 2n ** 255n },
   );

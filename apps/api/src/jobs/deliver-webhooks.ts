@@ -6,9 +6,9 @@ import { deliverWebhook } from "../usecases/push/deliver-webhook.ts";
  * Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of
  * the others.
  */
-const MOST_AT_ONCE = 64;
-const MOST_PER_KEY = 16;
-const MOST_PER_ENDPOINT = 8;
+const MAX_AT_ONCE = 64;
+const MAX_PER_KEY = 16;
+const MAX_PER_ENDPOINT = 8;
 /** The net under the announcements, and how soon a retry that is due is found. */
 const LOOK_EVERY_MS = 1_000;
 
@@ -43,14 +43,14 @@ export function deliverWebhooks(
     while (!closing.signal.aborted) {
       awake = Promise.withResolvers();
       let taken = 0;
-      const limit = MOST_AT_ONCE - underWay.size;
+      const limit = MAX_AT_ONCE - underWay.size;
       if (limit > 0)
         try {
           const due = await queue.claim({
             nowMs: clock.nowMs(),
             leaseMs: policy.timeoutMs + LEASE_SLACK_MS,
-            perEndpoint: MOST_PER_ENDPOINT,
-            perKey: MOST_PER_KEY,
+            perEndpoint: MAX_PER_ENDPOINT,
+            perKey: MAX_PER_KEY,
             limit,
           });
           taken = due.length;
@@ -59,7 +59,7 @@ export function deliverWebhooks(
           events.fault("webhook_fault", error, { part: "claim" });
         }
       // After some were taken there may be more; after none, only time or news brings any.
-      if (taken === 0 || underWay.size >= MOST_AT_ONCE) await sleepOrNews();
+      if (taken === 0 || underWay.size >= MAX_AT_ONCE) await sleepOrNews();
     }
     await Promise.all(underWay);
   }

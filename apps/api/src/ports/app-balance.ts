@@ -12,7 +12,7 @@ export interface AppBalancePolicy {
   /** Blocks that a top-up needs (1 = its own block) before it is credited. */
   readonly confirmations: number;
   /** USD with 18 decimals: what arrives and is worth less credits nobody. */
-  readonly leastTopUpUsd: bigint;
+  readonly minTopUpUsd: bigint;
   /** How long the offer of a claim can be signed, seconds. */
   readonly claimLifetimeSeconds: number;
 }

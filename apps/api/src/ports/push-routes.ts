@@ -22,10 +22,10 @@ export interface StatusFollower {
 /** Bounds on connections that stay open. */
 export interface PushPolicy {
   /** Of one address, of IPv6 of its /64. */
-  readonly mostPerAddress: number;
+  readonly maxPerAddress: number;
   /** Of the process. */
-  readonly mostConnections: number;
-  readonly mostSubscriptions: number;
+  readonly maxConnections: number;
+  readonly maxSubscriptions: number;
   /** How often a sign of life is sent, and asked of sockets. */
   readonly heartbeatMs: number;
   /** Proxies whose `X-Forwarded-For` is believed, as the HTTP server has it. */

@@ -92,7 +92,7 @@ const appBalance = {
   chainId: ORIGIN,
   currencies: [],
   confirmations: 1,
-  leastTopUpUsd: 0n,
+  minTopUpUsd: 0n,
   claimLifetimeSeconds: 600,
 };
 const unfunded: AskingKey = {

@@ -26,7 +26,7 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
         ? (false as const)
         : {
             keyGenerator: (request: FastifyRequest) => `${bucketOf(policy, limited, request)}:${limited}`,
-            max: (request: FastifyRequest) => mostOf(policy, limited, request),
+            max: (request: FastifyRequest) => maxOf(policy, limited, request),
           };
     route.config = { ...route.config, rateLimit: settings };
   });
@@ -38,7 +38,7 @@ export async function limitRates(app: FastifyInstance, limits: RateLimits | unde
 }
 
 /** Addresses that tried out too many keys, and are remembered at most. */
-const MOST_GUESSERS = 10_000;
+const MAX_GUESSERS = 10_000;
 
 export interface WrongKeys {
   /**
@@ -70,7 +70,7 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
       if (used <= most) return;
       refusedUntilMs.set(address, performance.now() + endsInMs);
       // A map keeps the order in which keys came: the oldest goes first.
-      const oldest = refusedUntilMs.size > MOST_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
+      const oldest = refusedUntilMs.size > MAX_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
       if (oldest !== undefined) refusedUntilMs.delete(oldest);
       throw tooMany(endsInMs);
     },
@@ -104,7 +104,7 @@ export async function limitExternalSearches(
 function bucketOf(policy: RateLimitPolicy, limited: LimitClass, request: FastifyRequest): string {
   const { apiKey } = request;
   const isVisitor = apiKey !== undefined && isPublishable(apiKey);
-  return isVisitor ? `${callerOf(request)}:page:${mostOf(policy, limited, request)}` : callerOf(request);
+  return isVisitor ? `${callerOf(request)}:page:${maxOf(policy, limited, request)}` : callerOf(request);
 }
 
 /**
@@ -115,7 +115,7 @@ export function callerOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">):
   return apiKey === undefined || isPublishable(apiKey) ? `ip:${normalizeIP(ip)}` : `key:${apiKey.id}`;
 }
 
-function mostOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {
+function maxOf(policy: RateLimitPolicy, limited: LimitClass, { apiKey }: FastifyRequest): number {
   if (apiKey === undefined) return policy.address[limited];
   const { quotePerMinute, otherPerMinute } = apiKey.limits;
   switch (limited) {

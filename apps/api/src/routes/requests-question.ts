@@ -23,9 +23,9 @@ import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 
 const DEFAULT_LIMIT = 20;
-const MOST_VALUES = 50;
-const MOST_GROUPS = 10;
-const MOST_CONDITIONS = 40;
+const MAX_VALUES = 50;
+const MAX_GROUPS = 10;
+const MAX_CONDITIONS = 40;
 
 type Raw = string | number | readonly (string | number)[];
 
@@ -192,11 +192,11 @@ function groupsOf(text: string): HistoryCondition[][] {
     throw bad("filters", "must be JSON");
   }
   const groups: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (groups.length === 0 || groups.length > MOST_GROUPS)
-    throw bad("filters", `must have 1 to ${MOST_GROUPS} groups, got ${groups.length}`);
+  if (groups.length === 0 || groups.length > MAX_GROUPS)
+    throw bad("filters", `must have 1 to ${MAX_GROUPS} groups, got ${groups.length}`);
   const read = groups.map(groupOf);
-  if (read.reduce((sum, group) => sum + group.length, 0) > MOST_CONDITIONS)
-    throw bad("filters", `must have at most ${MOST_CONDITIONS} conditions`);
+  if (read.reduce((sum, group) => sum + group.length, 0) > MAX_CONDITIONS)
+    throw bad("filters", `must have at most ${MAX_CONDITIONS} conditions`);
   return read;
 }
 
@@ -294,8 +294,8 @@ function valuesOf(value: Raw, isSplit: boolean): string[] {
 }
 
 function few(name: string, values: readonly string[]): readonly string[] {
-  if (values.length > MOST_VALUES)
-    throw bad(name, `must have at most ${MOST_VALUES} values, got ${values.length}`);
+  if (values.length > MAX_VALUES)
+    throw bad(name, `must have at most ${MAX_VALUES} values, got ${values.length}`);
   return values;
 }
 

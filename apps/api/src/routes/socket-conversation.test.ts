@@ -8,9 +8,9 @@ function aConversation() {
   const { heard } = converse(
     {
       policy: {
-        mostConnections: 1,
-        mostPerAddress: 1,
-        mostSubscriptions: 50,
+        maxConnections: 1,
+        maxPerAddress: 1,
+        maxSubscriptions: 50,
         heartbeatMs: 1_000,
         trustProxy: false,
       },

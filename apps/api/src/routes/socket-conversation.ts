@@ -93,10 +93,10 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         `The same subscription may be sent at most ${MAX_SAME_SUBSCRIPTIONS} times in ${FRAMES.windowMs / 1000} s`,
       );
     end(name);
-    if (subscriptions.size >= policy.mostSubscriptions)
+    if (subscriptions.size >= policy.maxSubscriptions)
       throw new ServiceError(
         "RATE_LIMITED",
-        `A socket may have at most ${policy.mostSubscriptions} subscriptions; unsubscribe or open another`,
+        `A socket may have at most ${policy.maxSubscriptions} subscriptions; unsubscribe or open another`,
       );
     if (requestId === undefined) return subscribeToAll();
     const subscription: { stop?: StopListening; isOver: boolean } = { isOver: false };

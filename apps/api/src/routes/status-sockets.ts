@@ -19,7 +19,7 @@ import { readyFrame } from "./socket-frames.ts";
 import { unsentBytes } from "./unsent-bytes.ts";
 
 /** No frame of a client says more. */
-const MOST_FRAME_BYTES = 4_096;
+const MAX_FRAME_BYTES = 4_096;
 /** What clients have not taken off the line yet; past it a client is not reading. */
 const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 };
 /** How long a closing process waits for the other ends to say goodbye. */
@@ -45,7 +45,7 @@ export function statusSockets(app: FastifyInstance, services: Services): void {
   const { push, apiKeys } = services;
   const server = new WebSocketServer({
     noServer: true,
-    maxPayload: MOST_FRAME_BYTES,
+    maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
     clientTracking: false,
   });

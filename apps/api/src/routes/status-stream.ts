@@ -11,7 +11,7 @@ import { hash } from "./wire-values.ts";
 import { requestNotFound } from "../usecases/refusals.ts";
 
 /** What a client has not taken off the line yet; past it the client is not reading. */
-const MOST_UNSENT_BYTES = 262_144;
+const MAX_UNSENT_BYTES = 262_144;
 /** After so long a client that lost the stream asks again. */
 const RETRY_MS = 1_000;
 
@@ -53,7 +53,7 @@ export function statusStreamRoute(app: TypedServer, { push }: Pick<RouteServices
         push.sockets.messages++;
         raw.write(`event: ${STATUS_EVENT}\nid: ${update.sequence}\ndata: ${statusJson(update.view)}\n\n`);
         if (update.view.final) end();
-        else if (raw.writableLength > MOST_UNSENT_BYTES) {
+        else if (raw.writableLength > MAX_UNSENT_BYTES) {
           push.sockets.closed++;
           raw.destroy();
         }

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import { MOST_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
+import { MAX_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
 import type { RouteServices } from "../ports/route-services.ts";
 import { requireSecretKey } from "./access.ts";
 import { searcherOf } from "./requests-v3.ts";
@@ -10,7 +10,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const bucketMs = { minutely: MINUTE_MS, hourly: HOUR_MS, daily: DAY_MS } as const;
 /** Buckets of one answer. */
-const MOST_BUCKETS = 1_500;
+const MAX_BUCKETS = 1_500;
 /** Counts of one answer: of each endpoint, status and error code apart. */
 const MAX_COUNTS = 20_000;
 
@@ -32,8 +32,8 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       const { id } = requireSecretKey({ apiKey: asker }, "read", "read usage");
       const { granularity, startTimestamp, endTimestamp, apiKey } = query;
       const asked = [apiKey ?? []].flat().flatMap((ids) => ids.split(","));
-      if (asked.length > MOST_USAGE_KEYS)
-        throw bad("apiKey", `must name at most ${MOST_USAGE_KEYS} keys, got ${asked.length}`);
+      if (asked.length > MAX_USAGE_KEYS)
+        throw bad("apiKey", `must name at most ${MAX_USAGE_KEYS} keys, got ${asked.length}`);
       if (asked.some((one) => one !== id))
         throw new ServiceError(
           "FORBIDDEN",
@@ -44,10 +44,10 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
       const toMs = endTimestamp === undefined ? services.clock.nowMs() : secondsToMs(endTimestamp);
       const fromMs = startTimestamp === undefined ? toMs - DAY_MS : secondsToMs(startTimestamp);
       if (fromMs > toMs) throw bad("startTimestamp", "must not be after endTimestamp");
-      if (toMs - fromMs > MOST_BUCKETS * width)
+      if (toMs - fromMs > MAX_BUCKETS * width)
         throw bad(
           "startTimestamp",
-          `must be at most ${MOST_BUCKETS} intervals of granularity before endTimestamp`,
+          `must be at most ${MAX_BUCKETS} intervals of granularity before endTimestamp`,
         );
       const counts = await services.usage.read(
         { keyId: id, fromMs, toMs, bucketMs: width, limit: MAX_COUNTS + 1 },

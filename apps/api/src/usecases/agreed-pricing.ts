@@ -1,7 +1,7 @@
 import { amountToUsdUp, appBpsOf, forward, rateOffBps } from "@causeway/domain";
 import type { PricingFacts, RequestTerms } from "@causeway/domain";
 import type { RoutePricing } from "./quote-pricing.ts";
-import { MOST_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
+import { MAX_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
 
 /** What terms say about fees, and about what is paid beside the output. */
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
@@ -44,7 +44,7 @@ export function sponsoredUsd(
   { facts }: RoutePricing,
 ): bigint | undefined {
   if (sponsorship?.fixedRate === undefined) return sponsorship?.usd ?? 0n;
-  if (rateOffBps(sponsorship.fixedRate, facts) > MOST_RATE_OFF_BPS) return undefined;
+  if (rateOffBps(sponsorship.fixedRate, facts) > MAX_RATE_OFF_BPS) return undefined;
   const usd = amountToUsdUp(forward(deposited, facts).sponsored ?? 0n, facts.origin);
   return sponsorship.maxUsd !== undefined && usd > sponsorship.maxUsd ? undefined : usd;
 }

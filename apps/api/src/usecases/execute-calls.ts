@@ -52,9 +52,9 @@ const SIMULATION_DEADLINE_MS = 5_000;
  * on a trace grows faster than the gas. Whoever needs more is told that the gas ran out. With its headroom it
  * stays below what any transaction may have.
  */
-const MOST_GAS = 10_000_000n;
+const MAX_GAS = 10_000_000n;
 /** No transaction has less. */
-const LEAST_GAS = 21_000n;
+const MIN_GAS = 21_000n;
 const NOTHING_SPENT = { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 
 /**
@@ -105,7 +105,7 @@ export async function executeCalls(
       },
       {
         signal,
-        maxGas: MOST_GAS,
+        maxGas: MAX_GAS,
         roomBps: GAS_HEADROOM_BPS,
         senderHasWei: pulse.gasBalance(executor.address).amount,
       },
@@ -125,7 +125,7 @@ export async function executeCalls(
       { gas, weiPerGas: maxFeePerGas, dataFeeWei: dataFeeCap(dataFeeWei), valueWei, flatUsd },
       { ...native, salePriceUsd },
     ).totalUsd;
-  if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(LEAST_GAS));
+  if (simulated.kind === "insufficientFunds") await refuseUncovered(services, payer, costOf(MIN_GAS));
   const outcome = possible(services, question, simulated);
   refuseOwnContracts(services, question.origin, question.call, caller.id, outcome.calls);
   refuseHidden(question.call, executor.address, outcome);

@@ -30,7 +30,7 @@ import { settleFees } from "./legs/fees-of-fill.ts";
 import { orderSignerOf } from "./order-signer.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
-import { leastLeftOf, mostGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
+import { minLeftOf, maxGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
 import type { CallsOfFill } from "./plan-fill-through-calls.ts";
 import { planFillWithCalls, valueOf } from "./plan-fill-with-calls.ts";
 import { planFillWithSwap } from "./plan-fill-with-swap.ts";
@@ -307,8 +307,8 @@ async function creditLate(services: Needs, requestId: RequestId): Promise<Progre
 function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
   return {
     ...outputCalls,
-    leastLeft: leastLeftOf(outputCalls),
-    mostGas: mostGasOfCalls(services, outputCalls),
+    minLeft: minLeftOf(outputCalls),
+    maxGas: maxGasOfCalls(services, outputCalls),
   };
 }
 

@@ -23,7 +23,7 @@ interface Report {
   readonly requestId?: RequestId;
 }
 
-const MOST_DEPOSITS = 20;
+const MAX_DEPOSITS = 20;
 const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
 
 /**
@@ -53,7 +53,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
   // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher,
   // which also finds out whether oracles can attest a transaction with that many logs.
-  if (facts.length + topUps.length > MOST_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
+  if (facts.length + topUps.length > MAX_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
     return WITH_ITS_BLOCK;
 
   const { blockNumber, blockHash } = state.receipt;

@@ -4,7 +4,7 @@ import {
   depositErc20Calldata,
   depositNativeCalldata,
   judgeDeposit,
-  leastDeposit,
+  minDeposit,
   NATIVE_CURRENCY,
   routerCalls,
   transferWithIdCalldata,
@@ -136,7 +136,7 @@ function doubtOfSwap(
   const isAgreed =
     at !== -1 &&
     /^[0-9a-f]{64}$/.test(minimum) &&
-    BigInt(`0x${minimum}`) >= leastDeposit(terms) &&
+    BigInt(`0x${minimum}`) >= minDeposit(terms) &&
     input.startsWith(after, at + before.length + WORD);
   if (isPaid && isAgreed) return undefined;
   return {

@@ -40,7 +40,7 @@ export async function maintainLane(services: Needs, connected: ConnectedChain): 
 }
 
 /** Most nonces that one round fills. */
-const MOST_GAP = 50;
+const MAX_GAP = 50;
 
 /**
  * Uses up nonces below the lane that the chain has not used and that no payment was ever given. The key was
@@ -61,7 +61,7 @@ async function fillGap(
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
   const fees = { maxFeePerGas: prices.maxFeePerGas, maxPriorityFeePerGas: prices.maxPriorityFeePerGas };
-  for (let nonce = used; nonce < first && nonce < used + MOST_GAP; nonce++) {
+  for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
     if (given.has(nonce)) continue;
     const { raw, hash } = await signTransaction(
       { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },

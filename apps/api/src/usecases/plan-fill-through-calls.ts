@@ -27,9 +27,9 @@ export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy">
 /** The calls of a fill, and what it is bound to leave. */
 export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
   /** Undefined: nothing is paid to the recipient by a call of its own. */
-  readonly leastLeft: bigint | undefined;
+  readonly minLeft: bigint | undefined;
   /** Gas units for everything together; more is not burnt for it. Undefined: as much as it needs. */
-  readonly mostGas: bigint | undefined;
+  readonly maxGas: bigint | undefined;
 };
 
 /**
@@ -57,7 +57,7 @@ export type FillThroughCallsPlan =
     };
 
 /** A third of a block of 30 million, as for the calls that apps pay for. */
-const MOST_GAS = 10_000_000n;
+const MAX_GAS = 10_000_000n;
 
 /**
  * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the
@@ -68,7 +68,7 @@ export async function planFillThroughCalls(
   services: FillPlanServices,
   connected: ConnectedChain,
   question: Omit<PaymentQuestion, "toContract" | "maxGas">,
-  { calls, authorizationList, leastLeft, mostGas }: CallsOfFill,
+  { calls, authorizationList, minLeft, maxGas }: CallsOfFill,
   budget: FillBudget | undefined,
 ): Promise<FillThroughCallsPlan> {
   const { chain, pulse } = connected;
@@ -88,7 +88,7 @@ export async function planFillThroughCalls(
   const fill: FillThroughCalls = {
     payment,
     calls,
-    leastLeft,
+    minLeft,
     ...(exchanged && { exchanged }),
     solver,
     router,
@@ -107,7 +107,7 @@ export async function planFillThroughCalls(
       ours: ownAccounts(services),
       withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
     },
-    { maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },
+    { maxGas: MAX_GAS, roomBps: GAS_HEADROOM_BPS },
   );
   const fails = (reason: string, failure?: SimulationFailure): FillThroughCallsPlan => ({
     kind: "callsFail",
@@ -123,15 +123,15 @@ export async function planFillThroughCalls(
     return fails(reason, failure);
   }
   const { gas, logs } = tried;
-  const left = leastLeft === undefined ? 0n : leftInFill(logs, fill);
+  const left = minLeft === undefined ? 0n : leftInFill(logs, fill);
   // What the router sees of a balance and what the token says by its events may differ: only the second is
   // attested.
-  const keeps = leastLeft === undefined || leastLeft === 0n ? left : leastLeft;
+  const keeps = minLeft === undefined || minLeft === 0n ? left : minLeft;
   if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
     return fails(
       "the calls take the remaining output from the recipient, so the payment could not be proven",
     );
-  const bound = mostGas && mostGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
+  const bound = maxGas && maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };
   const roomy = withHeadroom(gas);
   return {
@@ -152,7 +152,7 @@ export async function planFillThroughCalls(
 }
 
 /** Gas units that a fill with these calls may burn, its exchange not counted: the output pays for so much. */
-export function mostGasOfCalls(
+export function maxGasOfCalls(
   { quotePolicy }: Pick<Services, "quotePolicy">,
   { gas }: Pick<OutputCalls, "gas">,
 ): bigint {
@@ -160,6 +160,6 @@ export function mostGasOfCalls(
 }
 
 /** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */
-export function leastLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
+export function minLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
   return left.expected === 0n && left.minimum === 0n ? undefined : left.minimum;
 }

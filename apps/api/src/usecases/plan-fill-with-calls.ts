@@ -69,7 +69,7 @@ export async function planFillWithCalls(
       return simulated satisfies never;
   }
   const { gas } = simulated.outcome;
-  const most = mostGasOf(beside);
+  const most = maxGasOf(beside);
   if (gas > most) return { kind: "tooDear", gas };
   return {
     kind: "ready",
@@ -87,7 +87,7 @@ export async function planFillWithCalls(
 }
 
 /** Gas units that a fill with these calls may burn: the sponsor's reservation and the quote bear so much. */
-export function mostGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
+export function maxGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
   return plainGas + extraGas;
 }
 

@@ -1,4 +1,4 @@
-import { amountToUsdDown, amountToUsdUp, forward, leastDeposit, usdToAmountDown } from "@causeway/domain";
+import { amountToUsdDown, amountToUsdUp, forward, minDeposit, usdToAmountDown } from "@causeway/domain";
 import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { AcceptedPrices, FastFillRecord } from "../ports/fast-fill.ts";
@@ -8,7 +8,7 @@ import { refusal } from "./fast-fill-refusals.ts";
 import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
 import { honourOf, payoutOf } from "./fill-amount.ts";
 import { gasAllowance, isNativeToContract } from "./payment-plan.ts";
-import { mostGasOfCalls } from "./plan-fill-through-calls.ts";
+import { maxGasOfCalls } from "./plan-fill-through-calls.ts";
 import { doubtOf } from "./price-doubt.ts";
 import { gasOf, pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
@@ -48,7 +48,7 @@ export async function priceFastFill(
 ): Promise<PricedFastFill> {
   const { requestId } = terms;
   // A swap before the deposit may bring more, but only its minimum is sure to come.
-  const lendable = leastDeposit(terms);
+  const lendable = minDeposit(terms);
   const inputAmount = input ?? lendable;
   if (inputAmount > lendable || inputAmount === 0n)
     throw refusal(
@@ -108,7 +108,7 @@ const GAS_HEADROOM_BPS = 3_000n;
 
 /**
  * The most that the fill may cost beside what it pays: no fill is sent with more gas, see `gasAllowance` and
- * `mostGasOfCalls`.
+ * `maxGasOfCalls`.
  *
  * @throws RpcFault
  */
@@ -124,11 +124,11 @@ async function costOf(
   const currency = services.chains.currency(destination.chainId, destination.currency);
   const { fill, exchangedFill } = services.quotePolicy.gas;
   const plainGas = currency === undefined ? exchangedFill : gasOf(fill, currency, toContract);
-  const mostGas =
+  const maxGas =
     outputCalls === undefined
       ? gasAllowance({ chain, pulse }, plainGas, native)
-      : mostGasOfCalls(services, outputCalls);
-  const gas = mostGas + (mostGas * GAS_HEADROOM_BPS) / 10_000n;
+      : maxGasOfCalls(services, outputCalls);
+  const gas = maxGas + (maxGas * GAS_HEADROOM_BPS) / 10_000n;
   const calls = outputCalls?.calls ?? [];
   const bytes = calls.reduce((sum, { data }) => sum + data.length / 2, FILL_BYTES);
   // Bytes that do not compress cost the most.
@@ -150,7 +150,7 @@ function amountFor(services: Needs, terms: RequestTerms, inputAmount: bigint, pr
         minimumAmount: minimumAmount.toString(),
       },
     );
-  if (inputAmount === leastDeposit(terms)) {
+  if (inputAmount === minDeposit(terms)) {
     const nowMs = services.clock.nowMs();
     const due = payoutOf(services, terms, inputAmount, pricing, { nowMs, depositSeenAtMs: nowMs });
     if (due.kind === "refund") throw belowMinimum(forward(inputAmount, pricing.facts).output);

@@ -92,7 +92,7 @@ function stepsOf(told: AnswerFacts): { readonly steps: QuoteStep[]; readonly gas
   const { terms, promise } = agreement;
   const { steps: gas } = told.policy.gas;
   const { maxFeePerGas, maxPriorityFeePerGas } = origin.pulse.gasPrices();
-  const amount = promise.mostInput;
+  const amount = promise.maxInput;
   const payment = {
     requestId: terms.requestId,
     chainId: origin.chain.id,
@@ -184,7 +184,7 @@ function detailsOf(told: AnswerFacts): QuoteDetails {
           toWireCurrency(route.deposited),
           values.deposited,
           deposit,
-          promise.leastDeposit ?? deposit,
+          promise.minDeposit ?? deposit,
         );
   const paidOut =
     paid === undefined
@@ -271,9 +271,9 @@ function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteD
   const isExact = question.tradeType === "EXACT_OUTPUT";
   const origin =
     route.kind === "swap"
-      ? { missing: promise.mostInput - trade.input, of: trade.input, unit: values.input }
-      : promise.leastDeposit !== undefined
-        ? { missing: deposit - promise.leastDeposit, of: deposit, unit: values.deposited }
+      ? { missing: promise.maxInput - trade.input, of: trade.input, unit: values.input }
+      : promise.minDeposit !== undefined
+        ? { missing: deposit - promise.minDeposit, of: deposit, unit: values.deposited }
         : undefined;
   return slippageDetails(
     promise.slippageBps,

@@ -20,7 +20,7 @@ import {
 } from "./refusals.ts";
 
 /** $0.05: a swap on one chain below it is worth less than the trouble. */
-const LEAST_SWAP_USD = 50_000_000_000_000_000n;
+const MIN_SWAP_USD = 50_000_000_000_000_000n;
 
 /**
  * @param route from what is deposited to what the solver pays with; `trade` likewise: the deposit, and what
@@ -90,11 +90,11 @@ export function refuseTinySwap(
   inputUsd: bigint,
   input?: { readonly unit: PricedUnit; readonly currency: Currency },
 ): void {
-  if (inputUsd >= LEAST_SWAP_USD) return;
+  if (inputUsd >= MIN_SWAP_USD) return;
   const minimum =
     input === undefined
       ? ""
-      : `, which is ${amountText(usdToAmountUp(LEAST_SWAP_USD, input.unit), input.currency)}`;
+      : `, which is ${amountText(usdToAmountUp(MIN_SWAP_USD, input.unit), input.currency)}`;
   throw new ServiceError(
     "AMOUNT_TOO_LOW",
     `amount: the input of a swap on one chain must be worth at least $0.05${minimum}, got $${formatUsd(inputUsd)}`,

@@ -53,8 +53,8 @@ export function* agree(
   const promise = yield* promiseOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
   // What is given back at least is scaled with what came: so it is counted from the least that may come.
-  const least = promise.leastDeposit ?? deposit;
-  const refundMinimum = leastRefund(quotePolicy, question, route, values, least);
+  const least = promise.minDeposit ?? deposit;
+  const refundMinimum = minRefund(quotePolicy, question, route, values, least);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const payByMs = nowMs + lifetimeSeconds * 1000;
@@ -131,7 +131,7 @@ export function* agree(
       chainId: origin.chain.id,
       currency: deposited.address,
       amount: deposit,
-      ...(promise.leastDeposit !== undefined && { minimumAmount: promise.leastDeposit }),
+      ...(promise.minDeposit !== undefined && { minimumAmount: promise.minDeposit }),
     },
     ...(route.kind === "bridge" &&
       isRouted && { input: { currency: originCurrency.address, amount: trade.input } }),
@@ -142,7 +142,7 @@ export function* agree(
       minimumAmount: promise.minimumAmount,
       ...(route.kind === "bridge" && trade.destination !== undefined && { paidFrom: route.paidFrom.address }),
     },
-    ...(question.surplusToSolver && promise.leastDeposit !== undefined && { surplusToSolver: true as const }),
+    ...(question.surplusToSolver && promise.minDeposit !== undefined && { surplusToSolver: true as const }),
     ...(route.kind === "bridge" &&
       (isRouted || trade.destination !== undefined) && { pairClass: route.pricing.pairClass }),
     ...(gasTopup !== undefined && { gasTopup }),
@@ -168,7 +168,7 @@ function gasTopupOf(facts: PricingFacts): GasTopup | undefined {
   return { amount: topupWei, charged: topupCost(topupWei, facts) + topupFee(topupWei, facts) };
 }
 
-function leastRefund(
+function minRefund(
   policy: QuotePolicy,
   question: QuoteQuestion,
   route: ChosenRoute,

@@ -2,7 +2,7 @@ import {
   agreedUsd,
   amountToUsdDown,
   familyOf,
-  leastDeposit,
+  minDeposit,
   planRefund,
   scaledMinimum,
   ServiceError,
@@ -102,13 +102,13 @@ export function planRefundOf(
  * Deposits of no request are refunded from this worth on, USD with 18 decimals: also where payments cost
  * nothing, their number is limited, and dust would use it up.
  */
-const LEAST_UNASKED_USD = 10n ** 16n;
+const MIN_UNASKED_USD = 10n ** 16n;
 
 /**
  * How much of a deposit of no request goes back: it has no order under which oracles could attest its refund.
  */
 export function planUnasked(rest: bigint, unit: PricedUnit): RefundPlan {
-  return rest > 0n && amountToUsdDown(rest, unit) >= LEAST_UNASKED_USD
+  return rest > 0n && amountToUsdDown(rest, unit) >= MIN_UNASKED_USD
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
     : { kind: "tooLow" };
 }
@@ -142,7 +142,7 @@ export function refundCancelAfterMs(
  */
 function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;
-  const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= leastDeposit(terms);
+  const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= minDeposit(terms);
   if (!isAgreed) return 0n;
   const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
   return scaledMinimum(promised, weightedDifference(order, [deposit.amount]));

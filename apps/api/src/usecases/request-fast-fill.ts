@@ -1,4 +1,4 @@
-import { formatUsd, leastDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
+import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
 import type { RequestRecord } from "../ports/records.ts";
@@ -100,7 +100,7 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWi
       terms.requestId,
       "A request with a variable deposit can only be fast filled with the API key that requested the quote",
     );
-  if (inputAmount === undefined || inputAmount >= leastDeposit(terms) || terms.keyId === key.id) return;
+  if (inputAmount === undefined || inputAmount >= minDeposit(terms) || terms.keyId === key.id) return;
   throw refusal(
     "inputOfOthersQuote",
     terms.requestId,

@@ -24,7 +24,7 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
  * Currencies and solvers return in every attestation. A pure function stays pure; bounded, because depositors
  * come from outside.
  */
-const MOST_REMEMBERED = 4_096;
+const MAX_REMEMBERED = 4_096;
 const LONGEST_REMEMBERED = 256;
 
 function rememberedOfChain<T>(
@@ -38,7 +38,7 @@ function rememberedOfChain<T>(
     if (before !== undefined) return before;
     const fresh = hash(chain, text);
     if (key.length > LONGEST_REMEMBERED) return fresh;
-    if (known.size >= MOST_REMEMBERED) known = new Map();
+    if (known.size >= MAX_REMEMBERED) known = new Map();
     known.set(key, fresh);
     return fresh;
   };

@@ -18,7 +18,7 @@ export interface BlockToRead extends BlockCursor {
 }
 
 /** Blocks that one reading covers at most. */
-const MOST_BLOCKS = 20;
+const MAX_BLOCKS = 20;
 /**
  * So far back it begins for whoever has read nothing yet, and goes back when even final blocks were taken
  * back.
@@ -56,7 +56,7 @@ export async function finalBlocksAfter(
   const needles = [...facts.scripts].map((script) => Buffer.from(bytesIn(script) ?? []));
   const blocks: BlockToRead[] = [];
   let before: string | undefined = start.hash;
-  for (let height = start.height + 1; height <= Math.min(last, start.height + MOST_BLOCKS); height++) {
+  for (let height = start.height + 1; height <= Math.min(last, start.height + MAX_BLOCKS); height++) {
     const hash = await reads.hashAt(height);
     const bytes = Buffer.from(await reads.blockBytes(hash));
     if (before !== undefined && previousOf(bytes) !== before)

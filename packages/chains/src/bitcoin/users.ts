@@ -21,7 +21,7 @@ const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
  * So many of an address's coins, the largest, are thought of: anybody may ask about an address with a hundred
  * thousand.
  */
-const MOST_COINS = 50;
+const MAX_COINS = 50;
 
 export interface BitcoinUsersOptions {
   /** Base URL of an explorer with Esplora's REST interface. */
@@ -73,7 +73,7 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
     deposit: async ({ user, amount, orderId, publicKey }) => {
       const userScript = scriptOfAddress(user);
       const [listed, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
-      const coins = listed.toSorted(largestFirst).slice(0, MOST_COINS);
+      const coins = listed.toSorted(largestFirst).slice(0, MAX_COINS);
       const sources = new Map<string, Uint8Array>();
       if (inputKindOf(userScript) === "keyHash")
         for (const { txid } of coins) {

@@ -19,7 +19,7 @@ export interface Wallet {
  * So many coins, the largest, are looked at: anybody may send the solver any number of specks, and each would
  * cost two questions to the node.
  */
-const MOST_COINS = 200;
+const MAX_COINS = 200;
 
 /**
  * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are
@@ -69,7 +69,7 @@ export function createWallet(
 
   return {
     spendable: async () => {
-      const listed = (await list()).toSorted(largestFirst).slice(0, MOST_COINS);
+      const listed = (await list()).toSorted(largestFirst).slice(0, MAX_COINS);
       const coins = await Promise.all(
         listed.map(async (one) => {
           const [coin, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);

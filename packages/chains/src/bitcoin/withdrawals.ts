@@ -21,7 +21,7 @@ export interface WithdrawalPlan {
  * Inputs of a transaction that nodes pass on: 400 000 units of weight, of which the shortest signed input
  * takes 230.
  */
-const MOST_INPUTS = 1_739;
+const MAX_INPUTS = 1_739;
 
 /**
  * The transaction of a payload. What is signed must be the whole of it: with a signature for a part, somebody
@@ -33,7 +33,7 @@ export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusa
   if (psbt === undefined || read === undefined)
     return { refusal: "withdrawal is not a partially signed transaction" };
   const { unsigned, isForWhole } = read;
-  if (unsigned.inputs.length > MOST_INPUTS)
+  if (unsigned.inputs.length > MAX_INPUTS)
     return { refusal: "withdrawal spends more outputs than nodes relay in one transaction" };
   if (!isForWhole) return { refusal: "withdrawal signatures do not cover the whole transaction" };
   const outpoints = new Set(unsigned.inputs.map(({ txid, vout }) => `${txid}:${vout}`));

@@ -19,7 +19,7 @@ export interface PaymentIn {
 }
 
 /** Whole blocks read for native coin at most: their size is other people's choice. */
-const MOST_NATIVE_BLOCKS = 16n;
+const MAX_NATIVE_BLOCKS = 16n;
 
 /**
  * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or
@@ -36,7 +36,7 @@ export async function readPaymentsTo(
 ): Promise<PaymentIn[] | undefined> {
   if (currency !== NATIVE_CURRENCY)
     return await tokenPayments(transport, { account, token: currency }, { from, to }, logNode);
-  if (to - from >= MOST_NATIVE_BLOCKS) return undefined;
+  if (to - from >= MAX_NATIVE_BLOCKS) return undefined;
   const numbers = Array.from({ length: Number(to - from) + 1 }, (_, at) => from + BigInt(at));
   const found = await Promise.all(numbers.map((number) => nativePayments(transport, account, number)));
   return found.flat();

@@ -34,7 +34,7 @@ function toldOf(change: Partial<FillThroughCalls> & { readonly currency?: Addres
   const plan = fillThroughCalls({
     payment: { currency, recipient, amount: 100n, orderId },
     calls: [call],
-    leastLeft: 60n,
+    minLeft: 60n,
     solver,
     router,
     approvalProxy,
@@ -86,17 +86,17 @@ test("native coin: what is left is paid with the router's event", () => {
 });
 
 test("where nothing is to be left nobody is paid, and what is left all the same is sent on", () => {
-  expect(toldOf({ leastLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
-  expect(toldOf({ leastLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
+  expect(toldOf({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
+  expect(toldOf({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
 });
 
 test("what an exchange leaves is the solver's before anybody else's call is made", () => {
   const rest = ["call", `payBalance ${token} ${recipient} 0`];
-  expect(toldOf({ leastLeft: 0n, exchanged: fromHeld })).toMatchObject({
+  expect(toldOf({ minLeft: 0n, exchanged: fromHeld })).toMatchObject({
     spends: [held, 120n],
     calls: ["exchange", `payBalance ${held} ${solver} 0`, ...rest],
   });
-  expect(toldOf({ leastLeft: 0n, exchanged: fromNative })).toMatchObject({
+  expect(toldOf({ minLeft: 0n, exchanged: fromNative })).toMatchObject({
     spends: [NATIVE_CURRENCY, 120n],
     calls: [
       `wrapBalance ${wrapped}`,
@@ -106,7 +106,7 @@ test("what an exchange leaves is the solver's before anybody else's call is made
       ...rest,
     ],
   });
-  expect(toldOf({ leastLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
+  expect(toldOf({ minLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
     "exchange",
     `payBalance ${held} ${solver} 0`,
     `unwrapBalance ${wrapped} 0`,
@@ -115,12 +115,12 @@ test("what an exchange leaves is the solver's before anybody else's call is made
 });
 
 test("native coin and its token are one for one: nothing is left to give back", () => {
-  const one = { leastLeft: undefined, currency: NATIVE_CURRENCY };
+  const one = { minLeft: undefined, currency: NATIVE_CURRENCY };
   expect(toldOf({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
     `unwrapBalance ${wrapped} 0`,
     "call",
   ]);
-  expect(toldOf({ leastLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
+  expect(toldOf({ minLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
     `wrapBalance ${wrapped}`,
     "call",
   ]);

@@ -20,7 +20,7 @@ export interface FillThroughCalls {
    * Less than this must not be left. Undefined: nothing is paid by a call of its own, and whatever is left
    * all the same is sent on.
    */
-  readonly leastLeft: bigint | undefined;
+  readonly minLeft: bigint | undefined;
   /** How the output comes about; undefined: the solver has it. */
   readonly exchanged?: {
     /** What the solver spends, of which at most `limit`; zero address = native. */
@@ -45,16 +45,16 @@ export interface FillThroughCalls {
  * @throws RangeError when native coin is exchanged on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
-  const { payment, calls, leastLeft, exchanged, solver, router, approvalProxy } = fill;
+  const { payment, calls, minLeft, exchanged, solver, router, approvalProxy } = fill;
   const { currency, recipient, amount, orderId } = payment;
   const ofRouter = (data: Hex): CallPlan => ({ to: router, data, value: 0n });
-  const isGuarded = currency !== NATIVE_CURRENCY && leastLeft !== undefined && leastLeft > 0n;
+  const isGuarded = currency !== NATIVE_CURRENCY && minLeft !== undefined && minLeft > 0n;
   const made = [
     ...(isGuarded ? [ofRouter(noteBalance(currency, recipient))] : []),
     ...(exchanged === undefined ? [] : exchangeOf(currency, exchanged, solver, ofRouter)),
     ...calls,
-    ...(leastLeft === undefined ? [] : [ofRouter(payBalance(currency, recipient, leastLeft))]),
-    ...(isGuarded ? [ofRouter(requireReceived(currency, recipient, leastLeft))] : []),
+    ...(minLeft === undefined ? [] : [ofRouter(payBalance(currency, recipient, minLeft))]),
+    ...(isGuarded ? [ofRouter(requireReceived(currency, recipient, minLeft))] : []),
   ];
   const spent = exchanged?.paidFrom ?? currency;
   const most = exchanged?.limit ?? amount;
@@ -102,7 +102,7 @@ function exchangeOf(
 }
 
 /**
- * What such a fill left for its recipient, by the last that its router tells: only where `leastLeft` was
+ * What such a fill left for its recipient, by the last that its router tells: only where `minLeft` was
  * given.
  */
 export function leftInFill(

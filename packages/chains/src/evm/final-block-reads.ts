@@ -29,7 +29,7 @@ export interface FinalBlockOptions {
  * Steps down from the head in search of a final block: more than one only where blocks come faster than their
  * nominal time says.
  */
-const MOST_STEPS = 12;
+const MAX_STEPS = 12;
 
 /**
  * Blocks at which state can be read as final, at one endpoint: take `block()`, read at its hash (EIP-1898),
@@ -51,7 +51,7 @@ export function finalBlockReads(
   const search = async (): Promise<Evidence<BlockRef>> => {
     let head = await readHead(transport, headTag);
     let block = head;
-    for (let step = 0; step < MOST_STEPS; step++) {
+    for (let step = 0; step < MAX_STEPS; step++) {
       const finality = finalityOf(policy, block, head, blockTimeSeconds);
       if (finality.kind === "final") return { kind: "final", value: block };
       if (policy.kind === "tag") throw inconsistent("eth_getBlockByNumber", "finalized block is not final");

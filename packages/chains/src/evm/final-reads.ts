@@ -41,7 +41,7 @@ export interface FinalReadOptions {
 /** Bytes up to which a receipt or a transaction is remembered: one must not push all the others out. */
 const LARGEST_REMEMBERED = 64 * 1024;
 /** Bytes of receipts, and again of transactions, that are remembered at one endpoint. */
-const MOST_REMEMBERED = 4 * 1024 * 1024;
+const MAX_REMEMBERED = 4 * 1024 * 1024;
 
 /**
  * Reads what is final at one endpoint.
@@ -57,7 +57,7 @@ export function createFinalReads(
   const { finality: policy, blockTimeSeconds } = facts;
   const sight = createSightings(transport, headTagOf(policy));
   const blocks = finalBlockReads(transport, facts, { reuseMs: options.finalBlockReuseMs, sight });
-  const memory = { entries: options.rememberedTransactions, bytes: MOST_REMEMBERED };
+  const memory = { entries: options.rememberedTransactions, bytes: MAX_REMEMBERED };
   const transactions = rememberedFacts<FinalTransaction>({
     ...memory,
     sizeOf: ({ receipt }) => sizeOf(receipt),

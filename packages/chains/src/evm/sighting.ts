@@ -16,7 +16,7 @@ export interface Sighting {
 export type Sight = (number: bigint) => Promise<Sighting>;
 
 /** Most heights that are asked for with one head. */
-const MOST_HEIGHTS = 80;
+const MAX_HEIGHTS = 80;
 
 /** Looks that travel together. */
 type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
@@ -36,7 +36,7 @@ export function createSightings(
   headTag: "finalized" | "latest",
 ): Sight {
   let gathering: Look | undefined;
-  let mostHeights = MOST_HEIGHTS;
+  let maxHeights = MAX_HEIGHTS;
 
   const send = async (look: Look): Promise<void> => {
     const wanted = [...look];
@@ -44,7 +44,7 @@ export function createSightings(
       const calls = [callFor(headTag), ...wanted.map(([number]) => callFor(toQuantity(number)))];
       const [first, ...others] = await transport.requestTogether(calls);
       const head = headOf(first, headTag);
-      mostHeights = Math.min(MOST_HEIGHTS, mostHeights + 1);
+      maxHeights = Math.min(MAX_HEIGHTS, maxHeights + 1);
       wanted.forEach(([number, asked], at) => {
         try {
           asked.resolve(sightingOf(blockOf(others[at], number), head));
@@ -55,7 +55,7 @@ export function createSightings(
     } catch (error) {
       if (wanted.length > 1 && isTooMuch(error)) {
         const half = Math.ceil(wanted.length / 2);
-        mostHeights = Math.min(mostHeights, half);
+        maxHeights = Math.min(maxHeights, half);
         await Promise.all([send(new Map(wanted.slice(0, half))), send(new Map(wanted.slice(half)))]);
         return;
       }
@@ -64,7 +64,7 @@ export function createSightings(
   };
 
   return async (number) => {
-    if (gathering === undefined || gathering.size >= mostHeights) {
+    if (gathering === undefined || gathering.size >= maxHeights) {
       const look: Look = new Map();
       gathering = look;
       setImmediate(() => {

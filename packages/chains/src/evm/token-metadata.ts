@@ -10,10 +10,10 @@ export interface TokenMetadata {
 }
 
 /** More decimals no real token has; amounts of such a one could not be told as text or in USD. */
-export const MOST_DECIMALS = 36;
+export const MAX_DECIMALS = 36;
 const LONGEST_SYMBOL = 32;
 const LONGEST_NAME = 128;
-const MOST_TEXT_BYTES = 1_024;
+const MAX_TEXT_BYTES = 1_024;
 
 const WORD = 32;
 
@@ -39,7 +39,7 @@ export function tokenMetadataOf(
   [decimalsAnswer, balanceAnswer, symbolAnswer, nameAnswer]: readonly (Hex | undefined)[],
 ): TokenMetadata | undefined {
   const decimals = wordIn(decimalsAnswer);
-  if (decimals === undefined || decimals > BigInt(MOST_DECIMALS)) return undefined;
+  if (decimals === undefined || decimals > BigInt(MAX_DECIMALS)) return undefined;
   // Price feeds and other contracts have decimals too.
   if (wordIn(balanceAnswer) === undefined) return undefined;
   const symbol = shownText(symbolAnswer, LONGEST_SYMBOL) || `${token.slice(0, 6)}…${token.slice(-4)}`;
@@ -74,7 +74,7 @@ function textIn(answer: Hex | undefined): string {
   const length = start === undefined ? undefined : placeIn(bytes, start);
   if (start === undefined || length === undefined) return "";
   // A contract may answer with megabytes: more than this is not shown anyway.
-  return bytes.subarray(start + WORD, start + WORD + Math.min(length, MOST_TEXT_BYTES)).toString("utf8");
+  return bytes.subarray(start + WORD, start + WORD + Math.min(length, MAX_TEXT_BYTES)).toString("utf8");
 }
 
 /** The word at `at` as a place or length within `bytes`; undefined when it lies outside of them. */

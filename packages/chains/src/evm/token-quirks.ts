@@ -37,14 +37,14 @@ export interface TokenProbeOptions {
 const PROBE_GAS = "0x989680";
 
 /** Holders remembered at most; then all are looked for anew. */
-const MOST_HOLDERS = 10_000;
+const MAX_HOLDERS = 10_000;
 
 export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
   const { transport } = options;
   const holders = new Map<Address, Address>();
   const found = async (token: Address): Promise<Address | undefined> => {
     const holder = await holderOf(options, token);
-    if (holders.size >= MOST_HOLDERS) holders.clear();
+    if (holders.size >= MAX_HOLDERS) holders.clear();
     if (holder !== undefined) holders.set(token, holder);
     return holder;
   };

@@ -30,10 +30,10 @@ const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);
   if (estimated.kind === "insufficientFunds") return estimated;
-  const { from, call, ceiling, mostGas } = question;
+  const { from, call, ceiling, maxGas } = question;
   const frame = { from, to: call.to, input: call.data, value: call.value };
   if (estimated.kind === "reverts") {
-    if (ceiling < mostGas && call.gas === undefined) {
+    if (ceiling < maxGas && call.gas === undefined) {
       const unpriced = await estimate(question, false);
       if (unpriced.kind === "ok" && unpriced.gas > ceiling) return { kind: "insufficientFunds" };
     }

@@ -21,7 +21,7 @@ export interface TraceQuestion {
   readonly fees: FeeCaps;
   readonly block: { readonly number: bigint; readonly hash: Hex };
   /** The most gas that the call may ever get. */
-  readonly mostGas: bigint;
+  readonly maxGas: bigint;
   /** The wanted limit, else as much of the most gas as the sender can pay for. */
   readonly ceiling: bigint;
   /** What the authorizations of the call bring about. */
@@ -33,7 +33,7 @@ export type Prepared =
   | { readonly kind: "ask"; readonly question: TraceQuestion }
   | { readonly kind: "answered"; readonly outcome: TraceOutcome };
 
-const LEAST_GAS = 21_000n;
+const MIN_GAS = 21_000n;
 const POOR: Prepared = { kind: "answered", outcome: { kind: "insufficientFunds" } };
 
 /** Asks for the newest block, what the sender can pay for, and who consents to what. @throws RpcFault */
@@ -41,7 +41,7 @@ export async function prepareTrace(
   ask: Ask,
   chainId: number,
   { from, call, fees }: Pick<TraceQuestion, "from" | "call" | "fees">,
-  { maxGas, roomBps = 0n }: Pick<TraceOptions, "maxGas" | "roomBps">,
+  { maxGas: wantedMaxGas, roomBps = 0n }: Pick<TraceOptions, "maxGas" | "roomBps">,
   known: KnownAbis,
 ): Promise<Prepared> {
   const list = call.authorizationList ?? [];
@@ -52,12 +52,12 @@ export async function prepareTrace(
   ]);
   const { gasLimit, ...block } = readHeader(header);
   const fitting = (gasLimit * 10_000n) / (10_000n + roomBps);
-  const mostGas = [fitting, MAX_TRANSACTION_GAS, maxGas ?? fitting].reduce((a, b) => (a < b ? a : b));
+  const maxGas = [fitting, MAX_TRANSACTION_GAS, wantedMaxGas ?? fitting].reduce((a, b) => (a < b ? a : b));
   const forGas = balance - call.value;
-  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : mostGas;
-  if (forGas < 0n || affordable < (call.gas ?? LEAST_GAS)) return POOR;
-  const ceiling = call.gas ?? (affordable < mostGas ? affordable : mostGas);
-  const question = { from, call, fees, block, mostGas, ceiling, ask };
+  const affordable = fees.maxFeePerGas > 0n ? forGas / fees.maxFeePerGas : maxGas;
+  if (forGas < 0n || affordable < (call.gas ?? MIN_GAS)) return POOR;
+  const ceiling = call.gas ?? (affordable < maxGas ? affordable : maxGas);
+  const question = { from, call, fees, block, maxGas, ceiling, ask };
   if (list.length === 0) return { kind: "ask", question: { ...question, delegations: [] } };
 
   const failed = (label: string, message: string): Prepared => {

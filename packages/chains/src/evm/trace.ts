@@ -37,7 +37,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   const limits = usualLimits();
 
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
-    const { call, ceiling, mostGas } = question;
+    const { call, ceiling, maxGas } = question;
     const way = await ways.of(question);
     if (way === "unknown") return withoutAuthorizations(question, known);
     const changesAtOnce =
@@ -49,9 +49,9 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
         ? plainFailure(frameOf(question), "OUT_OF_GAS", "Out of gas", known)
         : explainFailure(plenty.frame, known);
     if (plenty.kind === "gasTooLow" || failure !== undefined) {
-      if (call.gas === undefined && ceiling < mostGas) {
+      if (call.gas === undefined && ceiling < maxGas) {
         // What fails with all that the sender can pay for may want no more than gas.
-        const rich = await runCalls(question, { gas: mostGas, way, rich: true });
+        const rich = await runCalls(question, { gas: maxGas, way, rich: true });
         const succeeds = rich.kind === "ran" && explainFailure(rich.frame, known) === undefined;
         if (succeeds) return { kind: "insufficientFunds" };
       }

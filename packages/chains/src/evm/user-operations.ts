@@ -112,7 +112,7 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
  * Most hex digits of user operations within one transaction that are read: what nodes take as a whole
  * transaction.
  */
-const MOST_NESTED = 2 * 131_072;
+const MAX_NESTED = 2 * 131_072;
 
 /**
  * The same for operations that a call hands to entry points deep inside it, whoever they are: the first
@@ -121,7 +121,7 @@ const MOST_NESTED = 2 * 131_072;
 export function refusesInnerOperations(
   calls: readonly { readonly userOperations: Hex | undefined }[],
 ): UserOperationRefusal | undefined {
-  let room = MOST_NESTED;
+  let room = MAX_NESTED;
   for (const data of new Set(calls.flatMap(({ userOperations }) => userOperations ?? []))) {
     room -= data.length;
     const handleOps = room < 0 ? ({ kind: "malformed" } as const) : readHandleOps(data);

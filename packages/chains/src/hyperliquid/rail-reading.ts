@@ -72,7 +72,7 @@ const WIDEST_MS = 86_400_000n;
  * Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks
  * as he likes.
  */
-const MOST_READ = 100;
+const MAX_READ = 100;
 const AT_ONCE = 8;
 /**
  * A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others
@@ -90,7 +90,7 @@ const MAX_OVERLAP_REQUESTS = 16;
 const OVERLAP_SETTLED_MS = 600_000n;
 
 export function createRailReading(options: RailReadingOptions): RailReading {
-  const { rpc, depositories, maxTransactions: mostRead = MOST_READ } = options;
+  const { rpc, depositories, maxTransactions: maxRead = MAX_READ } = options;
 
   async function factsOf(transaction: ExchangeTransaction): Promise<DepositFact[]> {
     const deposit = await options.judge(transaction);
@@ -151,8 +151,8 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     const failed: LedgerTransfer[] = [];
     let fault: RpcFault | undefined;
     let next = 0;
-    while (next < Math.min(fresh.length, mostRead) && fault === undefined) {
-      const batch = fresh.slice(next, Math.min(next + AT_ONCE, mostRead));
+    while (next < Math.min(fresh.length, maxRead) && fault === undefined) {
+      const batch = fresh.slice(next, Math.min(next + AT_ONCE, maxRead));
       next += batch.length;
       const results = await Promise.all(
         batch.map(async (transfer) => ({ transfer, told: await toldOf(transfer).catch(faultOrThrow) })),
@@ -248,7 +248,7 @@ export function createRailReading(options: RailReadingOptions): RailReading {
     const isRead = new Set(seen);
     const isReceived = ({ destination }: LedgerTransfer): boolean => depositories.includes(destination);
     const isEnough = (transfers: readonly LedgerTransfer[]): boolean =>
-      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > mostRead;
+      transfers.filter((one) => isReceived(one) && !isRead.has(one.hash)).length > maxRead;
     const ledgers = await Promise.all(
       depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
     );

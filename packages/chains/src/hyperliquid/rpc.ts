@@ -80,7 +80,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   const api = createRestClient({ url: apiUrl, ...shared });
   const explorer = explorerUrl === apiUrl ? api : createRestClient({ url: explorerUrl, ...shared });
   const remembered = new Map<Hex32, ExchangeTransaction>();
-  const mostRemembered = options.rememberedTransactions ?? 500;
+  const maxRemembered = options.rememberedTransactions ?? 500;
   let tokens: ReadonlyMap<Hex, SpotToken> = new Map();
 
   const info = async (type: string, fields: Record<string, unknown>): Promise<unknown> =>
@@ -96,7 +96,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
       const found = readTransactionAnswer(await explore("txDetails", { hash }), hash, profile);
       if (found === undefined) return undefined;
       const [oldest] = remembered.keys();
-      if (remembered.size >= mostRemembered && oldest !== undefined) remembered.delete(oldest);
+      if (remembered.size >= maxRemembered && oldest !== undefined) remembered.delete(oldest);
       remembered.set(hash, found);
       return found;
     },

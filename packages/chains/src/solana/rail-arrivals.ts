@@ -19,14 +19,14 @@ const AGAIN_SLOTS = 150n;
 const FIRST_SLOTS = 1_500n;
 /** Signatures of one page, and transactions judged by one reading. */
 const PAGE = 1_000;
-const MOST_JUDGED = 200;
+const MAX_JUDGED = 200;
 /** Transactions asked for at once. */
 const AT_ONCE = 8;
 /**
  * Readings that one transaction may fail before it is left aside: nobody may stop all others with one that no
  * node tells rightly.
  */
-const MOST_FAULTS = 20;
+const MAX_FAULTS = 20;
 /** A node's answer to a question about a transaction of a version that we do not read. */
 const UNSUPPORTED_VERSION = -32015;
 
@@ -87,7 +87,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
       const count = (faults.get(signature) ?? 0) + 1;
       faults.set(signature, count);
       const isUnreadable = error instanceof NodeRefusal && error.nodeCode === UNSUPPORTED_VERSION;
-      if (!isUnreadable && (count < MOST_FAULTS || error.kind !== "garbage")) throw error;
+      if (!isUnreadable && (count < MAX_FAULTS || error.kind !== "garbage")) throw error;
       onFault(error);
       return undefined;
     }
@@ -139,7 +139,7 @@ export function createArrivals(options: ArrivalOptions): RailArrivalReader {
         a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
       );
     // Never a part of what one slot holds: the cursor is between slots.
-    const last = fresh[MOST_JUDGED - 1];
+    const last = fresh[MAX_JUDGED - 1];
     const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
     const deposits: DepositFact[] = [];
     for (let at = 0; at < now.length; at += AT_ONCE) {

@@ -38,7 +38,7 @@ const PAGE = 1_000;
  */
 const LISTING_BLOCKS = 32n;
 /** Pages that are looked through for one transaction: more than fit into the blocks that could hold it. */
-const MOST_PAGES = 100;
+const MAX_PAGES = 100;
 
 /**
  * Owners of accounts that no transaction may write to: the loaders of programs, and what keeps the cluster's
@@ -88,7 +88,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
 
   async function tokenRent({ tokenProgram }: MintFact): Promise<bigint> {
     const isClassic = tokenProgram === TOKEN_PROGRAM;
-    return await reads.leastBalance(isClassic ? TOKEN_ACCOUNT_BYTES.classic : TOKEN_ACCOUNT_BYTES.newer);
+    return await reads.minBalance(isClassic ? TOKEN_ACCOUNT_BYTES.classic : TOKEN_ACCOUNT_BYTES.newer);
   }
 
   async function computePrice(): Promise<bigint> {
@@ -146,7 +146,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     if (amount === 0n) return "amount must be greater than 0";
     if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner))
       return "recipient must not be a program";
-    const least = await reads.leastBalance(account?.data.length ?? 0);
+    const least = await reads.minBalance(account?.data.length ?? 0);
     if ((account?.lamports ?? 0n) + amount < least)
       return `recipient account would have less than the minimum balance of ${least} lamports`;
     return undefined;
@@ -274,7 +274,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
     const waiting = reserved.map(takenBy);
     const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
     // The payer's account must stay what it is.
-    const needed = fee + lamports + (await reads.leastBalance(0)) + (isTokens ? 0n : planned.amount);
+    const needed = fee + lamports + (await reads.minBalance(0)) + (isTokens ? 0n : planned.amount);
     const held = own?.lamports ?? 0n;
     if (held < needed)
       throw new InsufficientInventory(`insufficient balance: ${held} lamports available, ${needed} needed`);
@@ -325,7 +325,7 @@ export function createRailPayments({ rpc, reads, pdas, payer, now }: PaymentOpti
 
   async function isListed(signature: string, fromSlot: bigint, finalSlot: bigint): Promise<boolean> {
     let before: string | undefined;
-    for (let pages = 0; pages < MOST_PAGES; pages++) {
+    for (let pages = 0; pages < MAX_PAGES; pages++) {
       const page = await rpc.signaturesOf(payer, {
         limit: PAGE,
         minContextSlot: Number(finalSlot),

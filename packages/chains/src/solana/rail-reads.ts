@@ -30,7 +30,7 @@ export interface RailReads {
     view: "confirmed" | "finalized",
   ): Promise<readonly (AccountFact | undefined)[]>;
   /** Lamports that an account with so many bytes must hold; does not change while the process runs. */
-  leastBalance(bytes: number): Promise<bigint>;
+  minBalance(bytes: number): Promise<bigint>;
   /**
    * Millionths of a lamport for a unit of computing that three of four recent blocks took, for transactions
    * that write to these accounts.
@@ -40,10 +40,10 @@ export interface RailReads {
 }
 
 /** Most accounts of one question. */
-const MOST_ACCOUNTS = 100;
+const MAX_ACCOUNTS = 100;
 
 export function createRailReads(transport: RpcTransport): RailReads {
-  const leastBalances = new Map<number, bigint>();
+  const minBalances = new Map<number, bigint>();
   return {
     lifetime: async () =>
       readLifetime(await transport.request("getLatestBlockhash", [{ commitment: "confirmed" }])),
@@ -72,8 +72,8 @@ export function createRailReads(transport: RpcTransport): RailReads {
       ),
     accounts: async (addresses, view) => {
       const all: (AccountFact | undefined)[] = [];
-      for (let at = 0; at < addresses.length; at += MOST_ACCOUNTS) {
-        const some = addresses.slice(at, at + MOST_ACCOUNTS);
+      for (let at = 0; at < addresses.length; at += MAX_ACCOUNTS) {
+        const some = addresses.slice(at, at + MAX_ACCOUNTS);
         const answer = await transport.request("getMultipleAccounts", [
           some,
           { commitment: view, encoding: "base64" },
@@ -82,12 +82,12 @@ export function createRailReads(transport: RpcTransport): RailReads {
       }
       return all;
     },
-    leastBalance: async (bytes) => {
-      const known = leastBalances.get(bytes);
+    minBalance: async (bytes) => {
+      const known = minBalances.get(bytes);
       if (known !== undefined) return known;
       const method = "getMinimumBalanceForRentExemption";
       const least = wholeNumber(await transport.request(method, [bytes]), method, "response");
-      leastBalances.set(bytes, least);
+      minBalances.set(bytes, least);
       return least;
     },
     computePrice: async (accounts) => {

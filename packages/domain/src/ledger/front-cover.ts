@@ -42,7 +42,7 @@ export function surplusUsd(amount: bigint, then: PricedUnit, now: PricedUnit): b
  * More than the quoted deposit by this part is credited to the app automatically: the luck of a swap before
  * the deposit.
  */
-const MOST_UNQUOTED_BPS = 1_000;
+const MAX_UNQUOTED_BPS = 1_000;
 
 /**
  * How much of a deposit goes to the app that vouched, smallest units of the origin's currency. Far more than
@@ -56,7 +56,7 @@ export function surplusUnits(
   quoted: bigint,
   input: bigint,
 ): { readonly credited: bigint; readonly beyond: bigint } {
-  const most = quoted + bpsOfDown(quoted, MOST_UNQUOTED_BPS);
+  const most = quoted + bpsOfDown(quoted, MAX_UNQUOTED_BPS);
   const counted = deposited < most ? deposited : most;
   return { credited: counted > input ? counted - input : 0n, beyond: deposited - counted };
 }

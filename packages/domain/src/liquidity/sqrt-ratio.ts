@@ -38,7 +38,7 @@ const POWERS = [
 /**
  * Ticks whose ratio is kept: exchanges come back to the same ones, and computing it is most of their time.
  */
-const MOST_KEPT = 16_384;
+const MAX_KEPT = 16_384;
 const kept = new Map<number, bigint>();
 
 /** {@link sqrtRatioAtTick}, remembered. A pure function stays pure under this cache. */
@@ -46,7 +46,7 @@ export function rememberedSqrtRatio(tick: number): bigint {
   const before = kept.get(tick);
   if (before !== undefined) return before;
   const ratio = sqrtRatioAtTick(tick);
-  if (kept.size >= MOST_KEPT) kept.clear();
+  if (kept.size >= MAX_KEPT) kept.clear();
   kept.set(tick, ratio);
   return ratio;
 }

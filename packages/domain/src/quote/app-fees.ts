@@ -29,7 +29,7 @@ export interface AgreedAppFees {
  * Most that all apps together may take of an input, bps: beyond it the user is more likely to be cheated than
  * served.
  */
-export const MOST_APP_FEE_BPS = 5_000;
+export const MAX_APP_FEE_BPS = 5_000;
 
 /**
  * Fees of nothing are dropped; those of one recipient are one. In the order in which recipients come first.

@@ -5,7 +5,7 @@ import { pow10 } from "../money/pow10.ts";
 import type { Exchange, Exchanged } from "./exchange.ts";
 import { routeInput, routeOutput } from "./exchange.ts";
 import type { PricingFacts } from "./forward.ts";
-import { leastAmount } from "./least-amount.ts";
+import { minAmount } from "./least-amount.ts";
 import { settle, soon } from "./soon.ts";
 import type { MaybePromise, Soon } from "./soon.ts";
 
@@ -129,7 +129,7 @@ test("the least amount is found from any guess, with two questions from the righ
           asked++;
           return yield* soon(amount >= least);
         };
-        expect(now(leastAmount(guess, reaches))).toBe(least);
+        expect(now(minAmount(guess, reaches))).toBe(least);
         if (guess === least) expect(asked).toBeLessThanOrEqual(2);
       },
     ),
@@ -137,5 +137,5 @@ test("the least amount is found from any guess, with two questions from the righ
   const never = function* (): Soon<boolean> {
     return yield* soon(false);
   };
-  expect(now(leastAmount(10n, never))).toBeUndefined();
+  expect(now(minAmount(10n, never))).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import type { PricedTrade } from "./price-trade.ts";
 import { forward } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
-import { leastAmount } from "./least-amount.ts";
+import { minAmount } from "./least-amount.ts";
 import { soon } from "./soon.ts";
 import type { MaybePromise, Soon } from "./soon.ts";
 
@@ -77,11 +77,11 @@ export function* routeInput<T extends Exchanged>(
   output: bigint,
   { origin, destination, facts }: RouteParts<T>,
 ): Soon<RouteTrade<T> | undefined> {
-  const filled = destination && (yield* leastExchange(destination, output));
+  const filled = destination && (yield* minExchange(destination, output));
   if (destination !== undefined && filled === undefined) return undefined;
   const paid = filled?.amountIn ?? output;
   const deposit = inputFor(paid, facts);
-  const exchanged = origin && (yield* leastExchange(origin, deposit));
+  const exchanged = origin && (yield* minExchange(origin, deposit));
   if (origin !== undefined && exchanged === undefined) return undefined;
   const priced = forward(exchanged?.amountOut ?? deposit, facts);
   return {
@@ -98,14 +98,14 @@ export function* routeInput<T extends Exchanged>(
  * The exchange of the least input that gives at least `amountOut`. The inverse that pools tell may lie a unit
  * beside it, so it is where the search begins.
  */
-export function* leastExchange<T extends Exchanged>(
+export function* minExchange<T extends Exchanged>(
   exchange: Exchange<T>,
   amountOut: bigint,
 ): Soon<T | undefined> {
   const guess = yield* soon(exchange.exactOut(amountOut));
   if (guess === undefined) return undefined;
   let found: T | undefined;
-  const least = yield* leastAmount(guess.amountIn, function* (amountIn) {
+  const least = yield* minAmount(guess.amountIn, function* (amountIn) {
     const answer = yield* soon(exchange.exactIn(amountIn));
     const reached = answer !== undefined && answer.amountOut >= amountOut;
     if (reached && (found === undefined || amountIn < found.amountIn)) found = answer;

@@ -20,17 +20,17 @@ export function inputFor(output: bigint, facts: PricingFacts): bigint {
   const execution = executionFee(facts);
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
   const unaided = (paid: bigint): bigint =>
-    leastFor(net + execution + topup - paid, facts.serviceBps + facts.appBps);
+    minFor(net + execution + topup - paid, facts.serviceBps + facts.appBps);
   if (sponsored === undefined) return unaided(0n);
   if (sponsored.kind === "promised") return atLeastOne(unaided(sponsored.amount));
   const { fixed, bps } = leftToUser(sponsored, execution, topup, facts);
-  const free = leastFor(net + fixed - sponsored.swap, bps);
+  const free = minFor(net + fixed - sponsored.swap, bps);
   const capped = sponsored.cap === undefined ? 0n : unaided(sponsored.cap);
   return atLeastOne(free > capped ? free : capped);
 }
 
 /** The least x of which `needed` is left after bps that are rounded up. */
-function leastFor(needed: bigint, bps: number): bigint {
+function minFor(needed: bigint, bps: number): bigint {
   return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
 }
 

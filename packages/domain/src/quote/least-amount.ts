@@ -12,7 +12,7 @@ const FARTHEST_UNITS = 1_000_000n;
  * above one for which it does. A good `guess` costs two questions. Undefined when it does not hold up to
  * about four times the guess.
  */
-export function* leastAmount(
+export function* minAmount(
   guess: bigint,
   reaches: (amount: bigint) => Soon<boolean>,
 ): Soon<bigint | undefined> {

@@ -27,7 +27,7 @@ export type PairSpread = { readonly kind: "spread"; readonly bps: number } | Pri
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 
 /** A pair that would pay a wider spread has no price to trade at. */
-const MOST_SPREAD_BPS = 1_000;
+const MAX_SPREAD_BPS = 1_000;
 
 /** Standard deviations of the price move that the spread covers. */
 const DEVIATIONS = 2;
@@ -73,6 +73,6 @@ export function pairSpread(
     if (ownBps > widestBps) [widest, widestBps] = [currency.priceId, ownBps];
   }
   const spreadBps = Math.ceil(bps);
-  if (spreadBps > MOST_SPREAD_BPS) return { kind: "tooVolatile", priceId: widest, spreadBps };
+  if (spreadBps > MAX_SPREAD_BPS) return { kind: "tooVolatile", priceId: widest, spreadBps };
   return { kind: "spread", bps: spreadBps };
 }

@@ -45,8 +45,8 @@ test("at unchanged prices every deposit from the least one on keeps the promise,
         facts,
       );
       expect(promise.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
-      expect(promise.leastDeposit <= whole && promise.leastDeposit > 0n).toBe(true);
-      const between = promise.leastDeposit + ((whole - promise.leastDeposit) * part) / 1000n;
+      expect(promise.minDeposit <= whole && promise.minDeposit > 0n).toBe(true);
+      const between = promise.minDeposit + ((whole - promise.minDeposit) * part) / 1000n;
       const kept = (forward(between, facts).output * BigInt(10_000 - destination)) / 10_000n;
       expect(kept + 1n >= promise.minimumAmount).toBe(true);
     }),
@@ -60,7 +60,7 @@ test("through an exchange in the fill the least deposit buys what is needed too"
       const paid = forward(whole, facts).output;
       const expected = pairOutput(pool, true, paid);
       if (expected === 0n) return;
-      const { leastDeposit, neededOutput } = swappedPromise(
+      const { minDeposit, neededOutput } = swappedPromise(
         {
           tradeType: "EXACT_INPUT",
           expected,
@@ -71,7 +71,7 @@ test("through an exchange in the fill the least deposit buys what is needed too"
         },
         facts,
       );
-      expect(pairOutput(pool, true, forward(leastDeposit, facts).output) + 1n >= neededOutput).toBe(true);
+      expect(pairOutput(pool, true, forward(minDeposit, facts).output) + 1n >= neededOutput).toBe(true);
     }),
   );
 });
@@ -86,7 +86,7 @@ test("without slippage the promise is what is expected, and no less may be depos
   expect(swappedPromise({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
     minimumAmount: paid,
     neededOutput: paid,
-    leastDeposit: 5_000_000n,
+    minDeposit: 5_000_000n,
   });
 });
 
@@ -105,19 +105,19 @@ test("an exact output is promised whole, from the least deposit on from which it
       },
       facts,
     );
-  const { minimumAmount, leastDeposit } = promise(1_000, 15);
+  const { minimumAmount, minDeposit } = promise(1_000, 15);
   expect(minimumAmount).toBe(expected);
   const bears = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
-  expect(bears(leastDeposit)).toBe(true);
-  expect(bears(leastDeposit - 1n)).toBe(false);
+  expect(bears(minDeposit)).toBe(true);
+  expect(bears(minDeposit - 1n)).toBe(false);
   // What the client allows on the origin bounds it as well.
-  expect(promise(0, 15).leastDeposit).toBe(needed);
-  expect(promise(5, 100).leastDeposit).toBe(bpsOfUp(needed, 9_995));
+  expect(promise(0, 15).minDeposit).toBe(needed);
+  expect(promise(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
 });
 
 test("everything may slip when everything was allowed to, but nothing is bought with nothing", () => {
   const paid = forward(5_000_000n, facts).output;
-  const { minimumAmount, leastDeposit } = swappedPromise(
+  const { minimumAmount, minDeposit } = swappedPromise(
     {
       tradeType: "EXACT_INPUT",
       expected: paid,
@@ -129,5 +129,5 @@ test("everything may slip when everything was allowed to, but nothing is bought 
     facts,
   );
   expect(minimumAmount).toBe(0n);
-  expect(forward(leastDeposit, facts).output).toBeGreaterThan(0n);
+  expect(forward(minDeposit, facts).output).toBeGreaterThan(0n);
 });

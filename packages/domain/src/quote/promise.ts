@@ -50,7 +50,7 @@ export interface SwappedPromise {
   /** What the least deposit must still buy, before what may slip after it. */
   readonly neededOutput: bigint;
   /** The least deposit that buys it as far as pricing alone tells, at most the one that is expected. */
-  readonly leastDeposit: bigint;
+  readonly minDeposit: bigint;
 }
 
 /**
@@ -73,16 +73,16 @@ export function swappedPromise(
       ? 1n
       : divUp(minimumAmount * BPS, BPS - BigInt(slippage.destination));
   const neededOutput = wanted < 1n ? 1n : wanted < expected ? wanted : expected;
-  const borne = leastDepositFor(neededOutput, { expected, deposit, paid }, facts);
+  const borne = minDepositFor(neededOutput, { expected, deposit, paid }, facts);
   const allowed = isExact ? bpsOfUp(deposit, Number(BPS) - slippage.origin) : 0n;
-  return { minimumAmount, neededOutput, leastDeposit: borne > allowed ? borne : allowed };
+  return { minimumAmount, neededOutput, minDeposit: borne > allowed ? borne : allowed };
 }
 
 /**
  * The least deposit whose pricing gives that part of `paid` which `output` is of `expected`; never more than
  * `deposit`, never nothing.
  */
-export function leastDepositFor(
+export function minDepositFor(
   output: bigint,
   { expected, deposit, paid }: Pick<PromiseFacts, "expected" | "deposit" | "paid">,
   facts: PricingFacts,

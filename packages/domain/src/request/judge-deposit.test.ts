@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { agreedUsd, judgeDeposit, leastDeposit } from "./judge-deposit.ts";
+import { agreedUsd, judgeDeposit, minDeposit } from "./judge-deposit.ts";
 import type { JudgedDeposit } from "./judge-deposit.ts";
 
 const user = "0x1111111111111111111111111111111111111111";
@@ -69,7 +69,7 @@ test("a request that must be refunded accepts nothing, and what is wrong with a 
 const swapped = { ...agreed, origin: { ...agreed.origin, minimumAmount: 97n }, inputUsd: 1_000n };
 
 test("what a swap brought matches from its minimum on, however much more it is", () => {
-  expect(leastDeposit(swapped)).toBe(97n);
+  expect(minDeposit(swapped)).toBe(97n);
   for (const amount of [97n, 99n, 100n, 101n, 10n ** 30n])
     expect(judgeDeposit(swapped, { ...asAgreed, amount })).toEqual({ kind: "match" });
   expect(judgeDeposit(swapped, { ...asAgreed, amount: 96n })).toEqual({

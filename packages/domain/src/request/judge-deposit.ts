@@ -39,7 +39,7 @@ export function judgeDeposit(
     return { kind: "mismatch", reason: "INCORRECT_DEPOSIT_CURRENCY", byUser };
   if (deposit.depositor !== terms.user && deposit.isFromAnyAddress !== true)
     return { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser };
-  if (deposit.amount < leastDeposit(terms))
+  if (deposit.amount < minDeposit(terms))
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser };
   if (deposit.amount > terms.origin.amount && terms.origin.minimumAmount === undefined)
     return { kind: "mismatch", reason: "DEPOSITED_AMOUNT_MISMATCH", byUser };
@@ -52,7 +52,7 @@ export function judgeDeposit(
 }
 
 /** The least deposit that is filled, smallest units of the deposit's currency. */
-export function leastDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
+export function minDeposit({ origin }: Pick<RequestTerms, "origin">): bigint {
   return origin.minimumAmount ?? origin.amount;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { coinOf, leastLeft } from "./output-calls.ts";
+import { coinOf, minLeft } from "./output-calls.ts";
 
 test("what calls carry is the sum of it", () => {
   expect(coinOf([])).toBe(0n);
@@ -13,5 +13,5 @@ test.each([
   ["never less than nothing", 1_000n, 5n, 100, 0n],
   ["more than was given may be left: calls bring some themselves", 1_000n, 1_500n, 100, 1_500n],
 ])("%s", (_what, given, left, slippageBps, least) => {
-  expect(leastLeft(given, left, slippageBps)).toBe(least);
+  expect(minLeft(given, left, slippageBps)).toBe(least);
 });

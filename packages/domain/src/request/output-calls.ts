@@ -37,7 +37,7 @@ export function coinOf(calls: readonly Pick<OrderCall, "value">[]): bigint {
  * @param given what the calls had
  * @param slippageBps 0 to 10000
  */
-export function leastLeft(given: bigint, left: bigint, slippageBps: number): bigint {
+export function minLeft(given: bigint, left: bigint, slippageBps: number): bigint {
   const spent = given > left ? given - left : 0n;
   const allowed = (spent * BigInt(slippageBps) + 9_999n) / 10_000n;
   return left > allowed ? left - allowed : 0n;

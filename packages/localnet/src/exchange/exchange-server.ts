@@ -18,7 +18,7 @@ export interface RunningExchange {
   close(): Promise<void>;
 }
 
-const MOST_BYTES = 65_536;
+const MAX_BYTES = 65_536;
 
 /**
  * A perpetuals exchange on 127.0.0.1 that keeps accounts and moves money between them when they sign for it.
@@ -88,7 +88,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) return undefined;
+    if (bytes > MAX_BYTES) return undefined;
     chunks.push(chunk);
   }
   try {

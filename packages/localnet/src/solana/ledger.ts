@@ -104,7 +104,7 @@ export class Ledger {
     });
   }
 
-  leastBalance(bytes: number): bigint {
+  minBalance(bytes: number): bigint {
     return this.svm.minimumBalanceForRentExemption(BigInt(bytes));
   }
 

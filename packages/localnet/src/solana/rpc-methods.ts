@@ -129,7 +129,7 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
         ...(detail === "full" && { transactions: records.map((record) => answerOf(record, fields)) }),
       };
     },
-    getMinimumBalanceForRentExemption: ([bytes]) => ledger.leastBalance(Number(bytes)),
+    getMinimumBalanceForRentExemption: ([bytes]) => ledger.minBalance(Number(bytes)),
     getFeeForMessage: ([message, config]) => {
       const [signers = 1] = base64.decode(String(message)).subarray(0, 2);
       return context(slotFor(fieldsOf(config)), 5_000 * (signers >= 128 ? 1 : signers));

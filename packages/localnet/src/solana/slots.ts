@@ -34,14 +34,14 @@ export class Slots {
   private readonly byHash = new Map<string, Block>();
   private readonly options: SlotOptions;
   private pausedAt: number | undefined;
-  private mostFinal: number;
+  private maxFinal: number;
   private forks = 0;
 
   constructor(options: SlotOptions) {
     this.options = options;
     // Height and slot differ on every real cluster, and so do they here.
     this.current = this.append({ slot: 1_000, height: 900, parent: undefined });
-    this.mostFinal = this.current.slot;
+    this.maxFinal = this.current.slot;
     this.first = this.current.slot;
     // The first transaction is to meet a chain whose final view lies behind already.
     for (let made = 0; made <= options.finalityLag; made++) this.next();
@@ -95,16 +95,13 @@ export class Slots {
 
   private get finalized(): number {
     if (this.pausedAt === undefined)
-      this.mostFinal = Math.max(
-        this.mostFinal,
-        this.latestUpTo(this.current.slot - this.options.finalityLag),
-      );
-    return this.mostFinal;
+      this.maxFinal = Math.max(this.maxFinal, this.latestUpTo(this.current.slot - this.options.finalityLag));
+    return this.maxFinal;
   }
 
   private latestUpTo(slot: number): number {
-    for (let at = slot; at >= this.mostFinal; at--) if (this.blocks.has(at)) return at;
-    return this.mostFinal;
+    for (let at = slot; at >= this.maxFinal; at--) if (this.blocks.has(at)) return at;
+    return this.maxFinal;
   }
 
   private append({

@@ -10,7 +10,7 @@ export const ENERGY_PRICE_SUN = 420n;
 /** A transaction may wait no longer than this beyond the newest block. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1_000;
 /** Most energy that one call may use. */
-const MOST_ENERGY = 100_000_000n;
+const MAX_ENERGY = 100_000_000n;
 
 export type BroadcastAnswer =
   | { readonly result: true; readonly txid: string }
@@ -41,7 +41,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
 
   const { intrinsic, least } = bytesGas(call.data);
   const affordable = BigInt(signed.raw_data.fee_limit ?? 0) / ENERGY_PRICE_SUN;
-  const energy = affordable < MOST_ENERGY ? affordable : MOST_ENERGY;
+  const energy = affordable < MAX_ENERGY ? affordable : MAX_ENERGY;
   const gasLimit = intrinsic + energy > least ? intrinsic + energy : least;
   // Its raw bytes are what was hashed, whatever the client wrote beside them.
   const raw_data_hex = bare(

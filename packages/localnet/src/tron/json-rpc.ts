@@ -23,7 +23,7 @@ type Params = readonly unknown[];
 type Method = (chain: TronChain, params: Params) => Promise<unknown>;
 
 /** Most blocks of one log query. */
-const MOST_BLOCKS = 5_000n;
+const MAX_BLOCKS = 5_000n;
 
 export const jsonRpcMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
   ["eth_chainId", async (chain) => await chain.rpc("eth_chainId")],
@@ -102,8 +102,8 @@ async function blockAnswer(chain: TronChain, tag: unknown): Promise<Fields | nul
 async function logs(chain: TronChain, filter: unknown): Promise<unknown> {
   const { fromBlock, toBlock } = filter as { readonly fromBlock?: Hex; readonly toBlock?: Hex };
   if (fromBlock?.startsWith("0x") === true && toBlock?.startsWith("0x") === true)
-    if (BigInt(toBlock) - BigInt(fromBlock) > MOST_BLOCKS)
-      throw new JsonRpcRefusal(-32_602, `exceed max block range: ${MOST_BLOCKS}`);
+    if (BigInt(toBlock) - BigInt(fromBlock) > MAX_BLOCKS)
+      throw new JsonRpcRefusal(-32_602, `exceed max block range: ${MAX_BLOCKS}`);
   const found = (await chain.rpc("eth_getLogs", [filter])) as readonly unknown[];
   return await Promise.all(found.map(async (log) => await shown(chain, log)));
 }

@@ -3,7 +3,7 @@ import { because, becauseStrict } from "../because.ts";
 import { count, evmAddress, milliseconds, text } from "../scalars.ts";
 import { sponsorshipRules } from "./sponsorship-rules.ts";
 
-const MOST_ENTRIES = 100;
+const MAX_ENTRIES = 100;
 const HEX_SIGNATURE = "must be 0x and the hex digits of at most 10000 bytes";
 
 /** What a key is for. */
@@ -19,7 +19,7 @@ const scopes = z
   .describe("`quote`, `execute`, `fast-fill`, `read`.");
 const referrers = z
   .array(text(512), because("must be an array of strings"))
-  .max(MOST_ENTRIES)
+  .max(MAX_ENTRIES)
   .describe("Referrers that executions may use; empty allows any.");
 const origins = z
   .array(
@@ -29,7 +29,7 @@ const origins = z
     ),
     because("must be an array of origins"),
   )
-  .max(MOST_ENTRIES)
+  .max(MAX_ENTRIES)
   .describe(
     "Browser origins of a publishable key. Such a key may only have the scopes `quote` and `read`, and works from these origins only.",
   );

@@ -19,7 +19,7 @@ import {
 import { amountObject } from "./currency.ts";
 
 /** Rows of one page at most. */
-export const MOST_BALANCE_ROWS = 50;
+export const MAX_BALANCE_ROWS = 50;
 
 export const walletParams = z.object({
   wallet: address.describe("The funding wallet."),
@@ -27,9 +27,9 @@ export const walletParams = z.object({
 
 /** Query of the lists that go back in time. */
 export const pageQuery = z.object({
-  limit: numberOrDigits(`a number up to ${MOST_BALANCE_ROWS}`, MOST_BALANCE_ROWS)
+  limit: numberOrDigits(`a number up to ${MAX_BALANCE_ROWS}`, MAX_BALANCE_ROWS)
     .optional()
-    .describe(`Rows of the page, at most ${MOST_BALANCE_ROWS}; default 20.`),
+    .describe(`Rows of the page, at most ${MAX_BALANCE_ROWS}; default 20.`),
   continuation: text(200).optional().describe("The `continuation` of the previous page, unchanged."),
 });
 

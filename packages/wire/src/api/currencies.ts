@@ -3,13 +3,13 @@ import { because } from "../because.ts";
 import { address, chainId, flag, numberOrDigits, text } from "../scalars.ts";
 
 /** Currencies of one answer. */
-export const MOST_CURRENCIES = 100;
+export const MAX_CURRENCIES = 100;
 const DEFAULT_CURRENCIES = 20;
-const MOST_CHAINS = 200;
-const MOST_TOKENS = 500;
+const MAX_CHAINS = 200;
+const MAX_TOKENS = 500;
 
-const limit = numberOrDigits(`a whole number from 1 to ${MOST_CURRENCIES}`, MOST_CURRENCIES)
-  .refine((value) => Number(value) !== 0, `must be a whole number from 1 to ${MOST_CURRENCIES}`)
+const limit = numberOrDigits(`a whole number from 1 to ${MAX_CURRENCIES}`, MAX_CURRENCIES)
+  .refine((value) => Number(value) !== 0, `must be a whole number from 1 to ${MAX_CURRENCIES}`)
   .default(DEFAULT_CURRENCIES);
 
 /** Body of `POST /currencies/v2` and `/currencies/v1`; all of it may be absent. */
@@ -21,7 +21,7 @@ export const currenciesRequest = z
         .describe("Only currencies from this instance's own configuration, not from token lists."),
       chainIds: z
         .array(chainId, because("must be an array of chain ids"))
-        .max(MOST_CHAINS, `must have at most ${MOST_CHAINS} chain ids`)
+        .max(MAX_CHAINS, `must have at most ${MAX_CHAINS} chain ids`)
         .optional()
         .describe("Default: all chains of this instance. Unknown chain ids are ignored."),
       term: text(128).optional().describe("Part of a symbol or name, or an address."),
@@ -32,7 +32,7 @@ export const currenciesRequest = z
           text(128).regex(/^\d{1,16}:.+$/, 'must be "<chain id>:<address>"'),
           because('must be an array of "<chain id>:<address>"'),
         )
-        .max(MOST_TOKENS, `must have at most ${MOST_TOKENS} tokens`)
+        .max(MAX_TOKENS, `must have at most ${MAX_TOKENS} tokens`)
         .optional()
         .describe('Exactly these tokens, each as `"<chain id>:<address>"`.'),
       verified: flag
@@ -40,7 +40,7 @@ export const currenciesRequest = z
         .describe(
           "`true`: only currencies verified by the operator or by one of the operator's token lists. `false` has no effect.",
         ),
-      limit: limit.describe(`Maximum number of results, 1 to ${MOST_CURRENCIES}.`),
+      limit: limit.describe(`Maximum number of results, 1 to ${MAX_CURRENCIES}.`),
       includeAllChains: flag.optional().describe("Also return the matching assets on all other chains."),
       useExternalSearch: flag
         .optional()
@@ -88,7 +88,7 @@ export const trendingQuery = z.object({
   sortBy: text(32)
     .optional()
     .describe("`volume` sorts by USD volume; any other value, and the default, by number of requests."),
-  limit: limit.describe(`Maximum number of results, 1 to ${MOST_CURRENCIES}.`),
+  limit: limit.describe(`Maximum number of results, 1 to ${MAX_CURRENCIES}.`),
 });
 
 /** Query of `GET /currencies/token/price` and `/v2`. */

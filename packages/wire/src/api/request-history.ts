@@ -12,9 +12,9 @@ import {
 } from "../scalars.ts";
 
 /** Rows of one page at most. */
-export const MOST_LISTED_REQUESTS = 50;
+export const MAX_LISTED_REQUESTS = 50;
 /** Requests are counted up to here: beyond, `total` is this number and `totalIsCapped` is true. */
-export const MOST_COUNTED_REQUESTS = 10_000;
+export const MAX_COUNTED_REQUESTS = 10_000;
 
 /** One value, several in one text with commas between them, or several texts: any of them is meant. */
 const HIDDEN =
@@ -34,9 +34,9 @@ const block = z.union([z.number(), text(20)], because("must be a block number"))
 const flag = z.union([z.boolean(), z.enum(["true", "false"])], because("must be true or false")).optional();
 
 const requestsFields = z.object({
-  limit: numberOrDigits(`a number up to ${MOST_LISTED_REQUESTS}`, MOST_LISTED_REQUESTS)
+  limit: numberOrDigits(`a number up to ${MAX_LISTED_REQUESTS}`, MAX_LISTED_REQUESTS)
     .optional()
-    .describe(`Requests of the page, at most ${MOST_LISTED_REQUESTS}; default 20.`),
+    .describe(`Requests of the page, at most ${MAX_LISTED_REQUESTS}; default 20.`),
   continuation: text(300)
     .optional()
     .describe("The `continuation` of the previous page, unchanged, with the same query."),
@@ -90,7 +90,7 @@ const requestsFields = z.object({
       'JSON: an array of groups, of which at least one must hold; a group is an object of parameters above with their values, which must all hold. A value that begins with `not:` must not be the case; `null` and `not:null` ask whether it is known. Example: `[{"status":"failure"},{"status":"success","originChainId":["1","10"],"recipient":"not:null"}]`.',
     ),
   includeTotal: flag.describe(
-    `Adds \`total\`, counted up to ${MOST_COUNTED_REQUESTS}; beyond that, \`totalIsCapped\` is true.`,
+    `Adds \`total\`, counted up to ${MAX_COUNTED_REQUESTS}; beyond that, \`totalIsCapped\` is true.`,
   ),
   includeChildRequests: flag.describe("No effect: requests have no children here."),
   includeAuthenticatedData: flag.describe(

@@ -3,7 +3,7 @@ import { formatAmount, parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
 import { because, becauseStrict } from "../because.ts";
 
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 
 const usd = z
   .string(because('must be an amount of USD as a decimal string, such as "12.5"'))
@@ -15,7 +15,7 @@ const selector = z
   .string(because("must be a 4-byte selector: 0x and 8 hex digits"))
   .regex(/^0x[0-9a-fA-F]{8}$/, "must be a 4-byte selector: 0x and 8 hex digits");
 
-const targets = z.array(evmAddress, because("must be an array of addresses")).max(MOST_ENTRIES);
+const targets = z.array(evmAddress, because("must be an array of addresses")).max(MAX_ENTRIES);
 const selectors = z
   .array(
     z.union(
@@ -24,7 +24,7 @@ const selectors = z
     ),
     because("must be an array of selectors"),
   )
-  .max(MOST_ENTRIES);
+  .max(MAX_ENTRIES);
 
 const usdByTarget = z
   .record(evmAddress, usd)

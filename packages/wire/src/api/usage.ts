@@ -2,7 +2,7 @@ import { z } from "zod";
 import { because } from "../because.ts";
 import { numberOrDigits } from "../scalars.ts";
 
-export const MOST_USAGE_KEYS = 50;
+export const MAX_USAGE_KEYS = 50;
 
 const seconds = numberOrDigits("a time in seconds since 1970");
 
@@ -17,7 +17,7 @@ export const usageQuery = z.object({
   apiKey: z
     .union([z.string(), z.array(z.string())], because("must be ids of API keys"))
     .optional()
-    .describe(`Comma-separated API key ids, at most ${MOST_USAGE_KEYS}; a key sees only its own usage.`),
+    .describe(`Comma-separated API key ids, at most ${MAX_USAGE_KEYS}; a key sees only its own usage.`),
 });
 
 export const usageAnswer = z

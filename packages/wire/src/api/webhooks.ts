@@ -3,7 +3,7 @@ import { because, becauseStrict } from "../because.ts";
 import { count, hash32, milliseconds, text } from "../scalars.ts";
 
 const LONGEST_URL = 2_048;
-const MOST_HEADERS = 10;
+const MAX_HEADERS = 10;
 /** A database's text holds no NUL, and nobody is shown the others. */
 const NO_CONTROLS = /^[^\p{Cc}]*$/u;
 /** Names that every delivery has already, or that the connection has. */
@@ -25,7 +25,7 @@ export const createWebhookRequest = z
           text(1_024).regex(/^[\x20-\x7e]*$/, "must be printable ASCII"),
           because("must be an object of headers"),
         )
-        .refine((headers) => Object.keys(headers).length <= MOST_HEADERS, `must be at most ${MOST_HEADERS}`)
+        .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
         .refine(
           (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
           "must not override a standard header of deliveries",

@@ -39,7 +39,7 @@ function aWorld() {
     monotonic: { nowMs: () => Date.now() },
     maxAgeMs: 60_000,
     refreshMs: 10_000,
-    leastPauseMs: 2_000,
+    minPauseMs: 2_000,
     onFault: (error) => faults.push(error),
   });
   open.push(pulse);

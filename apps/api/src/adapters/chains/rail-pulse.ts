@@ -13,7 +13,7 @@ export interface RailPulseOptions {
   /** So often they are read while nothing is heard of the chain, ms. */
   readonly refreshMs: number;
   /** News that come faster than this cause one reading, ms. */
-  readonly leastPauseMs: number;
+  readonly minPauseMs: number;
   /** Told of every failed reading; what was read before serves until it is too old. */
   readonly onFault: (error: unknown) => void;
 }
@@ -41,7 +41,7 @@ const LATE_LEAST_MS = 60_000;
  * reading or nothing of it counts; at most one runs.
  */
 export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
-  const { chain, rail, monotonic, maxAgeMs, refreshMs, leastPauseMs, onFault } = options;
+  const { chain, rail, monotonic, maxAgeMs, refreshMs, minPauseMs, onFault } = options;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
   const startedAtMs = monotonic.nowMs();
@@ -79,8 +79,8 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
     });
   }
 
-  const unsubscribe = rail.onNews(() => refreshAside(leastPauseMs));
-  const timer = setInterval(() => refreshAside(refreshMs), Math.max(1, Math.min(refreshMs, leastPauseMs)));
+  const unsubscribe = rail.onNews(() => refreshAside(minPauseMs));
+  const timer = setInterval(() => refreshAside(refreshMs), Math.max(1, Math.min(refreshMs, minPauseMs)));
   // Reading facts must not keep a process alive that has nothing else to do.
   timer.unref();
 

@@ -28,9 +28,9 @@ const REFRESHED_AFTER_MS = 450;
  * Keys that exist, and ids that nobody has, are kept apart: whoever makes up ids must not push out the keys
  * that are used.
  */
-const MOST_KEPT = 10_000;
+const MAX_KEPT = 10_000;
 /** Questions that wait for the store at once; more is an attack or a store that is away. */
-const MOST_WAITING = 2_000;
+const MAX_WAITING = 2_000;
 const NO_HASH = Buffer.alloc(32);
 
 interface Kept {
@@ -58,7 +58,7 @@ export function knownKeys(
   const ask = (id: string): Promise<StoredKey | undefined> => {
     const open = questions.get(id);
     if (open !== undefined && !open.outdated) return open.answer;
-    if (questions.size >= MOST_WAITING)
+    if (questions.size >= MAX_WAITING)
       return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
     // The age counts from the question: what changes while it is answered may or may not be in the answer.
     const askedAtMs = clock.nowMs();
@@ -84,7 +84,7 @@ export function knownKeys(
     const kind = kept.key === undefined ? missing : existing;
     kind.set(id, kept);
     // A map keeps the order in which entries came: the oldest goes first.
-    const oldest = kind.size > MOST_KEPT ? kind.keys().next().value : undefined;
+    const oldest = kind.size > MAX_KEPT ? kind.keys().next().value : undefined;
     if (oldest !== undefined) kind.delete(oldest);
   };
 

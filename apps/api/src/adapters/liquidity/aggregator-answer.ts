@@ -2,8 +2,8 @@ import type { Address, Hex } from "@causeway/domain";
 import { z } from "zod";
 
 /** An exchange is some kilobytes of calldata; one of more is not worth its data fee. */
-const MOST_CALLDATA = 2 + 2 * 64 * 1024;
-const MOST_GAS = 10_000_000n;
+const MAX_CALLDATA = 2 + 2 * 64 * 1024;
+const MAX_GAS = 10_000_000n;
 
 const uint = z
   .string()
@@ -15,7 +15,7 @@ const address = z
   .transform((text) => text.toLowerCase() as Address);
 const bytes = z
   .string()
-  .max(MOST_CALLDATA)
+  .max(MAX_CALLDATA)
   .regex(/^0x([0-9a-fA-F]{2})*$/)
   .transform((text) => text.toLowerCase() as Hex);
 
@@ -70,7 +70,7 @@ export function readQuote(
   const read = checked(quote.parse(json), question);
   const { transaction, allowanceTarget } = read;
   if (transaction.value !== 0n) throw new RangeError("the swap of a token requires native tokens");
-  if ((transaction.gas ?? 0n) > MOST_GAS) throw new RangeError(`the swap requires more than ${MOST_GAS} gas`);
+  if ((transaction.gas ?? 0n) > MAX_GAS) throw new RangeError(`the swap requires more than ${MAX_GAS} gas`);
   for (const account of [transaction.to, allowanceTarget])
     if (BigInt(account) === 0n || untouchable.has(account))
       throw new RangeError(`the swap calls or approves a forbidden address: ${account}`);

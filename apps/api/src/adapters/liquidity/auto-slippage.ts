@@ -4,8 +4,8 @@ import { BPS, divUp } from "@causeway/domain";
  * Bounds of what is expected by itself, bps: below, ordinary trades of others would fail the exchange; above,
  * whoever watches it would take the room.
  */
-export const LEAST_SLIPPAGE_BPS = 20;
-export const MOST_SLIPPAGE_BPS = 500;
+export const MIN_SLIPPAGE_BPS = 20;
+export const MAX_SLIPPAGE_BPS = 500;
 /** Of its own impact: who moves a pool far meets it moved by others as far by a part of that. */
 const SHARE_OF_IMPACT_BPS = 2_500n;
 
@@ -20,5 +20,5 @@ export function autoSlippageBps(amountOut: bigint, spotOut: bigint, movedBps: re
   const impactBps = spotOut <= amountOut ? 0n : divUp((spotOut - amountOut) * BPS, spotOut);
   const ofImpact = Number(divUp(impactBps * SHARE_OF_IMPACT_BPS, BPS));
   const moved = movedBps.reduce((sum, one) => sum + one, 0);
-  return Math.min(MOST_SLIPPAGE_BPS, LEAST_SLIPPAGE_BPS + ofImpact + moved);
+  return Math.min(MAX_SLIPPAGE_BPS, MIN_SLIPPAGE_BPS + ofImpact + moved);
 }

@@ -2,7 +2,7 @@ import type { Address, ConcentratedPool } from "@causeway/domain";
 import { pathInput, pathOutput } from "@causeway/domain";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { bestOutput, leastInput, type PathSearch } from "./best-path.ts";
+import { bestOutput, minInput, type PathSearch } from "./best-path.ts";
 import { concentratedHops, pairHops, type LivePool } from "./live-pool.ts";
 import { tokenPair } from "./token-pair.ts";
 
@@ -62,14 +62,14 @@ test("the way with the best output wins, however long, and never leaves its sour
   ]);
   expect(bestOutput(search(live), 1_000_000n)?.legs.map(({ tokenOut }) => tokenOut)).toEqual([b, c, d]);
   expect(bestOutput(search(live, { maxHops: 2 }), 1_000_000n)?.legs).toHaveLength(1);
-  expect(leastInput(search(live), 1_000_000n)?.legs.map(({ tokenIn }) => tokenIn)).toEqual([a, b, c]);
+  expect(minInput(search(live), 1_000_000n)?.legs.map(({ tokenIn }) => tokenIn)).toEqual([a, b, c]);
   expect(bestOutput(search(live, { sources: ["second"] }), 1_000_000n)).toBeUndefined();
 });
 
 test("where ways are alike the first source wins, then the fewest pools, then the first pool", () => {
   const same = { ends: [a, d], reserves: [deep, deep] } as const;
   const live = livePools([{ ...same, source: "second" }, same, same]);
-  for (const find of [bestOutput, leastInput]) {
+  for (const find of [bestOutput, minInput]) {
     expect(find(search(live), 1_000n)?.legs[0]?.pool.known.address).toMatch(/1$/);
     expect(find(search(live, { sources: ["second", "first"] }), 1_000n)?.legs[0]?.pool.known.address).toMatch(
       /0$/,
@@ -115,7 +115,7 @@ test("a shallow pool that took a part of the input does not stand aside for one 
   expect(bestOutput(search(live), 10n ** 6n)?.amountOut).toBeGreaterThan(990_000n);
   // More than it takes: the other would give less than a thousand for it.
   expect(bestOutput(search(live), 10n ** 13n)).toBeUndefined();
-  expect(leastInput(search(live), 10n ** 13n)).toBeUndefined();
+  expect(minInput(search(live), 10n ** 13n)).toBeUndefined();
 });
 
 test("more never buys less and never costs less, and each way is worth what its pools say", () => {
@@ -139,7 +139,7 @@ test("more never buys less and never costs less, and each way is worth what its 
           ).amountOut,
         ).toBe(small.amountOut);
       }
-      const [cheap, dear] = [leastInput(asked, less), leastInput(asked, less + more)];
+      const [cheap, dear] = [minInput(asked, less), minInput(asked, less + more)];
       if (dear !== undefined) expect(cheap !== undefined && cheap.amountIn <= dear.amountIn).toBe(true);
       if (cheap !== undefined) {
         expect(

@@ -41,7 +41,7 @@ interface Reached {
 }
 
 /** Any longer way would lose more to fees than it could find. */
-export const MOST_HOPS = 3;
+export const MAX_HOPS = 3;
 
 /**
  * The way that gives most for an input. Each step takes the best pool between its two tokens: more of a token
@@ -61,7 +61,7 @@ export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | und
 }
 
 /** The way that takes least for an output, likewise. Pure. @returns undefined when no way bears it */
-export function leastInput(search: PathSearch, amountOut: bigint): BestPath | undefined {
+export function minInput(search: PathSearch, amountOut: bigint): BestPath | undefined {
   return bestOf(
     search,
     (source) => explore(search, source, search.tokenOut, search.tokenIn, amountOut, stepBack),
@@ -96,7 +96,7 @@ function explore(
   amount: bigint,
   step: Step,
 ): Reached | undefined {
-  const maxHops = Math.min(search.maxHops, MOST_HOPS);
+  const maxHops = Math.min(search.maxHops, MAX_HOPS);
   const between = search.connectors.filter((token) => token !== start && token !== goal);
   const better = step === stepForth ? isMore : isLess;
   let best: Reached | undefined;

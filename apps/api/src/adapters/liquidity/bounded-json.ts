@@ -13,7 +13,7 @@ export class StatusFault extends Error {
  *
  * @throws Error for any other; never holds what was sent
  */
-export async function boundedJson(response: Response, mostBytes: number): Promise<unknown> {
+export async function boundedJson(response: Response, maxBytes: number): Promise<unknown> {
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new StatusFault(response.status);
@@ -23,7 +23,7 @@ export async function boundedJson(response: Response, mostBytes: number): Promis
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new Error(`the response exceeds ${mostBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`the response exceeds ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return JSON.parse(text + decoder.decode()) as unknown;

@@ -48,10 +48,10 @@ export interface ChainPools {
  * While the newest block is being read, what is at most so many blocks older may answer, once that reading
  * has had its time.
  */
-const MOST_BLOCKS_BEHIND = 2n;
+const MAX_BLOCKS_BEHIND = 2n;
 const PATIENCE_MS = 25;
 /** After more missed blocks than this everything is read anew. */
-const MOST_BLOCKS_FOLLOWED = 16;
+const MAX_BLOCKS_FOLLOWED = 16;
 /**
  * Words of a bitmap that are known to either side of the price: at the smallest spacing, some 10 000 bps of
  * price.
@@ -66,7 +66,7 @@ const TICKS_PER_WORD = 256;
 const LOOK_AGAIN_MS = 10 * 60_000;
 /** Pairs that nobody asked for in this time, or beyond so many, are forgotten. */
 const KEPT_MS = 15 * 60_000;
-const MOST_PAIRS = 600;
+const MAX_PAIRS = 600;
 /** Blocks whose prices are remembered, to tell how restless a pool is. */
 const PRICES_KEPT = 16;
 
@@ -110,9 +110,9 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   function forget(): void {
     const now = clock.nowMs();
     for (const [key, { askedAtMs }] of watched) if (now - askedAtMs > KEPT_MS) watched.delete(key);
-    if (watched.size <= MOST_PAIRS) return;
+    if (watched.size <= MAX_PAIRS) return;
     const oldest = [...watched].toSorted(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
-    for (const [key] of oldest.slice(0, watched.size - MOST_PAIRS)) watched.delete(key);
+    for (const [key] of oldest.slice(0, watched.size - MAX_PAIRS)) watched.delete(key);
   }
 
   async function read(): Promise<void> {
@@ -212,7 +212,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   function bearable(pairs: readonly TokenPair[]): Reading | undefined {
     if (!covers(reading, pairs)) return undefined;
     const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
-    return behind >= 0n && behind <= MOST_BLOCKS_BEHIND ? reading : undefined;
+    return behind >= 0n && behind <= MAX_BLOCKS_BEHIND ? reading : undefined;
   }
 
   async function waitFor(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
@@ -288,7 +288,7 @@ async function blocksAfter(
 ): Promise<Hex[] | undefined> {
   if (known.hash === head.hash) return [];
   const distance = head.number - known.number;
-  if (distance < 1n || distance > BigInt(MOST_BLOCKS_FOLLOWED)) return undefined;
+  if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
   // Headers that do not fit together say that the chain moved meanwhile.
   const change = await followTrail(reader, [known], head).catch(() => undefined);
   if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;

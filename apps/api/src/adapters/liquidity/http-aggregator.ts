@@ -8,7 +8,7 @@ import { ZodError } from "zod";
 import type { Clock } from "../../ports/clock.ts";
 import type { LiquiditySource, SwapAnswer, SwapBound, SwapQuestion } from "../../ports/liquidity.ts";
 import { readPrice, readQuote, type AggregatorQuestion, type AggregatorQuote } from "./aggregator-answer.ts";
-import { autoSlippageBps, MOST_SLIPPAGE_BPS } from "./auto-slippage.ts";
+import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.ts";
 import { boundedJson, StatusFault } from "./bounded-json.ts";
 
 export interface HttpAggregatorOptions {
@@ -27,7 +27,7 @@ export interface HttpAggregatorOptions {
 }
 
 /** An answer has some calldata; more is none. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 /**
  * After a fault it is left alone for so long: a service that is away must not delay each quote by its
  * deadline.
@@ -35,7 +35,7 @@ const MOST_BYTES = 1_000_000;
 const PAUSE_MS = 3_000;
 /** By these a service refuses what it is asked; the others say that it does not serve at all. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
-const MOST_PAUSED_PAIRS = 10_000;
+const MAX_PAUSED_PAIRS = 10_000;
 /** The smallest trade that still has a price: this part of the input, where it is not less than nothing. */
 const SAMPLE = 1_000n;
 /**
@@ -70,7 +70,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     const untilMs = clock.nowMs() + PAUSE_MS;
     if (!isAboutPair(error)) pausedUntilMs = untilMs;
     else {
-      if (pausedPairs.size >= MOST_PAUSED_PAIRS) pausedPairs.clear();
+      if (pausedPairs.size >= MAX_PAUSED_PAIRS) pausedPairs.clear();
       pausedPairs.set(pair, untilMs);
     }
   }
@@ -88,7 +88,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       taker,
       // What the exchange must bring at least is checked by the calls around it: its own bound is only never
       // to be the narrower one.
-      slippageBps: String(MOST_SLIPPAGE_BPS),
+      slippageBps: String(MAX_SLIPPAGE_BPS),
     });
     const response = await fetch(`${base}/${what}?${query.toString()}`, {
       headers,
@@ -96,7 +96,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       // A redirect could carry the key to another host.
       redirect: "error",
     });
-    return await boundedJson(response, MOST_BYTES);
+    return await boundedJson(response, MAX_BYTES);
   }
 
   async function find(

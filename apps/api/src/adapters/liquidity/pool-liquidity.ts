@@ -2,7 +2,7 @@ import type { Address, ChainLiquidity, PoolSource } from "@causeway/domain";
 import { pathSpot, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
 import { autoSlippageBps } from "./auto-slippage.ts";
-import { bestOutput, leastInput, MOST_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.ts";
+import { bestOutput, minInput, MAX_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.ts";
 import type { ChainPools, PoolSnapshot } from "./chain-pools.ts";
 import { routerOf, swapCalls } from "./swap-calls.ts";
 import { pairsOfPaths, type TokenPair } from "./token-pair.ts";
@@ -45,7 +45,7 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
     const chain = byId.get(question.chainId);
     if (chain === undefined || tokenIn === tokenOut) return "nowhere";
     const sources = allowedSources(question, tradable.get(question.chainId) ?? []);
-    const maxHops = Math.min(question.maxHops, MOST_HOPS);
+    const maxHops = Math.min(question.maxHops, MAX_HOPS);
     if (sources.length === 0 || maxHops < 1) return "nowhere";
     const { connectors } = chain.liquidity;
     const pairs = pairsOfPaths(tokenIn, tokenOut, connectors, maxHops);
@@ -83,7 +83,7 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
     exactIn: (question, amountIn) =>
       amountIn <= 0n ? undefined : answer(question, (search) => bestOutput(search, amountIn)),
     exactOut: (question, amountOut) =>
-      amountOut <= 0n ? undefined : answer(question, (search) => leastInput(search, amountOut)),
+      amountOut <= 0n ? undefined : answer(question, (search) => minInput(search, amountOut)),
   };
 }
 

@@ -12,9 +12,9 @@ export interface PricedChain extends PooledChain {
 }
 
 /** Pools with less than this on the side of the known token tell nothing: USD with 18 decimals. */
-const LEAST_DEPTH_USD = 1_000n * 10n ** 18n;
+const MIN_DEPTH_USD = 1_000n * 10n ** 18n;
 /** Pools between a token and the one with a price. */
-const MOST_POOLS = 2;
+const MAX_POOLS = 2;
 
 /** USD per smallest unit, as a fraction, and how much of the known token stood behind it. */
 interface UnitUsd {
@@ -76,7 +76,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
     const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
     if (token === undefined) return undefined;
     remember(currency, chain, token);
-    const found = unitUsd(chain, token, MOST_POOLS);
+    const found = unitUsd(chain, token, MAX_POOLS);
     if (found === undefined || found.depthUsd < minDepthUsd) return undefined;
     return (found.numerator * pow10(decimals)) / found.denominator;
   };
@@ -112,7 +112,7 @@ function through(
   if (own === 0n || other === 0n) return undefined;
   const behind = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
   const depthUsd = known.depthUsd > 0n && known.depthUsd < behind ? known.depthUsd : behind;
-  if (depthUsd < LEAST_DEPTH_USD) return undefined;
+  if (depthUsd < MIN_DEPTH_USD) return undefined;
   return { numerator: known.numerator * other, denominator: known.denominator * own, depthUsd };
 }
 

@@ -11,7 +11,7 @@ export function tokenPair(a: Address, b: Address): TokenPair {
   let ofA = pairs.get(a);
   if (ofA === undefined) {
     // Clients choose the tokens: what they ask for must not fill the memory.
-    if (pairs.size >= MOST_TOKENS) pairs.clear();
+    if (pairs.size >= MAX_TOKENS) pairs.clear();
     ofA = new Map();
     pairs.set(a, ofA);
   }
@@ -20,13 +20,13 @@ export function tokenPair(a: Address, b: Address): TokenPair {
     // Of the same length and case, so that their texts are ordered as their numbers are.
     const [token0, token1] = a < b ? [a, b] : [b, a];
     pair = { key: token0 + token1, token0, token1 };
-    if (ofA.size >= MOST_TOKENS) ofA.clear();
+    if (ofA.size >= MAX_TOKENS) ofA.clear();
     ofA.set(b, pair);
   }
   return pair;
 }
 
-const MOST_TOKENS = 1_000;
+const MAX_TOKENS = 1_000;
 /**
  * The same pairs are looked up some hundred times for a quote: to put their keys together anew each time
  * costs more than all else about them.

@@ -6,7 +6,7 @@ import type { StatusChange, StatusFeed, StatusListener, StopListening } from "..
 import type { StatusEventReads } from "./status-event-reads.ts";
 
 /** Requests whose changes are read in one query. */
-const MOST_AT_ONCE = 2_000;
+const MAX_AT_ONCE = 2_000;
 /** The first word of a heartbeat, which no request is called by. */
 const BEAT = "beat";
 
@@ -147,7 +147,7 @@ export function statusFeed({
 
   async function readPending(): Promise<void> {
     isReading = true;
-    const batch = [...pending].slice(0, MOST_AT_ONCE);
+    const batch = [...pending].slice(0, MAX_AT_ONCE);
     for (const [requestId] of batch) pending.delete(requestId);
     const wantedByKeys = new Map(batch);
     const after = new Map<RequestId, number>();

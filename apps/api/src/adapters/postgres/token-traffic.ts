@@ -4,7 +4,7 @@ import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 
 /** Far more than anybody is shown. */
-const MOST_TOKENS = 1_000;
+const MAX_TOKENS = 1_000;
 
 // Only requests whose money came: a quote costs nothing, and whoever asks for many must not make a token look
 // sought after.
@@ -22,7 +22,7 @@ const traffic = statement(
      select destination_chain_id, currency_out, amount_usd, created_at_ms
        from request_history where created_at_ms >= $1 and in_block is not null
    ) moved
-   where address is not null group by 1, 2 order by day_requests desc, week_requests desc, 1, 2 limit ${MOST_TOKENS}`,
+   where address is not null group by 1, 2 order by day_requests desc, week_requests desc, 1, 2 limit ${MAX_TOKENS}`,
 );
 
 interface TrafficRow {

@@ -16,7 +16,7 @@ const BATCH = 10_000;
 /** Of one kind in one go: the rest comes an hour later. */
 const MAX_BATCHES = 100;
 /** Different counts that wait while the database is away. */
-const MOST_WAITING = 20_000;
+const MAX_WAITING = 20_000;
 
 const add = statement(
   "usage_add",
@@ -145,7 +145,7 @@ export function usageCounter(
   const countUp = (name: string, note: Omit<Waiting, "count">, by: number): void => {
     const known = waiting.get(name);
     if (known !== undefined) known.count += by;
-    else if (waiting.size < MOST_WAITING) waiting.set(name, { ...note, count: by });
+    else if (waiting.size < MAX_WAITING) waiting.set(name, { ...note, count: by });
   };
 
   const flush = async (): Promise<void> => {

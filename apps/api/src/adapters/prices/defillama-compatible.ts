@@ -5,7 +5,7 @@ import type { PriceEndpoint } from "./http-json.ts";
 import { inGroups, priceEntry } from "./price-entry.ts";
 
 /** Prices of which the service itself is less sure than this (0 to 1, two decimals here) are not used. */
-const LEAST_CONFIDENCE_PERCENT = 90n;
+const MIN_CONFIDENCE_PERCENT = 90n;
 
 /**
  * Any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers `{ "coins": {
@@ -39,5 +39,5 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
 /** A source that does not speak of confidence is taken at its word. */
 function isSure(confidence: unknown): boolean {
   const percent = typeof confidence === "string" ? parseDecimal(confidence, 2) : undefined;
-  return percent === undefined || percent >= LEAST_CONFIDENCE_PERCENT;
+  return percent === undefined || percent >= MIN_CONFIDENCE_PERCENT;
 }

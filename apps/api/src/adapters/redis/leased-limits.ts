@@ -46,7 +46,7 @@ interface Bucket {
 const LARGEST_PART = 10;
 /** After a fault the store is not asked for so long. */
 const PAUSE_MS = 1_000;
-const MOST_BUCKETS = 50_000;
+const MAX_BUCKETS = 50_000;
 
 /**
  * Limits that hold for all processes together without asking their common store at every call: a process
@@ -65,7 +65,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
     const fresh: Bucket = { ...NEW_WINDOW, waiting: 0, asking: undefined };
     buckets.set(name, fresh);
     // A map keeps the order in which keys came: the oldest goes first, and what it held back with it.
-    const oldest = buckets.size > MOST_BUCKETS ? buckets.keys().next().value : undefined;
+    const oldest = buckets.size > MAX_BUCKETS ? buckets.keys().next().value : undefined;
     if (oldest !== undefined) buckets.delete(oldest);
     return fresh;
   };

@@ -6,7 +6,7 @@ export interface DocumentBounds {
   readonly timeoutMs: number;
 }
 
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 /**
  * The JSON document at a file path or a URL; which URLs may be named the configuration decides. What a list
@@ -65,6 +65,6 @@ async function answerOf(url: URL, signal: AbortSignal, redirects = 0): Promise<R
   const next = new URL(location, url);
   if (next.protocol !== "https:" && next.origin !== url.origin)
     throw new Error("redirects to an unencrypted URL of another origin");
-  if (redirects >= MOST_REDIRECTS) throw new Error(`redirects more than ${MOST_REDIRECTS} times`);
+  if (redirects >= MAX_REDIRECTS) throw new Error(`redirects more than ${MAX_REDIRECTS} times`);
   return await answerOf(next, signal, redirects + 1);
 }

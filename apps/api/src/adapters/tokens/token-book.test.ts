@@ -33,7 +33,7 @@ const aToken = (() => {
 })();
 
 /** One chain on which every address but {@link NO_TOKEN} is a token that calls itself USDC. */
-function world({ lists = [] as readonly Currency[], mostKept = 100 } = {}) {
+function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
   const asked: Hex[] = [];
   const node: { fault?: Error | undefined; wait?: Promise<void> } = {};
   const reader: Pick<ChainReader, "ask"> = {
@@ -59,7 +59,7 @@ function world({ lists = [] as readonly Currency[], mostKept = 100 } = {}) {
       get: (chainId, token) => state.lists.find((one) => one.chainId === chainId && one.address === token),
       of: (chainId) => (chainId === ORIGIN ? state.lists : []),
     },
-    unlisted: createUnlistedTokens({ chains, monotonic: clock, mostKept }),
+    unlisted: createUnlistedTokens({ chains, monotonic: clock, maxKept }),
   });
   return { book, asked, node, time, state };
 }
@@ -138,7 +138,7 @@ test("of many unknown tokens only a few are asked about at once, and all are ans
 });
 
 test("the token not asked for longest is forgotten first", async () => {
-  const { book, asked } = world({ mostKept: 2 });
+  const { book, asked } = world({ maxKept: 2 });
   await book.token(ORIGIN, address("c1"));
   await book.token(ORIGIN, address("c2"));
   void book.token(ORIGIN, address("c1"));

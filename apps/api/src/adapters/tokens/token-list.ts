@@ -1,19 +1,19 @@
-import { MOST_DECIMALS } from "@causeway/chains";
+import { MAX_DECIMALS } from "@causeway/chains";
 import type { Currency } from "@causeway/domain";
 import { cleanText, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import { z } from "zod";
 import { foreignToken } from "./foreign-token.ts";
 
 /** Most entries of one list; the largest public ones have some ten thousand. */
-const MOST_TOKENS = 100_000;
+const MAX_TOKENS = 100_000;
 
 /** https://tokenlists.org: what is needed of a list. Fields that are not named here do not matter. */
-const tokenList = z.object({ tokens: z.array(z.unknown()).max(MOST_TOKENS) });
+const tokenList = z.object({ tokens: z.array(z.unknown()).max(MAX_TOKENS) });
 
 const listedToken = z.object({
   chainId: z.int().positive(),
   address: z.string(),
-  decimals: z.int().min(0).max(MOST_DECIMALS),
+  decimals: z.int().min(0).max(MAX_DECIMALS),
   symbol: z.string(),
   name: z.string(),
   logoURI: z.string().max(2_048).optional(),

@@ -9,7 +9,7 @@ const token = address("c1");
 const PLAIN: TokenBehaviour = { transfers: "exact", resetsApproval: false };
 const CHARGES: TokenBehaviour = { transfers: "charges", resetsApproval: false };
 
-function world({ mostKept = 100 } = {}) {
+function world({ maxKept = 100 } = {}) {
   const asked: string[] = [];
   const faults: unknown[] = [];
   const node = {
@@ -36,7 +36,7 @@ function world({ mostKept = 100 } = {}) {
     ]),
     clock: { nowMs: () => time.nowMs },
     onFault: (error) => faults.push(error),
-    mostKept,
+    maxKept,
   });
   return { quirks, asked, faults, node, time };
 }
@@ -77,7 +77,7 @@ test("a node that does not answer leaves a token unknown, for a short time", asy
 });
 
 test("each recipient is looked at, and the one not asked for longest is forgotten first", async () => {
-  const { quirks, asked } = world({ mostKept: 2 });
+  const { quirks, asked } = world({ maxKept: 2 });
   for (const byte of ["a1", "a2", "a3"]) await quirks.recipient(CHAIN, token, address(byte));
   expect(quirks.recipient(CHAIN, token, address("a3"))).toBe("open");
   expect(asked).toHaveLength(3);

@@ -11,7 +11,7 @@ const BEHAVIOUR_MS = 6 * 3_600_000;
 const RECIPIENT_MS = 10 * 60_000;
 /** Of what could not be told the next pool, or the node's next mood, may tell. */
 const UNKNOWN_MS = 60_000;
-const MOST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 
 export interface TokenQuirksOptions {
   /** By chain id; a chain without pools has none, and nothing is known of its tokens. */
@@ -20,7 +20,7 @@ export interface TokenQuirksOptions {
   /** Told of nodes that did not answer. */
   readonly onFault: (error: unknown, facts: { readonly chainId: number }) => void;
   /** Answers of each kind kept at most; the one not asked for longest is forgotten first. Default 20 000. */
-  readonly mostKept?: number;
+  readonly maxKept?: number;
 }
 
 const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
@@ -33,7 +33,7 @@ export function createTokenQuirks({
   probes,
   clock,
   onFault,
-  mostKept = MOST_KEPT,
+  maxKept = MAX_KEPT,
 }: TokenQuirksOptions): TokenQuirks {
   const heard =
     <T>(chainId: number, unknown: T) =>
@@ -43,12 +43,12 @@ export function createTokenQuirks({
     };
   const behaviours = remembered<TokenBehaviour>({
     clock,
-    mostKept,
+    maxKept,
     keptMs: ({ transfers }) => (transfers === undefined ? UNKNOWN_MS : BEHAVIOUR_MS),
   });
   const recipients = remembered<RecipientStanding>({
     clock,
-    mostKept,
+    maxKept,
     keptMs: (standing) => (standing === undefined ? UNKNOWN_MS : RECIPIENT_MS),
   });
   return {
@@ -69,14 +69,14 @@ export function createTokenQuirks({
 
 interface Memory<T> {
   readonly clock: Clock;
-  readonly mostKept: number;
+  readonly maxKept: number;
   keptMs(answer: T): number;
 }
 
 /** @param ask must not reject */
 function remembered<T>({
   clock,
-  mostKept,
+  maxKept,
   keptMs,
 }: Memory<T>): (key: string, ask: () => Promise<T>) => T | Promise<T> {
   interface Known {
@@ -90,7 +90,7 @@ function remembered<T>({
     known.delete(key);
     known.set(key, entry);
     // A map keeps the order in which keys came: the first is the one not asked for longest.
-    const oldest = known.size > mostKept ? known.keys().next().value : undefined;
+    const oldest = known.size > maxKept ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
   };
   const askOnce = (key: string, ask: () => Promise<T>): Promise<T> => {

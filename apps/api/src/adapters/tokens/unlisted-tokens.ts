@@ -9,9 +9,9 @@ import { foreignToken } from "./foreign-token.ts";
 
 /** That there is no token is true until somebody deploys one. */
 const ABSENT_MS = 30_000;
-const MOST_KEPT = 20_000;
+const MAX_KEPT = 20_000;
 /** Questions under way at one chain: code of anybody's choice runs on its node, which has other work. */
-const MOST_ASKED_AT_ONCE = 4;
+const MAX_ASKED_AT_ONCE = 4;
 
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
@@ -24,7 +24,7 @@ export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get">;
   readonly monotonic: Clock;
   /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
-  readonly mostKept?: number;
+  readonly maxKept?: number;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface UnlistedTokensOptions {
 export function createUnlistedTokens({
   chains,
   monotonic,
-  mostKept = MOST_KEPT,
+  maxKept = MAX_KEPT,
 }: UnlistedTokensOptions): TokenBook {
   const entries = new Map<string, Entry>();
   const places = new Map<number, ReturnType<typeof lookUpTurns>>();
@@ -43,13 +43,13 @@ export function createUnlistedTokens({
     entries.delete(key);
     entries.set(key, entry);
     // A map keeps the order in which keys came: the first is the one not asked for longest.
-    const oldest = entries.size > mostKept ? entries.keys().next().value : undefined;
+    const oldest = entries.size > maxKept ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
   }
 
   function ask(key: string, connected: ConnectedChain, address: Address, isSearch: boolean): Asking {
     const { chain, connection } = connected;
-    const turn = places.get(chain.id) ?? lookUpTurns(MOST_ASKED_AT_ONCE, () => monotonic.nowMs());
+    const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
     places.set(chain.id, turn);
     const { answer, hurry } = turn(
       async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),

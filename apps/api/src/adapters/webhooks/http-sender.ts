@@ -5,7 +5,7 @@ import type { AttemptOutcome, WebhookPolicy, WebhookSender } from "../../ports/w
 import { isPublicAddress, mayBePublicHost } from "./public-address.ts";
 
 /** So much of an answer is kept for the log; more is not read. */
-const MOST_ANSWER_BYTES = 1_024;
+const MAX_ANSWER_BYTES = 1_024;
 
 /** All addresses of a name. */
 export type Resolve = (host: string, options: LookupAllOptions) => Promise<readonly LookupAddress[]>;
@@ -104,7 +104,7 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): P
     for await (const chunk of body) {
       chunks.push(chunk);
       bytes += chunk.byteLength;
-      if (bytes >= MOST_ANSWER_BYTES) break;
+      if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
     // The head was there; the rest is for the log alone.
@@ -112,7 +112,7 @@ async function beginningOf(body: AsyncIterable<Buffer> & { destroy(): void }): P
     body.destroy();
   }
   // A database's text holds no NUL.
-  return Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString("utf8").replaceAll("\0", "");
 }
 
 /** In words for the owner of the endpoint: nothing of this side's network. */

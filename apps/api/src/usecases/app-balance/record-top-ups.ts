@@ -44,11 +44,11 @@ export async function storeTopUps(
  * kept from anybody for our lack of one.
  */
 function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
-  const { currencies, leastTopUpUsd } = services.appBalance;
+  const { currencies, minTopUpUsd } = services.appBalance;
   const currency = currencies.find((one) => one.address === address);
-  if (currency === undefined || leastTopUpUsd === 0n) return false;
+  if (currency === undefined || minTopUpUsd === 0n) return false;
   const unit = unitInMemory(services, currency);
-  return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < leastTopUpUsd;
+  return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < minTopUpUsd;
 }
 
 /**

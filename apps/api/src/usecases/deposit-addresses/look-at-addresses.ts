@@ -10,7 +10,7 @@ import { priceOf } from "./return-facts.ts";
 import { speakerOf } from "./speaker-of.ts";
 
 /** Balances in tokens that are not configured that are kept of one address on one chain. */
-export const MOST_UNLISTED = 10;
+export const MAX_UNLISTED = 10;
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
@@ -188,7 +188,7 @@ function hasRoomFor(
 ): boolean {
   if (chains.currency(chainId, currency) !== undefined) return true;
   const unlisted = known.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
-  return unlisted.length < MOST_UNLISTED;
+  return unlisted.length < MAX_UNLISTED;
 }
 
 /** How much has been there for as many blocks as a deposit of its value would need. */

@@ -6,7 +6,7 @@ import type { Services } from "../../ports/services.ts";
 import { isAddressOn } from "./address-on.ts";
 
 /** Deposits told of one address. */
-const MOST_DEPOSITS = 100;
+const MAX_DEPOSITS = 100;
 
 type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: DepositAddressReads };
 
@@ -24,7 +24,7 @@ export async function lookUpAddress(
   if (found === undefined) return undefined;
   const [funds, sweeps, first, status] = await Promise.all([
     depositAddresses.fundsAt(found.address),
-    depositAddresses.sweepsFrom(found.address, MOST_DEPOSITS),
+    depositAddresses.sweepsFrom(found.address, MAX_DEPOSITS),
     reads.request(found.requestId),
     reads.status(found.requestId),
   ]);

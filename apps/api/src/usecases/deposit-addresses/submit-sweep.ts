@@ -6,7 +6,7 @@ import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../ports/records.ts";
 import type { Services } from "../../ports/services.ts";
 import { factoryProblem } from "./check-factory.ts";
-import { mostWei, uncommittedCoin } from "../execution/send-execution.ts";
+import { maxWei, uncommittedCoin } from "../execution/send-execution.ts";
 import type { LaneKeys } from "../lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
@@ -133,7 +133,7 @@ function reserve(
       const current = await tx.depositAddresses.lockSweep(id);
       if (current?.state !== "planned") return undefined;
       await tx.lanes.lockLane(slotPlan.chainId, slotPlan.sender);
-      if ((await uncommittedCoin(tx, connected, slotPlan)) < mostWei(slotPlan)) return "short" as const;
+      if ((await uncommittedCoin(tx, connected, slotPlan)) < maxWei(slotPlan)) return "short" as const;
       const slot = await tx.lanes.reserve(slotPlan, services.clock.nowMs());
       await tx.depositAddresses.setSweep(id, "sent");
       await tx.requests.note(requestId, services.clock.nowMs(), "sweepPlanned", { nonce: slot.nonce });

@@ -5,7 +5,7 @@ import type { TokenBook } from "../../ports/token-book.ts";
 import type { CurrencyQuestion } from "./currency-question.ts";
 
 /** Each costs a call to a chain. */
-const MOST_ASKED = 20;
+const MAX_ASKED = 20;
 
 interface Wanted {
   readonly chainId: number;
@@ -26,7 +26,7 @@ export async function findUnlisted(
   const listed = new Set(found.map(({ currency }) => `${currency.chainId}:${currency.address}`));
   const wanted = wantedBy(question)
     .filter(({ chainId, address }) => chains.get(chainId) && !listed.has(`${chainId}:${address}`))
-    .slice(0, MOST_ASKED);
+    .slice(0, MAX_ASKED);
   const answers = await Promise.allSettled(
     wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
   );

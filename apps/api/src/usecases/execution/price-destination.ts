@@ -11,7 +11,7 @@ import { ownAccounts } from "../lane-signers.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 import { isNativeToContract } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
-import { mostGasOf, valueOf } from "../plan-fill-with-calls.ts";
+import { maxGasOf, valueOf } from "../plan-fill-with-calls.ts";
 import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
@@ -140,7 +140,7 @@ export async function priceDestination(
     ).totalUsd;
   const madeUsd = costOf(destination.extraGas, valueWei);
   // When they revert in the block the quote pays for nothing, and their native token comes back.
-  const burntUsd = costOf(mostGasOf(destination), 0n);
+  const burntUsd = costOf(maxGasOf(destination), 0n);
   const reached = simulated.outcome.calls;
   return {
     kind: "priced",

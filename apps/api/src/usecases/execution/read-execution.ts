@@ -59,7 +59,7 @@ export function refusal(message: string, code: ErrorCode = "INVALID_REQUEST"): S
 }
 
 /** The most that nodes take into their pools as one transaction, bytes. */
-const MOST_BYTES = 131_072;
+const MAX_BYTES = 131_072;
 /**
  * As the chain encodes them, at most: what a transaction has beside calls and authorizations, a call beside
  * its data, and an authorization.
@@ -75,8 +75,8 @@ function refuseTooLarge(
 ): void {
   const besides = FRAME_BYTES + AUTHORIZATION_BYTES * authorizationList.length;
   const bytes = calls.reduce((sum, { data }) => sum + CALL_BYTES + (data.length - 2) / 2, besides);
-  if (bytes > MOST_BYTES)
-    throw refusal(`${field}: the transaction must have at most ${MOST_BYTES} bytes, got up to ${bytes}`);
+  if (bytes > MAX_BYTES)
+    throw refusal(`${field}: the transaction must have at most ${MAX_BYTES} bytes, got up to ${bytes}`);
 }
 
 function openChain(chains: ChainDirectory, id: number): ConnectedChain {

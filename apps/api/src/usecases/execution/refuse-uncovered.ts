@@ -7,17 +7,17 @@ import { insufficient } from "./accept-execution.ts";
 /**
  * Tells an app whose balance cannot bear a call, before it is the service that cannot. When a balance has no
  * fresh price nobody can tell, and nothing is refused.
- * @param leastUsd what the call costs at least, USD with 18 decimals
+ * @param minUsd what the call costs at least, USD with 18 decimals
  * @throws ServiceError INSUFFICIENT_FUNDS, PRICE_FETCH_FAILED
  */
 export async function refuseUncovered(
   services: Pick<Services, "appBalance" | "clock" | "prices" | "quotePolicy" | "chains" | "uow">,
   wallet: Address,
-  leastUsd: bigint,
+  minUsd: bigint,
 ): Promise<void> {
   const book = await services.uow.run((tx) => tx.ledger.lockWallet(wallet, services.clock.nowMs()));
   const { standing, unpriced } = appraise(services, book);
   const availableUsd = availableFor("sponsorship", standing);
-  if (unpriced === undefined && availableUsd < leastUsd)
-    throw insufficient(wallet, { availableUsd, requiredUsd: leastUsd, missing: "balance" });
+  if (unpriced === undefined && availableUsd < minUsd)
+    throw insufficient(wallet, { availableUsd, requiredUsd: minUsd, missing: "balance" });
 }

@@ -29,7 +29,7 @@ export async function sendExecution(
       if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       const leftWei = await uncommittedCoin(tx, connected, plan);
-      if (leftWei < mostWei(plan)) return "short" as const;
+      if (leftWei < maxWei(plan)) return "short" as const;
       const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
       await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
       return { slotId: slot.id };
@@ -112,11 +112,11 @@ async function reserveTogether(
     await tx.lanes.lockLane(first.chainId, first.sender);
     let leftWei = await uncommittedCoin(tx, connected, first);
     const borne = wanted.filter((plan) => {
-      if (leftWei < mostWei(plan)) {
+      if (leftWei < maxWei(plan)) {
         short.add(plan.leg.requestId);
         return false;
       }
-      leftWei -= mostWei(plan);
+      leftWei -= maxWei(plan);
       return true;
     });
     const nowMs = services.clock.nowMs();
@@ -144,7 +144,7 @@ export async function uncommittedCoin(
 }
 
 /** The most native token that a call can cost its sender, its gas included. */
-export function mostWei({
+export function maxWei({
   call,
   gasLimit,
   maxFeePerGas,

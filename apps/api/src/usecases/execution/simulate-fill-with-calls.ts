@@ -22,7 +22,7 @@ export type SimulatedFill = { readonly call: LaneCall; readonly simulated: Simul
  * A third of a block of 30 million: no calls that an app pays for want more. With its headroom it stays below
  * what any transaction may have.
  */
-const MOST_GAS = 10_000_000n;
+const MAX_GAS = 10_000_000n;
 
 /**
  * Runs a fill with its calls on the newest state. A call that takes from the recipient what he was paid is
@@ -58,7 +58,7 @@ export async function simulateFillWithCalls(
   const simulated = await simulateExecution(
     { connection },
     { from: solver, call, fees, ours, withoutOwn },
-    { ...options, maxGas: MOST_GAS, roomBps: GAS_HEADROOM_BPS },
+    { ...options, maxGas: MAX_GAS, roomBps: GAS_HEADROOM_BPS },
   );
   if (keeps(simulated, payment, chain.contracts)) return { call, simulated };
   const message = "the calls would take the payment from the recipient, so it could not be proven";

@@ -49,12 +49,12 @@ const SIMULATION_DEADLINE_MS = 5_000;
 /**
  * What a signature must still be worth, seconds: less, and it is over before its transaction is in a block.
  */
-const LEAST_LIFE_SECONDS = 15;
+const MIN_LIFE_SECONDS = 15;
 /**
  * A contract that judges its own signature may use some gas for it; what uses so many times what was priced
  * is not looked at to its end.
  */
-const MOST_GAS_FACTOR = 4n;
+const MAX_GAS_FACTOR = 4n;
 /** Within the firm time of a quote gas may cost so many times what was counted. */
 const FIRM_GAS_FACTOR = 2n;
 
@@ -108,7 +108,7 @@ export async function executePermit(
       { from: executor.address, call, fees: prices, ours: ownAccounts(services) },
       {
         signal: AbortSignal.timeout(SIMULATION_DEADLINE_MS),
-        maxGas: permit.gasUnits * MOST_GAS_FACTOR,
+        maxGas: permit.gasUnits * MAX_GAS_FACTOR,
         roomBps: GAS_HEADROOM_BPS,
         senderHasWei: pulse.gasBalance(executor.address).amount,
       },
@@ -195,7 +195,7 @@ async function signedTermsOf(
 
 function refuseExpired({ clock }: Pick<Services, "clock">, { requestId, permit }: SignedTerms): void {
   const leftSeconds = permit.deadline - Math.floor(clock.nowMs() / 1000);
-  if (leftSeconds < LEAST_LIFE_SECONDS)
+  if (leftSeconds < MIN_LIFE_SECONDS)
     throw failed(requestId, "Signature expired; request a new quote", { reason: "SIGNATURE_EXPIRED" });
 }
 

@@ -26,7 +26,7 @@ export function permitTermsOf(
   const shared = {
     method: permit.method,
     token: originCurrency.address,
-    amount: promise.mostInput,
+    amount: promise.maxInput,
     deadline,
     gasUnits:
       permitGasUnits(gas, permit.method, {
@@ -77,7 +77,7 @@ function callsOf(
 ): readonly RouterCall[] {
   const { chain } = origin;
   const { depository, router } = chain.contracts;
-  const minimum = promise.leastDeposit ?? terms.origin.amount;
+  const minimum = promise.minDeposit ?? terms.origin.amount;
   if (trade.origin === undefined) {
     const data = routerCalls.depositBalance(depository, user, deposited.address, minimum, terms.orderId);
     return [{ to: router, data, value: 0n }];
@@ -87,7 +87,7 @@ function callsOf(
       chain,
       user,
       paid: originCurrency,
-      pulled: promise.mostInput,
+      pulled: promise.maxInput,
       swapped: trade.origin,
       received: deposited,
       minimum,

@@ -15,8 +15,8 @@ export interface PermitWayServices {
 
 const DEFAULT_EXPIRY_SECONDS = 600;
 /** Less is over before a hand is at the wallet, and the transaction in its block. */
-const LEAST_EXPIRY_SECONDS = 60;
-const MOST_EXPIRY_SECONDS = 86_400;
+const MIN_EXPIRY_SECONDS = 60;
+const MAX_EXPIRY_SECONDS = 86_400;
 
 /**
  * The question as it is asked by somebody who signs instead of sending: by the token's own authorizations,
@@ -38,10 +38,10 @@ export async function paidBySignature(
     throw refusal(`usePermit is not supported for the native token ${originCurrency.symbol}`);
   if (isSend) throw refusal("usePermit is not supported when the user pays the recipient directly");
   const expirySeconds = input.permitExpiry ?? DEFAULT_EXPIRY_SECONDS;
-  if (expirySeconds < LEAST_EXPIRY_SECONDS || expirySeconds > MOST_EXPIRY_SECONDS)
+  if (expirySeconds < MIN_EXPIRY_SECONDS || expirySeconds > MAX_EXPIRY_SECONDS)
     throw new ServiceError(
       "INVALID_REQUEST",
-      `permitExpiry must be ${LEAST_EXPIRY_SECONDS} to ${MOST_EXPIRY_SECONDS} seconds, got ${expirySeconds}`,
+      `permitExpiry must be ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds, got ${expirySeconds}`,
       { field: "permitExpiry" },
     );
   const kinds = input.permitKinds ?? permitMethods;

@@ -2,15 +2,15 @@ import type { ConnectionPlaces, PushPolicy } from "../../ports/push-routes.ts";
 
 /** Places for connections that stay open: so many in all, and so many for one address. */
 export function connectionPlaces({
-  mostConnections,
-  mostPerAddress,
-}: Pick<PushPolicy, "mostConnections" | "mostPerAddress">): ConnectionPlaces {
+  maxConnections,
+  maxPerAddress,
+}: Pick<PushPolicy, "maxConnections" | "maxPerAddress">): ConnectionPlaces {
   const taken = new Map<string, number>();
   let all = 0;
   return {
     take(address) {
       const own = taken.get(address) ?? 0;
-      if (all >= mostConnections || own >= mostPerAddress) return undefined;
+      if (all >= maxConnections || own >= maxPerAddress) return undefined;
       taken.set(address, own + 1);
       all++;
       let isGivenBack = false;

@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "../../ports/webhooks.ts";
 
 /** Endpoints of one key. */
-const MOST_ENDPOINTS = 10;
+const MAX_ENDPOINTS = 10;
 /** Endpoints that one key creates in 24 hours. Each leaves a row for two weeks after it is removed. */
 const MAX_CREATIONS_PER_DAY = 100;
 
@@ -34,11 +34,11 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
           { retryAfterSeconds: Math.ceil(waitMs / 1000) },
         );
       const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
-      const endpoint = await register.create(wish, MOST_ENDPOINTS);
+      const endpoint = await register.create(wish, MAX_ENDPOINTS);
       if (endpoint === undefined)
         throw new ServiceError(
           "INVALID_REQUEST",
-          `An API key may have at most ${MOST_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
+          `An API key may have at most ${MAX_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
         );
       return { secret, endpoint };
     },

@@ -1,5 +1,5 @@
 /** Attempts after the first. */
-export const MOST_RETRIES = 10;
+export const MAX_RETRIES = 10;
 const FIRST_PAUSE_MS = 5_000;
 /**
  * Pauses are up to so much shorter or longer, so that many that failed together do not come back together.
@@ -14,6 +14,6 @@ const JITTER = 0.1;
  * @param random from 0 to 1
  */
 export function pauseAfter(tries: number, random: number): number | undefined {
-  if (tries > MOST_RETRIES) return undefined;
+  if (tries > MAX_RETRIES) return undefined;
   return Math.round(FIRST_PAUSE_MS * 2 ** (tries - 1) * (1 + JITTER * (2 * random - 1)));
 }

@@ -28,7 +28,7 @@ export interface FeeServices {
 export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
 
 /** A rate that lies further beside the prices, bps, is somebody's mistake. */
-export const MOST_RATE_OFF_BPS = 500n;
+export const MAX_RATE_OFF_BPS = 500n;
 
 /**
  * @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay;
@@ -98,9 +98,9 @@ function sponsorshipOf(
 ): NonNullable<RequestTerms["sponsorship"]> {
   const { priced } = trade;
   const { fixedRate, maxUsd } = wish;
-  if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MOST_RATE_OFF_BPS)
+  if (fixedRate !== undefined && rateOffBps(fixedRate, facts) > MAX_RATE_OFF_BPS)
     throw badRate(
-      `fixedRate must be within ${MOST_RATE_OFF_BPS} bps of the market rate of the two currencies`,
+      `fixedRate must be within ${MAX_RATE_OFF_BPS} bps of the market rate of the two currencies`,
     );
   const agreed = feeSponsorshipOf(
     { ...wish, cap: capOf(wish, facts) },

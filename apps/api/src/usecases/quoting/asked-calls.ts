@@ -6,13 +6,13 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { AskedCalls } from "./fill-wishes.ts";
 
 /** More gas than this no fill gets, all its calls together. */
-export const MOST_CALLS_GAS = 10_000_000n;
+export const MAX_CALLS_GAS = 10_000_000n;
 /** Each costs the fill an event beside itself, and an order more bytes than most have altogether. */
-const MOST_CALLS = 50;
+const MAX_CALLS = 50;
 /** Each costs the fill 25,000 gas. */
 const MAX_AUTHORIZATIONS = 20;
 /** Of all calls together; nodes take four times as much in a transaction. */
-const MOST_BYTES = 32_768;
+const MAX_BYTES = 32_768;
 
 /**
  * What a question asks to be called, its words understood; undefined: nothing.
@@ -45,11 +45,11 @@ export function readAskedCalls(
       "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
       "tradeType",
     );
-  if (txs.length > MOST_CALLS)
-    throw refusal("INVALID_EXTRA_TXS", `txs must have at most ${MOST_CALLS} calls, got ${txs.length}`, "txs");
+  if (txs.length > MAX_CALLS)
+    throw refusal("INVALID_EXTRA_TXS", `txs must have at most ${MAX_CALLS} calls, got ${txs.length}`, "txs");
   const calls = txs.map((tx, at) => callOf(tx, at, destination.chain.contracts.router));
-  if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MOST_BYTES)
-    throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MOST_BYTES} bytes of data in total`, "txs");
+  if (calls.reduce((sum, { data }) => sum + (data.length - 2) / 2, 0) > MAX_BYTES)
+    throw refusal("INVALID_EXTRA_TXS", `txs may carry at most ${MAX_BYTES} bytes of data in total`, "txs");
   const coin = coinOf(calls);
   if (coin > 0n && destinationCurrency.address !== NATIVE_CURRENCY)
     throw refusal(
@@ -66,10 +66,10 @@ export function readAskedCalls(
     );
   const consents = authorizationList.map(consentOf);
   const gasLimit = txsGasLimit === undefined || txsGasLimit === 0 ? undefined : BigInt(txsGasLimit);
-  if (gasLimit !== undefined && gasLimit > MOST_CALLS_GAS)
+  if (gasLimit !== undefined && gasLimit > MAX_CALLS_GAS)
     throw refusal(
       "INVALID_EXTRA_TXS",
-      `txsGasLimit must be at most ${MOST_CALLS_GAS}, got ${gasLimit}`,
+      `txsGasLimit must be at most ${MAX_CALLS_GAS}, got ${gasLimit}`,
       "txsGasLimit",
     );
   return {

@@ -154,7 +154,7 @@ function* bestOf(
   const isInput = question.tradeType === "EXACT_INPUT";
   const compare = isInput ? fromInput : fromOutput;
   askTogether(isInput ? origins : destinations, isInput ? "exactIn" : "exactOut", question.amount);
-  const leastDeposits = new Map<End, bigint>();
+  const minDeposits = new Map<End, bigint>();
   let best: Candidate | undefined;
   let tokenDoes = false;
   for (const destination of destinations) {
@@ -162,7 +162,7 @@ function* bestOf(
     // token did not do.
     if (tokenDoes && destination.currency.address === NATIVE_CURRENCY) continue;
     try {
-      const found = yield* compare(services, question, { origins, destination, leastDeposits }, refusals);
+      const found = yield* compare(services, question, { origins, destination, minDeposits }, refusals);
       if (found === undefined) continue;
       tokenDoes ||= destination.currency.address === question.destination.chain.liquidity?.wrappedNative;
       if (best === undefined || (isInput ? found.rank > best.rank : found.rank < best.rank)) best = found;
@@ -193,7 +193,7 @@ interface OneDestination {
   readonly origins: readonly End[];
   readonly destination: End;
   /** By origin: the least deposit with which an end of the fill before this one brought what is asked for. */
-  readonly leastDeposits: Map<End, bigint>;
+  readonly minDeposits: Map<End, bigint>;
 }
 
 /**
@@ -260,7 +260,7 @@ function* fromInput(
 function* fromOutput(
   services: BridgeServices,
   question: QuoteQuestion,
-  { origins, destination, leastDeposits }: OneDestination,
+  { origins, destination, minDeposits }: OneDestination,
   refusals: ServiceError[],
 ): Soon<Candidate | undefined> {
   const filled = destination.exchange && (yield* soon(destination.exchange.exactOut(question.amount)));
@@ -272,7 +272,7 @@ function* fromOutput(
       // The gas of the user's own transaction is asked of an exchange of any size.
       const priced = yield* priceEnds(services, question, origin, undefined, destination, filled);
       let deposit = inputFor(paid, priced.pricing.facts);
-      const before = leastDeposits.get(origin);
+      const before = minDeposits.get(origin);
       // No exchange takes less for more: through the other end of the fill the user pays no more than through
       // this one.
       if (priced.originGasUsd === undefined && before !== undefined && before <= deposit) continue;
@@ -287,7 +287,7 @@ function* fromOutput(
         input: deposit,
         expected: withRoom(paid, filled),
       });
-      leastDeposits.set(origin, deposit);
+      minDeposits.set(origin, deposit);
       const rank = exchanged?.amountIn ?? deposit;
       if (least === undefined || rank < least.rank) least = { ...final, rank };
     } catch (error) {

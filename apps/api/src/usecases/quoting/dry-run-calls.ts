@@ -3,18 +3,18 @@ import {
   coinOf,
   convertUp,
   encodeOrderCall,
-  leastLeft,
+  minLeft,
   orderIdOf,
   ServiceError,
   soon,
   type OutputCalls,
 } from "@causeway/domain";
 import { withHeadroom } from "../execution/price-execution.ts";
-import { mostGasOfCalls, planFillThroughCalls } from "../plan-fill-through-calls.ts";
+import { maxGasOfCalls, planFillThroughCalls } from "../plan-fill-through-calls.ts";
 import type { CallsOfFill, FillPlanServices, FillThroughCallsPlan } from "../plan-fill-through-calls.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
-import { MOST_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
+import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import { chooseRoute } from "./choose-route.ts";
 import type { RouteServices, ValuedRoute } from "./choose-route.ts";
@@ -78,7 +78,7 @@ export async function agreeCalls(
     promise.slippageBps > 0
       ? promise.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
-  const minimum = leastLeft(least, atLeast.left, slippageBps);
+  const minimum = minLeft(least, atLeast.left, slippageBps);
   const outputCalls: OutputCalls = {
     calls: calls.calls,
     gas: calls.gas,
@@ -121,7 +121,7 @@ function lessBurnt(
   { pricing, trade }: BridgeRoute,
   deposited: PricedUnit,
 ): bigint {
-  const gas = mostGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
+  const gas = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   const wei = gas * destination.pulse.gasPrices().maxFeePerGas;
   const burnt = convertUp(wei, pricing.facts.destinationNative, deposited);
   return refund > burnt ? refund - burnt : 0n;
@@ -133,7 +133,7 @@ function refuseBeyondGas(
   { trade }: BridgeRoute,
   gas: bigint,
 ): void {
-  const most = mostGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
+  const most = maxGasOfCalls(services, calls) + (trade.destination?.gas ?? 0n);
   if (gas <= most) return;
   const needed = calls.gas + gas - most;
   throw new ServiceError("INVALID_EXTRA_TXS", `txsGasLimit must be at least ${needed}, got ${calls.gas}`, {
@@ -169,7 +169,7 @@ async function tried(
   given: bigint,
 ): Promise<Tried> {
   const { destination, destinationCurrency, recipient, calls } = question;
-  const attempt = async (left: CallsOfFill["leastLeft"]): Promise<FillThroughCallsPlan> =>
+  const attempt = async (left: CallsOfFill["minLeft"]): Promise<FillThroughCallsPlan> =>
     await planFillThroughCalls(
       { ...services, signer: { address: services.solver } },
       destination,
@@ -181,7 +181,7 @@ async function tried(
         orderId: NO_ORDER,
         cancelAfterMs: 0,
       },
-      { ...calls, leastLeft: left, mostGas: MOST_CALLS_GAS },
+      { ...calls, minLeft: left, maxGas: MAX_CALLS_GAS },
       trade.destination && { paidFrom: paidFrom.address, planned: ANY_AMOUNT, most: ANY_AMOUNT },
     );
   const first = await attempt(0n);
@@ -195,7 +195,7 @@ async function tried(
     case "tooDear":
       throw new ServiceError(
         "INVALID_EXTRA_TXS",
-        `txs must use at most ${MOST_CALLS_GAS} gas, got ${plan.gas}`,
+        `txs must use at most ${MAX_CALLS_GAS} gas, got ${plan.gas}`,
         {
           field: "txs",
           data: { neededGas: plan.gas.toString() },

@@ -6,7 +6,7 @@ import {
   feeComponents,
   mergeAppFees,
   MICRO_USD,
-  MOST_APP_FEE_BPS,
+  MAX_APP_FEE_BPS,
   NATIVE_CURRENCY,
   parseAddress,
   parseFixedRate,
@@ -72,23 +72,23 @@ function appFeesOf(asked: NonNullable<QuoteInput["appFees"]>): readonly AppFee[]
       return { recipient, bps: Number(fee) };
     }),
   );
-  if (fees.length > MOST_RECIPIENTS)
+  if (fees.length > MAX_RECIPIENTS)
     throw refusal(
       "INVALID_REQUEST",
-      `appFees must have at most ${MOST_RECIPIENTS} recipients, got ${fees.length}`,
+      `appFees must have at most ${MAX_RECIPIENTS} recipients, got ${fees.length}`,
       "appFees",
     );
-  if (appBpsOf(fees) > MOST_APP_FEE_BPS)
+  if (appBpsOf(fees) > MAX_APP_FEE_BPS)
     throw refusal(
       "INVALID_REQUEST",
-      `appFees must total at most ${MOST_APP_FEE_BPS} bps, got ${appBpsOf(fees)}`,
+      `appFees must total at most ${MAX_APP_FEE_BPS} bps, got ${appBpsOf(fees)}`,
       "appFees",
     );
   return fees;
 }
 
 /** Each costs a movement of the ledger when the fill is final. */
-const MOST_RECIPIENTS = 10;
+const MAX_RECIPIENTS = 10;
 
 function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish | undefined {
   const { sponsoredFeeComponents: names, fixedRate, maxSubsidizationAmount: max } = input;
@@ -135,14 +135,14 @@ function sponsorOf(input: QuoteInput, key: AskingKey | undefined): SponsorWish |
 }
 
 /** $100: more is no gas, but a second output. */
-const MOST_TOPUP_USD = 100_000_000n;
+const MAX_TOPUP_USD = 100_000_000n;
 
 function topupOf({ topupGasAmount, txs }: QuoteInput): bigint {
   const usd = topupGasAmount === undefined ? DEFAULT_TOPUP_USD : BigInt(topupGasAmount);
-  if (usd > MOST_TOPUP_USD)
+  if (usd > MAX_TOPUP_USD)
     throw refusal(
       "INVALID_REQUEST",
-      `topupGasAmount must be at most ${MOST_TOPUP_USD} (USD with 6 decimals), got ${usd}`,
+      `topupGasAmount must be at most ${MAX_TOPUP_USD} (USD with 6 decimals), got ${usd}`,
       "topupGasAmount",
     );
   if (txs !== undefined && txs.length > 0)

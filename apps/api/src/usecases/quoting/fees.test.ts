@@ -47,7 +47,7 @@ function feeWorld(
       chainId: ORIGIN,
       currencies: [usdc],
       confirmations: 1,
-      leastTopUpUsd: 0n,
+      minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
     },
     sponsors: {

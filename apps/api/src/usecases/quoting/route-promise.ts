@@ -2,7 +2,7 @@ import type { Soon } from "@causeway/domain";
 import {
   isOneAsset,
   forward,
-  leastDepositFor,
+  minDepositFor,
   minimumOutput,
   pairClassOf,
   soon,
@@ -27,11 +27,11 @@ export interface RoutePromise {
    * The least deposit that is filled; undefined: there is no swap before it, and it is exactly what is
    * agreed.
    */
-  readonly leastDeposit: bigint | undefined;
+  readonly minDeposit: bigint | undefined;
   /**
    * The most that the user's own swap takes of him: more than the input only where an exact output is bought.
    */
-  readonly mostInput: bigint;
+  readonly maxInput: bigint;
   /** bps, of both sides together. */
   readonly slippageBps: number;
 }
@@ -46,7 +46,7 @@ export function* promiseOf(
   route: ChosenRoute,
 ): Soon<RoutePromise> {
   const { trade } = route;
-  const input = { mostInput: trade.input, leastDeposit: undefined };
+  const input = { maxInput: trade.input, minDeposit: undefined };
   if (route.kind !== "bridge")
     return route.kind === "swap"
       ? ownSwapPromise(question, route)
@@ -69,7 +69,7 @@ export function* promiseOf(
     deposit: trade.priced.input,
     paid: trade.priced.expected,
   };
-  const { minimumAmount, neededOutput, leastDeposit } = swappedPromise(
+  const { minimumAmount, neededOutput, minDeposit } = swappedPromise(
     {
       ...amounts,
       tradeType: question.tradeType,
@@ -81,12 +81,12 @@ export function* promiseOf(
   return {
     minimumAmount,
     neededOutput,
-    mostInput: trade.input,
+    maxInput: trade.input,
     // Native coin and its token are one for one: nothing can be missing.
-    leastDeposit:
+    minDeposit:
       trade.origin.pool === undefined
         ? amounts.deposit
-        : yield* triedDeposit(route, amounts, neededOutput, leastDeposit),
+        : yield* triedDeposit(route, amounts, neededOutput, minDeposit),
     slippageBps,
   };
 }
@@ -133,12 +133,12 @@ function slippageOf(
  */
 function* triedDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,
-  amounts: Parameters<typeof leastDepositFor>[1],
+  amounts: Parameters<typeof minDepositFor>[1],
   needed: bigint,
   first: bigint,
 ): Soon<bigint> {
   if (fillExchange === undefined || first === amounts.deposit) return first;
-  const halfway = leastDepositFor((needed + amounts.expected) / 2n, amounts, facts);
+  const halfway = minDepositFor((needed + amounts.expected) / 2n, amounts, facts);
   for (const deposit of first < halfway ? [first, halfway] : [first]) {
     const filled = yield* soon(fillExchange.exactIn(forward(deposit, facts).output));
     if (filled !== undefined && filled.amountOut >= needed) return deposit;
@@ -158,8 +158,8 @@ function ownSwapPromise({ tradeType, slippageBps }: QuoteQuestion, { trade }: Ch
   return {
     minimumAmount: minimumOutput(tradeType, expected, bps),
     neededOutput: expected,
-    leastDeposit: undefined,
-    mostInput: isExact ? input + (input * BigInt(bps)) / 10_000n : input,
+    minDeposit: undefined,
+    maxInput: isExact ? input + (input * BigInt(bps)) / 10_000n : input,
     slippageBps: bps,
   };
 }

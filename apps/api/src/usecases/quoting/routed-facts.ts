@@ -31,12 +31,12 @@ export function routedFacts(
     chain: origin.chain,
     user: terms.user,
     paid: originCurrency,
-    pulled: promise.mostInput,
+    pulled: promise.maxInput,
     swapped,
     received: isSwap ? destinationCurrency : route.deposited,
-    minimum: isSwap ? promise.minimumAmount : (promise.leastDeposit ?? terms.origin.amount),
+    minimum: isSwap ? promise.minimumAmount : (promise.minDeposit ?? terms.origin.amount),
   };
-  const given = `${formatAmount(promise.mostInput, originCurrency.decimals)} ${originCurrency.symbol}`;
+  const given = `${formatAmount(promise.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
   if (isSwap)
     return {
       id: "swap",

@@ -40,13 +40,13 @@ const FILTERS = [
 ] as const satisfies readonly (keyof QuoteInput)[];
 
 /** Pools one after the other: more cost more gas than they save. */
-const MOST_HOPS = 3;
+const MAX_HOPS = 3;
 
 const NONE: ReadonlySet<string> = new Set();
 const PLAIN_SIDE: SideChoice = {
   included: undefined,
   excluded: NONE,
-  maxHops: MOST_HOPS,
+  maxHops: MAX_HOPS,
   external: false,
   leavesOut: false,
 };
@@ -74,7 +74,7 @@ export function readSwapChoice(
     const named = namesOf(input, field, names) ?? included;
     const { useExternalLiquidity: external } = input;
     const foreign = external === false ? foreignOf(chain, names) : NO_NAMES;
-    if (named === undefined && excluded === NONE && maxHops === MOST_HOPS && external === undefined)
+    if (named === undefined && excluded === NONE && maxHops === MAX_HOPS && external === undefined)
       return PLAIN_SIDE;
     return {
       included: named,
@@ -147,5 +147,5 @@ function namesOf(
 
 function hopsOf(length: number | string | undefined): number {
   const hops = length === undefined ? undefined : wholeNumber(length);
-  return hops === undefined || hops === 0 ? MOST_HOPS : Math.min(hops, MOST_HOPS);
+  return hops === undefined || hops === 0 ? MAX_HOPS : Math.min(hops, MAX_HOPS);
 }

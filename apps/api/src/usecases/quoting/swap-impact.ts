@@ -26,20 +26,20 @@ export function swapImpactBps(
 
 /** @throws ServiceError SWAP_IMPACT_TOO_HIGH unless the client has asked for such quotes too */
 export function refuseImpact(
-  mostBps: number,
+  maxBps: number,
   { swaps }: QuoteQuestion,
   route: ChosenRoute,
   values: RouteValues,
 ): void {
   if (swaps.anyImpact) return;
   const impactBps = swapImpactBps(route, values);
-  if (impactBps === undefined || impactBps <= BigInt(mostBps)) return;
+  if (impactBps === undefined || impactBps <= BigInt(maxBps)) return;
   throw new ServiceError(
     "SWAP_IMPACT_TOO_HIGH",
-    `Swap impact is ${impactBps} bps, at most ${mostBps} are allowed; lower amount, or set overridePriceImpact`,
+    `Swap impact is ${impactBps} bps, at most ${maxBps} are allowed; lower amount, or set overridePriceImpact`,
     {
       field: "amount",
-      data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: mostBps },
+      data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: maxBps },
     },
   );
 }

@@ -1,5 +1,5 @@
 import type { RouteTrade, Soon } from "@causeway/domain";
-import { leastExchange, ServiceError, soon } from "@causeway/domain";
+import { minExchange, ServiceError, soon } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DirectRoute } from "./chosen-route.ts";
 import { untouched } from "./chosen-route.ts";
@@ -28,7 +28,7 @@ export function* bestSwap(
         swapped = yield* soon(exchange.exactOut(amount));
         break;
       case "EXPECTED_OUTPUT":
-        swapped = yield* leastExchange(exchange, amount);
+        swapped = yield* minExchange(exchange, amount);
         break;
       default:
         return tradeType satisfies never;

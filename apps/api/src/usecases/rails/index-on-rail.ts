@@ -10,7 +10,7 @@ import { withinShare } from "./within-share.ts";
 
 type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "nonceMappings">;
 
-const MOST_DEPOSITS = 20;
+const MAX_DEPOSITS = 20;
 
 /**
  * A client points at a transaction of a chain that is reached by a rail: what it deposited for good is
@@ -28,7 +28,7 @@ export async function indexOnRail(
   if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
   const { deposits, upTo } = found;
   if (deposits.length === 0) return { message: "Transaction contains no deposit" };
-  if (deposits.length > MOST_DEPOSITS) return { message: "Transaction will be indexed with its block" };
+  if (deposits.length > MAX_DEPOSITS) return { message: "Transaction will be indexed with its block" };
   const named = await nameFacts(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     await tx.rails.lockCursor(chain.id);

@@ -65,7 +65,7 @@ export function agreeOnRail(
       ? 0
       : (question.slippageBps ?? quotePolicy.automaticSlippageBps[pricing.pairClass]);
   const minimumAmount = minimumOutput(question.tradeType, trade.expected, slippageBps);
-  const refundMinimum = leastRefund(quotePolicy, question, pricing, trade.input, refundCost);
+  const refundMinimum = minRefund(quotePolicy, question, pricing, trade.input, refundCost);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
   const fillDeadlineMs = nowMs + lifetimeSeconds * 1000;
@@ -142,7 +142,7 @@ export function agreeOnRail(
   return { terms, refundMinimum, slippageBps };
 }
 
-function leastRefund(
+function minRefund(
   policy: QuotePolicy,
   { origin, originCurrency }: RailQuestion,
   { facts, originNative }: RoutePricing,

@@ -49,7 +49,7 @@ export async function sendAttempt(
 }
 
 /** Somebody else may sign at the same time: seldom so often. */
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 /**
  * Makes the next bytes of a slot and commits them. One at a time for each rail in this process; what another
@@ -66,7 +66,7 @@ export async function makeAttempt(
   kind: AttemptKind,
 ): Promise<Attempt | undefined> {
   return await inTurn(connected, async () => {
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const made = await tryToMake(services, connected, slot, kind);
       if (made !== "again") return made;
     }

@@ -11,7 +11,7 @@ export interface Slot {
 }
 
 /** More signatures of one thing than this are no quorum but a burden. */
-const MOST_SIGNATURES = 64;
+const MAX_SIGNATURES = 64;
 
 /**
  * Who signed every slot, among those who count, ascending, each with his signature of `of` (one of the
@@ -34,7 +34,7 @@ export function countedSignatures(
 
 function signersOf({ digest, signatures }: Slot, accepted: ReadonlySet<Address>): Map<Address, Hex> {
   const found = new Map<Address, Hex>();
-  for (const text of signatures.slice(0, MOST_SIGNATURES)) {
+  for (const text of signatures.slice(0, MAX_SIGNATURES)) {
     const signature = text.toLowerCase() as Hex;
     const signer = recoverSigner(digest, signature);
     if (signer !== undefined && accepted.has(signer) && !found.has(signer)) found.set(signer, signature);

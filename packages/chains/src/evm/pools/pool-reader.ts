@@ -85,16 +85,16 @@ export interface PoolReader {
 }
 
 /** Questions of one `eth_call`, so that it stays within the gas and the time that nodes grant. */
-const MOST_CALLS = 400;
+const MAX_CALLS = 400;
 /** Pools named in one question for logs. */
-const MOST_ADDRESSES = 200;
+const MAX_ADDRESSES = 200;
 const TICKS_PER_WORD = 256;
 
 export function createPoolReader(transport: Pick<RpcTransport, "request">, multicall3: Address): PoolReader {
   const askAt = async (calls: readonly SubCall[], blockHash: Hex): Promise<(Hex | undefined)[]> => {
     const method = "eth_call";
     const parts = await Promise.all(
-      chunks(calls, MOST_CALLS).map(async (part) => {
+      chunks(calls, MAX_CALLS).map(async (part) => {
         const call = { to: multicall3, data: encodeAggregate3(part) };
         const answer = bytesOf(await transport.request(method, [call, { blockHash }]), method);
         if (answer === "0x")
@@ -173,7 +173,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
       const method = "eth_getLogs";
       const asked = new Set(pools);
       const questions = blockHashes.flatMap((blockHash) =>
-        chunks(pools, MOST_ADDRESSES).map(async (address) => {
+        chunks(pools, MAX_ADDRESSES).map(async (address) => {
           const filter = { blockHash, address, topics: [LIQUIDITY_TOPICS] };
           const answer = await transport.request(method, [filter]);
           if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
