@@ -161,11 +161,11 @@ ${states.join("\n")}
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) marks gasless calls without a deposit.
+An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state stays.
 
-| Event | Changes | Effects |
-| --- | --- | --- |
-${events.map(({ label, event }) => rowOf(label, event)).join("\n")}
+| Event | In state | Next state | Effects |
+| --- | --- | --- | --- |
+${events.flatMap(({ label, event }) => rowsOf(label, event)).join("\n")}
 `;
 }
 
@@ -175,20 +175,43 @@ const ordinaryStates: readonly RequestState[] = [
   ...(["quoted", "accepted", "filled", "failed", "expired"] as const).map((name) => stateNamed(name, "call")),
 ];
 
-/** The row of one event: states that change alike stand together, and so do the effects of all of them. */
-function rowOf(label: string, event: RequestEvent): string {
-  const ordinary = applied(ordinaryStates, event);
-  const changes = new Map<string, Set<string>>();
-  for (const { state, next } of ordinary) {
-    const to = next.name === state.name ? (next.final ? "final" : undefined) : `\`${next.name}\``;
-    if (to !== undefined) changes.set(to, (changes.get(to) ?? new Set()).add(nameOf(state)));
+/**
+ * The rows of one event: one for all states that it changes in the same way, with the same effects. A state of
+ * a fast fill is named only where it differs from the ordinary one.
+ */
+function rowsOf(label: string, event: RequestEvent): readonly string[] {
+  const ordinary = applied(ordinaryStates, event).map(outcomeOf);
+  const known = new Set(ordinary.map(({ name, to, effects }) => `${name} ${to} ${effects}`));
+  const ofFastFills = applied(fastFillStates(), event)
+    .map(outcomeOf)
+    .filter(({ name, to, effects }) => !known.has(`${name} ${to} ${effects}`))
+    .map((outcome) => ({ ...outcome, name: `${outcome.name} (${outcome.ofFastFill})` }));
+  const groups = new Map<string, Set<string>>();
+  for (const { name, to, effects } of [...ordinary, ...ofFastFills]) {
+    const group = `${to} | ${effects}`;
+    groups.set(group, (groups.get(group) ?? new Set()).add(name));
   }
-  const effects = effectsOf(ordinary);
-  const ofFastFills = [...effectsOf(applied(fastFillStates(), event))]
-    .filter((effect) => !effects.has(effect))
-    .map((effect) => `fast fill: ${effect}`);
-  const change = [...changes].map(([to, from]) => `${[...from].join(", ")} → ${to}`);
-  return `| ${label} | ${change.join("; ")} | ${[...effects, ...ofFastFills].join("; ")} |`;
+  return [...groups]
+    .filter(([group]) => group.trim() !== "|")
+    .map(([group, names], index) => `| ${index === 0 ? label : ""} | ${listOf(names)} | ${group} |`);
+}
+
+function listOf(names: ReadonlySet<string>): string {
+  const others = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
+  if (!others.every((name) => names.has(name))) return [...names].join(", ");
+  return [...[...names].filter((name) => !others.includes(name)), "any (send) or (call)"].join(", ");
+}
+
+/** `to` is empty when the state keeps its name. */
+function outcomeOf(decision: ReturnType<typeof applied>[number]) {
+  const { state, next } = decision;
+  const to = next.name === state.name ? (next.final && !state.final ? "final" : "") : `\`${next.name}\``;
+  const ofFastFill = [
+    state.front,
+    ...(state.depositId === undefined ? ["no deposit"] : []),
+    ...(state.final ? ["final"] : []),
+  ].join(", ");
+  return { name: nameOf(state), ofFastFill, to, effects: [...effectsOf([decision])].join("; ") };
 }
 
 function nameOf({ name, kind }: RequestState): string {
