@@ -176,8 +176,8 @@ const ordinaryStates: readonly RequestState[] = [
 ];
 
 /**
- * The rows of one event: one for all states that it changes in the same way, with the same effects. A state of
- * a fast fill is named only where it differs from the ordinary one.
+ * The rows of one event: one for all states that it changes in the same way, with the same effects. A state
+ * of a fast fill is named only where it differs from the ordinary one.
  */
 function rowsOf(label: string, event: RequestEvent): readonly string[] {
   const ordinary = applied(ordinaryStates, event).map(outcomeOf);
