@@ -28,7 +28,7 @@ export function withAliases<D extends OpenapiDocument>(document: D, aliases: Ope
 function withAlias(schema: ObjectSchema, [field, alias]: readonly [string, string]): ObjectSchema {
   const { [field]: property, ...properties } = schema.properties ?? {};
   if (property === undefined || schema.required?.includes(field) !== true)
-    throw new RangeError(`invariant violated: invariant violated: ${field} is not a required field`);
+    throw new RangeError(`invariant violated: ${field} is not a required field`);
   const named = (name: string, value: object) => ({
     type: "object",
     required: [name],
