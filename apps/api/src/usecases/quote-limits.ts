@@ -91,8 +91,9 @@ export function refuseTinySwap(
   input?: { readonly unit: PricedUnit; readonly currency: Currency },
 ): void {
   if (inputUsd >= MIN_SWAP_USD) return;
+  // A price below its own precision is zero, and has no minimum amount.
   const minimum =
-    input === undefined
+    input === undefined || input.unit.priceUsd === 0n
       ? ""
       : `, which is ${amountText(usdToAmountUp(MIN_SWAP_USD, input.unit), input.currency)}`;
   throw new ServiceError(
