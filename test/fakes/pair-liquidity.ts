@@ -2,11 +2,11 @@ import type { Address, Hex } from "@causeway/domain";
 import { pairInput, pairOutput, spotPair } from "@causeway/domain";
 import type {
   LiquiditySource,
-  MaybePromise,
   SwapAnswer,
   SwapBound,
   SwapQuestion,
 } from "../../apps/api/src/ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 
 /** A pool between two tokens; a fee of 30 bps. */
 export interface FakePair {

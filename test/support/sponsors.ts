@@ -2,7 +2,7 @@ import type { Address, HoldState } from "@causeway/domain";
 import { availableFor, defaultSponsorshipRules, usdToAmountUp } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
-import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill-wish.ts";
+import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill.ts";
 import type { HoldRecord, WalletBook } from "../../apps/api/src/ports/ledger.ts";
 import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";

@@ -9,7 +9,7 @@ import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts"
 import { STATUS_CHANNEL, saveRequests } from "../../../apps/api/src/adapters/postgres/request-save.ts";
 import { pushRouteServices } from "../../../apps/api/src/container-push.ts";
 import type { CurrencyAt } from "../../../apps/api/src/ports/deposit-addresses.ts";
-import type { MaybePromise } from "../../../apps/api/src/ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../../../apps/api/src/ports/status-view.ts";
 import type { RequestChange, Tx } from "../../../apps/api/src/ports/unit-of-work.ts";
 import { keptStatuses } from "../../../apps/api/src/usecases/kept-statuses.ts";

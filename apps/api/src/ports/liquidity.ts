@@ -1,4 +1,5 @@
 import type { CallPlan } from "@causeway/chains";
+import type { MaybePromise } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 
 /**
@@ -55,8 +56,6 @@ export interface SwapBound {
   /** Receives the output. */
   readonly recipient: Address;
 }
-
-export type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Where tokens can be exchanged. Pools kept in memory answer synchronously while no block has come since they

@@ -1,5 +1,5 @@
 import type { Address, Currency, Hex, PermitTerms } from "@causeway/domain";
-import type { MaybePromise } from "./liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 
 /** What a token takes in place of an approval, as its chain says. */
 export interface TokenPermits {

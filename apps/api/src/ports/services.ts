@@ -11,7 +11,7 @@ import type { SendExecution } from "./execution-lane.ts";
 import type { LiquiditySource, PoolUsd } from "./liquidity.ts";
 import type { NonceMappingReads } from "./nonce-mappings.ts";
 import type { PriceBook } from "./price-source.ts";
-import type { QuotePolicy } from "./quote.ts";
+import type { QuotePolicy } from "./quote-policy.ts";
 import type { Reads } from "./reads.ts";
 import type { UnitOfWork } from "./unit-of-work.ts";
 import type { PlanFaults } from "./plan-faults.ts";

@@ -1,5 +1,5 @@
 import type { Address, Currency } from "@causeway/domain";
-import type { MaybePromise } from "./liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 
 /**
  * Every token that can be named: the configured ones, those of token lists, and whatever a chain itself can

@@ -1,6 +1,6 @@
 import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
-import type { MaybePromise } from "./liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 
 /**
  * What tokens do that nobody has vouched for. Synchronous once it is known; what a chain did not tell is

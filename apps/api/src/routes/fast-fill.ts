@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { answerFor } from "@causeway/service-kit";
 import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
-import type { FastFillOutcome } from "../ports/fast-fill-wish.ts";
+import type { FastFillOutcome } from "../ports/fast-fill.ts";
 import type { StoredAnswer } from "../ports/idempotency.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { requireKey } from "./access.ts";

@@ -1,7 +1,6 @@
 import { amountToUsdUp, appBpsOf, forward, rateOffBps } from "@causeway/domain";
 import type { PricingFacts, RequestTerms } from "@causeway/domain";
 import type { RoutePricing } from "./quote-pricing.ts";
-import { MAX_RATE_OFF_BPS } from "./quoting/agree-fees.ts";
 
 /** What terms say about fees, and about what is paid beside the output. */
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
@@ -60,3 +59,6 @@ export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unsp
   const most = paid < sponsored ? paid : sponsored;
   return unspentUsd < most ? unspentUsd : most;
 }
+
+/** A rate that lies further beside the prices, bps, is somebody's mistake. */
+export const MAX_RATE_OFF_BPS = 500n;

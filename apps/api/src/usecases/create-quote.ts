@@ -8,14 +8,11 @@ import type { Clock } from "../ports/clock.ts";
 import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
 import type { PermitTokens } from "../ports/permits.ts";
 import type { PriceBook } from "../ports/price-source.ts";
-import type {
-  QuotedRequests,
-  QuotePolicy,
-  Random,
-  Reservations,
-  RecipientCodes,
-  RouteTimings,
-} from "../ports/quote.ts";
+import type { QuotedRequests } from "../ports/quoted-requests.ts";
+import type { QuotePolicy } from "../ports/quote-policy.ts";
+import type { Random } from "../ports/random.ts";
+import type { Reservations, RouteTimings } from "../ports/quote.ts";
+import type { RecipientCodes } from "../ports/recipient-codes.ts";
 import type { TokenBook } from "../ports/token-book.ts";
 import type { TokenQuirks } from "../ports/token-quirks.ts";
 import {

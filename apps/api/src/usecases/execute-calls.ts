@@ -5,7 +5,7 @@ import type { ExecuteAnswer, ExecuteInput } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
 import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { IdempotencyLease } from "../ports/idempotency.ts";
-import type { Random } from "../ports/quote.ts";
+import type { Random } from "../ports/random.ts";
 import type { Services } from "../ports/services.ts";
 import { ownAccounts } from "./lane-signers.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";

@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { Clock } from "../ports/clock.ts";
-import type { MaybePromise } from "../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../ports/status-view.ts";
 import type { StatusFeed } from "../ports/status-feed.ts";
 

@@ -1,7 +1,7 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { FastFillWish } from "../ports/fast-fill-wish.ts";
+import type { FastFillWish } from "../ports/fast-fill.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import { refusal } from "./fast-fill-refusals.ts";

@@ -1,7 +1,7 @@
 import type { Currency, PriceDoubt, PriceReading } from "@causeway/domain";
 import { priceDoubt, ServiceError, unreachable } from "@causeway/domain";
 import type { PriceBook } from "../ports/price-source.ts";
-import type { QuotePolicy } from "../ports/quote.ts";
+import type { QuotePolicy } from "../ports/quote-policy.ts";
 
 /** Prices, and how old they may be. */
 export interface PriceServices {

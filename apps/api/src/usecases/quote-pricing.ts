@@ -13,7 +13,7 @@ import {
 import type { Soon } from "@causeway/domain";
 import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
 import type { PriceBook } from "../ports/price-source.ts";
-import type { PaymentGas, QuotePolicy } from "../ports/quote.ts";
+import type { PaymentGas, QuotePolicy } from "../ports/quote-policy.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";
 import type { PriceServices } from "./price-doubt.ts";
 import { isRail } from "./request-end.ts";

@@ -9,7 +9,8 @@ import {
   topupCost,
   topupFee,
 } from "@causeway/domain";
-import type { Random, QuotePolicy } from "../ports/quote.ts";
+import type { Random } from "../ports/random.ts";
+import type { QuotePolicy } from "../ports/quote-policy.ts";
 import { fillContractOf } from "./fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
 import { gasOf } from "./quote-pricing.ts";

@@ -1,6 +1,6 @@
 import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
-import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill-wish.ts";
+import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill.ts";
 import type { RequestRecord } from "../ports/records.ts";
 import type { Services } from "../ports/services.ts";
 import type { Tx } from "../ports/unit-of-work.ts";

@@ -1,6 +1,6 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { MaybePromise } from "../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 import type { Reads } from "../ports/reads.ts";
 import type { StatusRecord } from "../ports/records.ts";
 import type { StatusView } from "../ports/status-view.ts";

@@ -3,7 +3,7 @@ import { followTrail, isUnknownBlock, NodeRefusal } from "@causeway/chains";
 import type { Address, Hex, KnownTicks, PoolSource } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
 import type { Clock } from "../../ports/clock.ts";
-import type { MaybePromise } from "../../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 import { findPools } from "./find-pools.ts";
 import {
   concentratedHops,

@@ -1,4 +1,5 @@
-import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 
 /**
  * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and

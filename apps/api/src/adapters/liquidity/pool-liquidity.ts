@@ -1,6 +1,7 @@
 import type { Address, ChainLiquidity, PoolSource } from "@causeway/domain";
 import { pathSpot, ServiceError } from "@causeway/domain";
-import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
 import { autoSlippageBps } from "./auto-slippage.ts";
 import { bestOutput, minInput, MAX_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.ts";
 import type { ChainPools, PoolSnapshot } from "./chain-pools.ts";

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import type { Random } from "../../ports/quote.ts";
+import type { Random } from "../../ports/random.ts";
 
 const WORD = 32;
 const WORDS = 256;

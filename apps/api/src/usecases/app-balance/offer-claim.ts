@@ -11,7 +11,7 @@ import type { Address, Currency, PricedUnit } from "@causeway/domain";
 import type { BalanceReads } from "../../ports/balance-reads.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { ClaimRecord, NewClaim } from "../../ports/claims.ts";
-import type { Random } from "../../ports/quote.ts";
+import type { Random } from "../../ports/random.ts";
 import type { Services } from "../../ports/services.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { appraise, warmPrices } from "./appraise.ts";

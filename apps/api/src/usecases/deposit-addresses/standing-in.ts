@@ -1,6 +1,7 @@
 import { orderIdOf } from "@causeway/domain";
 import type { Address, Chain, FailReason, FoundFunds, Hex, Order, RequestTerms } from "@causeway/domain";
-import type { QuotePolicy, Random } from "../../ports/quote.ts";
+import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { Random } from "../../ports/random.ts";
 
 type Needs = {
   readonly random: Random;

@@ -27,10 +27,3 @@ export function priceCap(prices: Pick<GasPrices, "maxFeePerGas">, chain: Chain, 
 export function dataFeeCap(wei: bigint): bigint {
   return wei * 2n;
 }
-
-const MS_PER_DAY = 86_400_000;
-
-/** UTC day of a moment, counted from 1970. */
-export function utcDay(ms: number): number {
-  return Math.floor(ms / MS_PER_DAY);
-}

@@ -5,7 +5,7 @@ import type { PermitPolicy } from "../../ports/permits.ts";
 import type { Services } from "../../ports/services.ts";
 import type { Tx } from "../../ports/unit-of-work.ts";
 import { acceptsExecution } from "../execution/awaits-execution.ts";
-import { utcDay } from "../execution/price-execution.ts";
+import { utcDay } from "../utc-day.ts";
 import { executeJob, transition } from "../transition.ts";
 import type { TransitionServices } from "../transition.ts";
 

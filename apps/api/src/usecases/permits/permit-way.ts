@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, permitMethods, ServiceError } from "@causeway/domain";
 import type { Address, PermitMethod } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { PermitTokens } from "../../ports/permits.ts";
-import type { RecipientCodes } from "../../ports/quote.ts";
+import type { RecipientCodes } from "../../ports/recipient-codes.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { PermitWay } from "./chosen-way.ts";
 

@@ -14,6 +14,7 @@ import type { PriceBook } from "../../ports/price-source.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
+import { MAX_RATE_OFF_BPS } from "../agreed-pricing.ts";
 import type { FeeWishes } from "./fee-wishes.ts";
 import { capOf, swapLoss } from "./wished-pricing.ts";
 
@@ -26,9 +27,6 @@ export interface FeeServices {
 
 /** What a request's terms say of fees that apps take or pay. */
 export type AgreedFees = Pick<RequestTerms, "appFees" | "appFeesUsd" | "sponsorship">;
-
-/** A rate that lies further beside the prices, bps, is somebody's mistake. */
-export const MAX_RATE_OFF_BPS = 500n;
 
 /**
  * @throws ServiceError INVALID_REQUEST for a rate that costs more than the sponsor would pay;

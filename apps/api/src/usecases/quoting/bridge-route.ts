@@ -14,7 +14,9 @@ import {
 import type { RouteTrade } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
-import type { QuotePolicy, RecipientCodes, Reservations } from "../../ports/quote.ts";
+import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { Reservations } from "../../ports/quote.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";
 import { refuseBeyondLimits } from "../quote-limits.ts";

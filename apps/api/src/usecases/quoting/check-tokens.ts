@@ -2,7 +2,7 @@ import type { TokenBehaviour } from "@causeway/chains";
 import type { Currency, Soon } from "@causeway/domain";
 import { ServiceError, soon } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
-import type { RecipientCodes } from "../../ports/quote.ts";
+import type { RecipientCodes } from "../../ports/recipient-codes.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { TokenQuirks } from "../../ports/token-quirks.ts";
 import type { QuoteQuestion } from "../quote-question.ts";

@@ -1,8 +1,9 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { LiquiditySource, MaybePromise, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
-import type { RoutedGas } from "../../ports/quote.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { MaybePromise } from "@causeway/domain";
+import type { RoutedGas } from "../../ports/quote-policy.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
 /** An exchange of two currencies on one chain, native coin included. */

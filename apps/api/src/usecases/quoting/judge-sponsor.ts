@@ -8,7 +8,7 @@ import { appraise, warmPrices } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
 import { shortfallText } from "../app-balance/sponsorship-shortfall.ts";
 import type { PriceServices } from "../price-doubt.ts";
-import { utcDay } from "../execution/price-execution.ts";
+import { utcDay } from "../utc-day.ts";
 
 export interface SponsorServices extends PriceServices {
   readonly clock: Clock;

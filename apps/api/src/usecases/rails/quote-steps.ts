@@ -12,7 +12,7 @@ import {
 } from "@causeway/domain";
 import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
-import type { QuotePolicy } from "../../ports/quote.ts";
+import type { QuotePolicy } from "../../ports/quote-policy.ts";
 import type { UserDepositStep } from "../../ports/rail-steps.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";

@@ -8,7 +8,8 @@ import {
   orderIdOf,
   refundAmount,
 } from "@causeway/domain";
-import type { QuotePolicy, Random } from "../../ports/quote.ts";
+import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { Random } from "../../ports/random.ts";
 import { fillContractOf } from "../fill-contract.ts";
 import { gasOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
