@@ -9,7 +9,8 @@ import { mappingGauges } from "./adapters/telemetry/mapping-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { MappingServices } from "./ports/mapping-services.ts";
-import type { HubMappings, NonceMappingReads, NonceMappingStore } from "./ports/nonce-mappings.ts";
+import type { HubMappings } from "./ports/hub-mappings.ts";
+import type { NonceMappingReads, NonceMappingStore } from "./ports/nonce-mappings.ts";
 import type { SettlementServices } from "./ports/settlement-services.ts";
 import { knownNonces } from "./usecases/exchange/known-nonces.ts";
 

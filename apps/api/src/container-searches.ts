@@ -2,7 +2,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
 import type { Sql } from "./adapters/postgres/pool.ts";
 import type { ApiConfig } from "./config.ts";
-import type { SearchTurns } from "./ports/request-history-routes.ts";
+import type { SearchTurns } from "./ports/usage.ts";
 import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";
 
 /** A search that an index answers takes a hundredth of this. */

@@ -1,3 +1,4 @@
+import type { Page, PlaceInTime } from "./page.ts";
 import type { Address, Hex32, MovementContext, RequestId, WalletAccount } from "@causeway/domain";
 import type { ClaimRecord } from "./claims.ts";
 import type { HoldRecord, WalletBook } from "./ledger.ts";
@@ -17,18 +18,6 @@ export interface BalanceEvent {
   readonly reason: string;
   readonly requestId: RequestId | undefined;
   readonly atMs: number;
-}
-
-/** Newest first, those after the one at which the last page ended. */
-export interface Page<After> {
-  readonly limit: number;
-  readonly after: After | undefined;
-}
-
-/** Where a page of holds or claims ended. */
-export interface PlaceInTime {
-  readonly atMs: number;
-  readonly id: string;
 }
 
 /** All wallets together. */

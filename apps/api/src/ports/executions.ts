@@ -1,3 +1,4 @@
+import type { Budget } from "./sponsors.ts";
 import type { Authorization, CallPlan } from "@causeway/chains";
 import type {
   Address,
@@ -75,15 +76,6 @@ export interface ExecutionRecord extends NewExecution {
   readonly destinationUsd: bigint | undefined;
   /** The reservation was paid or released. */
   readonly settled: boolean;
-}
-
-/** Where budgets count. */
-export interface Budget {
-  readonly keyId: string;
-  readonly day: number;
-  readonly user: Address | undefined;
-  /** Undefined: fees, which are for no contract. */
-  readonly target: Address | undefined;
 }
 
 /** A call that no quote stored, with all that is written when it is accepted. */

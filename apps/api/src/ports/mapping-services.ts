@@ -1,4 +1,5 @@
-import type { HubMappings, NonceMappingStore } from "./nonce-mappings.ts";
+import type { HubMappings } from "./hub-mappings.ts";
+import type { NonceMappingStore } from "./nonce-mappings.ts";
 import type { SettlementServices } from "./settlement-services.ts";
 
 /** What bringing wallets' words to the hub stands on: what settlement has, and the hub's mapping. */

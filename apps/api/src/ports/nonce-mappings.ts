@@ -1,5 +1,4 @@
 import type { Address, Hex, Hex32, RequestId } from "@causeway/domain";
-import type { HubCall } from "./hub.ts";
 
 /**
  * What wallets have said about their nonces, on chains whose transfers cannot carry an id (the perpetuals
@@ -127,27 +126,4 @@ export interface NonceMappingWrites {
   ): Promise<void>;
   /** The transaction did not bring it there: it is to be signed anew. */
   release(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-}
-
-/** The hub's mapping. @throws RpcFault */
-export interface HubMappings {
-  /** Name of the contract's domain, with {@link chainId}. */
-  readonly contract: Address;
-  readonly chainId: number;
-  /** At a final block. */
-  entry(
-    user: Address,
-    id: Hex32,
-  ): Promise<{ readonly data: Hex; readonly setAt: bigint; readonly asOf: bigint }>;
-  /** The call that sets entries, and gas that suffices. */
-  publish(entries: readonly PublishedEntry[], threshold: number): HubCall;
-  close(): Promise<void>;
-}
-
-export interface PublishedEntry {
-  readonly user: Address;
-  readonly id: Hex32;
-  readonly data: Hex;
-  readonly nonce: Hex32;
-  readonly signature: Hex;
 }

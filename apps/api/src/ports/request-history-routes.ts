@@ -1,3 +1,4 @@
+import type { Searcher } from "./usage.ts";
 import type {
   Address,
   Currency,
@@ -25,23 +26,6 @@ export interface HistoryRoutes {
   trace(requestId: RequestId): Promise<RequestTrace | undefined>;
   /** For what `list` gives. */
   readonly spelling: AddressFormat;
-}
-
-/** Who searches. */
-export interface Searcher {
-  /** Searches of one name take turns. */
-  readonly name: string;
-  /** Callers with a secret key have places of their own. */
-  readonly hasSecretKey: boolean;
-}
-
-/** The places of searches, shared between callers. */
-export interface SearchTurns {
-  /**
-   * Runs a search once it is the caller's turn.
-   * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
-   */
-  run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;
 }
 
 export interface ListQuestion extends HistoryQuestion {

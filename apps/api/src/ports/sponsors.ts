@@ -1,6 +1,5 @@
 import type { Address, SponsorshipSpending } from "@causeway/domain";
 import type { ApiKeyIdentity } from "./api-keys.ts";
-import type { Budget } from "./executions.ts";
 import type { WalletBook } from "./ledger.ts";
 
 /** An API key as far as it pays for others. */
@@ -22,4 +21,13 @@ export interface SponsorKeys {
 export interface SponsorReads {
   book(wallet: Address): Promise<WalletBook>;
   spending(budget: Budget): Promise<SponsorshipSpending>;
+}
+
+/** Where budgets count. */
+export interface Budget {
+  readonly keyId: string;
+  readonly day: number;
+  readonly user: Address | undefined;
+  /** Undefined: fees, which are for no contract. */
+  readonly target: Address | undefined;
 }

@@ -1,5 +1,3 @@
-import type { Searcher } from "./request-history-routes.ts";
-
 /** One answered call. */
 export interface UsageNote {
   readonly keyId: string;
@@ -35,4 +33,21 @@ export interface Usage {
   note(call: UsageNote): void;
   /** Oldest first. @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE */
   read(question: UsageQuestion, searcher: Searcher): Promise<readonly UsageCount[]>;
+}
+
+/** Who searches. */
+export interface Searcher {
+  /** Searches of one name take turns. */
+  readonly name: string;
+  /** Callers with a secret key have places of their own. */
+  readonly hasSecretKey: boolean;
+}
+
+/** The places of searches, shared between callers. */
+export interface SearchTurns {
+  /**
+   * Runs a search once it is the caller's turn.
+   * @throws ServiceError RATE_LIMITED, SERVICE_UNAVAILABLE; and whatever `search` throws
+   */
+  run<T>(searcher: Searcher, search: () => Promise<T>): Promise<T>;
 }

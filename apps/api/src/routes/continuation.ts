@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { wholeNumber } from "@causeway/wire";
-import type { Page, PlaceInTime } from "../ports/balance-reads.ts";
+import type { Page, PlaceInTime } from "../ports/page.ts";
 
 const DEFAULT_LIMIT = 20;
 

@@ -2,12 +2,8 @@ import { requestsAnswer, requestsQuery } from "@causeway/wire";
 import type { RequestsAnswer, RequestsQuery, UnattributedDepositJson } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type {
-  PastRequest,
-  RequestPage,
-  Searcher,
-  UnattributedDeposit,
-} from "../ports/request-history-routes.ts";
+import type { PastRequest, RequestPage, UnattributedDeposit } from "../ports/request-history-routes.ts";
+import type { Searcher } from "../ports/usage.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
 import { hasSecretKey, requireKey } from "./access.ts";

@@ -2,7 +2,7 @@ import { Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "../../jobs/define-job.ts";
-import type { QueueDepth } from "../telemetry/queue-gauges.ts";
+import type { QueueDepth } from "../../ports/queue-depth.ts";
 import type { Services } from "../../ports/services.ts";
 import type { JobName } from "../../ports/job-name.ts";
 import { inTransaction } from "../postgres/in-transaction.ts";

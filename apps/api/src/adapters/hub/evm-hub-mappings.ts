@@ -2,7 +2,7 @@ import { checkedTransport, createRpcTransport, mappingEntries } from "@causeway/
 import { genericMappingAbi } from "@causeway/contracts";
 import type { Address, AttestationHub } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
-import type { HubMappings } from "../../ports/nonce-mappings.ts";
+import type { HubMappings } from "../../ports/hub-mappings.ts";
 
 /**
  * What setting takes at most, in units of gas; what is not used is not paid for. Too little would leave

@@ -1,4 +1,4 @@
-import type { OutboxDepth } from "../telemetry/queue-gauges.ts";
+import type { OutboxDepth } from "../../ports/queue-depth.ts";
 import { statement } from "./pool.ts";
 import type { Sql } from "./pool.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Usage, UsageCount, UsageNote } from "../../ports/usage.ts";
-import type { SearchTurns } from "../../ports/request-history-routes.ts";
+import type { SearchTurns } from "../../ports/usage.ts";
 import { inTime } from "./in-time.ts";
 import { statement } from "./pool.ts";
 import type { Sql, Statement } from "./pool.ts";

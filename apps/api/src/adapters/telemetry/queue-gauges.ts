@@ -1,19 +1,7 @@
+import type { OutboxDepth, QueueDepth } from "../../ports/queue-depth.ts";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../ports/clock.ts";
-
-/** Committed jobs that were not handed to a queue yet. */
-export interface OutboxDepth {
-  readonly waiting: number;
-  readonly oldestMs: number | undefined;
-}
-
-/** Jobs of one queue in one state. */
-export interface QueueDepth {
-  readonly queue: string;
-  readonly state: string;
-  readonly jobs: number;
-}
 
 /** How much work waits: committed in Postgres, and queued in Redis. */
 export function queueGauges(

@@ -1,7 +1,7 @@
 import { amountToUsdDown, amountToUsdUp } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { BalanceView, BalancesView, ClaimView } from "../../ports/app-balance-routes.ts";
-import type { Page, PlaceInTime } from "../../ports/balance-reads.ts";
+import type { Page, PlaceInTime } from "../../ports/page.ts";
 import type { Services } from "../../ports/services.ts";
 import { lineOf } from "./credit-entries.ts";
 

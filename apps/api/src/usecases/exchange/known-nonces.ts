@@ -1,12 +1,8 @@
 import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
 import type { Clock } from "../../ports/clock.ts";
-import type {
-  HubMappings,
-  MappedNonce,
-  NonceMappingReads,
-  NonceMappingStore,
-} from "../../ports/nonce-mappings.ts";
+import type { HubMappings } from "../../ports/hub-mappings.ts";
+import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../ports/nonce-mappings.ts";
 
 /** Where it is looked up. */
 export interface NonceSources {

@@ -6,7 +6,8 @@ import type {
   ListedRequest,
   RequestHistory,
 } from "../../ports/request-history.ts";
-import type { ListQuestion, RequestPage, Searcher, SearchTurns } from "../../ports/request-history-routes.ts";
+import type { ListQuestion, RequestPage } from "../../ports/request-history-routes.ts";
+import type { Searcher, SearchTurns } from "../../ports/usage.ts";
 import type { Services } from "../../ports/services.ts";
 import { unattributedDeposits } from "../unattributed-deposits.ts";
 import type { UnattributedServices } from "../unattributed-deposits.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { SearchTurns } from "../../ports/request-history-routes.ts";
+import type { SearchTurns } from "../../ports/usage.ts";
 
 interface Bounds {
   /** Searches at once. */

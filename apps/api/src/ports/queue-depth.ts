@@ -1,0 +1,12 @@
+/** Jobs of one queue in one state. */
+export interface QueueDepth {
+  readonly queue: string;
+  readonly state: string;
+  readonly jobs: number;
+}
+
+/** Committed jobs that were not handed to a queue yet. */
+export interface OutboxDepth {
+  readonly waiting: number;
+  readonly oldestMs: number | undefined;
+}
