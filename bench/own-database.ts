@@ -1,6 +1,6 @@
 import { chooseServices, databaseUrl, stopTogether } from "@causeway/localnet";
 import type pg from "pg";
-import { createPool } from "../apps/api/src/adapters/postgres/pool.ts";
+import { createPool } from "../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../apps/api/src/migrate.ts";
 import { onServer } from "../test/support/template-database.ts";
 

@@ -3,7 +3,7 @@ import { databaseUrl } from "@causeway/localnet";
 import { encodeOrderCall } from "@causeway/domain";
 import type { OrderCall } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
-import { createPool, sqlOn } from "../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { migrate } from "../apps/api/src/migrate.ts";
 import { onServer } from "../test/support/template-database.ts";

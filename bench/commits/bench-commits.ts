@@ -9,8 +9,8 @@ import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
 import { databaseUrl, startPostgres } from "@causeway/localnet";
 import pg from "pg";
-import { announcer } from "../../apps/api/src/adapters/postgres/announcements.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { announcer } from "../../apps/api/src/db/announcements.postgres.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../../apps/api/src/migrate.ts";
 
 /** Commits of a paid bridge that announce something. */

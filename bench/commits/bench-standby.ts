@@ -9,9 +9,9 @@ import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
 import { startPostgres } from "@causeway/localnet";
 import pg from "pg";
-import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
+import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/database-figures.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 
 const LOCKS = Array.from({ length: 17 }, (_, n) => `watch:${n + 1}`);
 const SAMPLES = 6;

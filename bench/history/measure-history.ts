@@ -2,7 +2,7 @@ import { createChainDirectory } from "../../apps/api/src/adapters/chains/directo
 import type pg from "pg";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { pastRequestJson } from "../../apps/api/src/routes/past-request-json.ts";
 import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { listRequests, type HistoryServices } from "../../apps/api/src/usecases/history/list-requests.ts";

@@ -5,7 +5,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { migrate } from "../../apps/api/src/migrate.ts";

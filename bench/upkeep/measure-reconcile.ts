@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { localAccount } from "@causeway/localnet";
 import type pg from "pg";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { chainProfiles } from "../../apps/api/src/adapters/chains/directory.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../apps/api/src/ports/clock.ts";
+import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 
 /** A clock that runs like the system's and can be put forward. */
 export interface AdjustableClock extends Clock {

@@ -1,7 +1,7 @@
 import type { ChainConnection, PayingRail, SignedNonceMapping } from "@causeway/chains";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
-import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
+import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 
 /** The process is gone: whatever it calls from now on ends here. */
 export class Died extends Error {

@@ -1,4 +1,4 @@
-import type { EventName, Events, Facts } from "../../apps/api/src/ports/events.ts";
+import type { EventName, Events, Facts } from "../../apps/api/src/db/events.port.ts";
 
 export interface RecordedEvent {
   readonly level: "happened" | "alarm" | "fault";

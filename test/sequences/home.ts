@@ -1,5 +1,5 @@
 import { databaseUrl } from "@causeway/localnet";
-import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool } from "../../apps/api/src/db/pool.postgres.ts";
 import { onServer } from "../support/template-database.ts";
 import type { SequenceNodes } from "./sequence-chain.ts";
 import type { SequenceHome } from "./world.ts";

@@ -5,7 +5,7 @@ import { createChainDirectory } from "../../apps/api/src/adapters/chains/directo
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
 import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
@@ -13,8 +13,8 @@ import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
-import type { Clock } from "../../apps/api/src/ports/clock.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import type { Clock } from "../../apps/api/src/db/clock.port.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import {
   createAddressWatch,

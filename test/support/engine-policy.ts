@@ -1,4 +1,4 @@
-import type { EnginePolicy } from "../../apps/api/src/ports/engine-policy.ts";
+import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
 /** Tests put the clock forward; real ones would have to wait. */
 export const enginePolicy: EnginePolicy = {

@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed } from "./engine-world.ts";
 

@@ -7,7 +7,7 @@ import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { ExecutionRecord } from "../../apps/api/src/ports/executions.ts";
 import type { IdempotencyLease } from "../../apps/api/src/ports/idempotency.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";

@@ -1,15 +1,15 @@
 import type { Hex, RequestEvent, RequestTerms, TxHash } from "@causeway/domain";
 import { expect } from "vitest";
 import type pg from "pg";
-import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { HistoryRoutes } from "../../apps/api/src/ports/request-history-routes.ts";
 import type { RequestHistory } from "../../apps/api/src/ports/request-history.ts";
-import type { Slot } from "../../apps/api/src/ports/records.ts";
-import type { RequestChange, UnitOfWork } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { Slot } from "../../apps/api/src/db/records.port.ts";
+import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { listRequests } from "../../apps/api/src/usecases/history/list-requests.ts";
 import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
 import { requestTrace } from "../../apps/api/src/usecases/history/request-trace.ts";

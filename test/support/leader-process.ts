@@ -1,6 +1,6 @@
 // A process that leads `name` on the database `url` for as long as it can, and prints when it starts and when
 // it stops.
-import { leaderLocks } from "../../apps/api/src/adapters/postgres/leader-locks.ts";
+import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
 
 const [url = "", name = "", timing = "{}"] = process.argv.slice(2);
 const locks = leaderLocks(url, {

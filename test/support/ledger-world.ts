@@ -2,11 +2,11 @@ import type { Address, Currency, CurrencyClass, Hex, LedgerAsset } from "@causew
 import { availableFor } from "@causeway/domain";
 import type { BalancePurpose } from "@causeway/domain";
 import type pg from "pg";
-import { createPool } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { BookLine, WalletBook } from "../../apps/api/src/ports/ledger.ts";
-import type { Services } from "../../apps/api/src/ports/services.ts";
-import type { Tx } from "../../apps/api/src/ports/unit-of-work.ts";
+import type { Services } from "../../apps/api/src/db/services.port.ts";
+import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";

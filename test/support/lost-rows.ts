@@ -1,5 +1,5 @@
 import type { Pool } from "pg";
-import type { Slot } from "../../apps/api/src/ports/records.ts";
+import type { Slot } from "../../apps/api/src/db/records.port.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

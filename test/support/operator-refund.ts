@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { vi } from "vitest";
 import { depositsNamed } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
-import { sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { runRefund } from "../../apps/api/src/refund-command.ts";
 
 export interface OperatorRefund {

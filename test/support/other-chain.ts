@@ -1,5 +1,5 @@
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 
 /** The same services, with one of their chains described or answering otherwise. */
 export function withChain(

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
 import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill.ts";
 import type { HoldRecord, WalletBook } from "../../apps/api/src/ports/ledger.ts";
-import type { WorkerServices } from "../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { appraise } from "../../apps/api/src/usecases/app-balance/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";

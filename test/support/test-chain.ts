@@ -11,7 +11,7 @@ import {
 import { erc20Abi, parseEther, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
-import type { Clock } from "../../apps/api/src/ports/clock.ts";
+import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 

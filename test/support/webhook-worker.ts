@@ -2,7 +2,7 @@
 // on stdout.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
-import { createPool, sqlOn } from "../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { startWebhooks } from "../../apps/api/src/container-push.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";

@@ -32,7 +32,7 @@ import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
 import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
-import type { EnginePolicy } from "./ports/engine-policy.ts";
+import type { EnginePolicy } from "./db/engine-policy.port.ts";
 import type { PushPolicy } from "./ports/push-routes.ts";
 import type { RateLimitPolicy } from "./ports/rate-limits.ts";
 import type { SettlementPolicy } from "./ports/settlement-policy.ts";

@@ -1,7 +1,7 @@
 import { accountSignatures } from "./adapters/chains/signatures.ts";
-import { pooledRandomBytes } from "./adapters/random/pooled-bytes.ts";
+import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import type { AppBalanceRoutes } from "./ports/app-balance-routes.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import { acceptClaim } from "./usecases/app-balance/accept-claim.ts";
 import { offerClaim } from "./usecases/app-balance/offer-claim.ts";
 import { readBalances, readClaims } from "./usecases/app-balance/read-balances.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "@causeway/service-kit";
-import type { ServerLimits } from "./adapters/postgres/check-sessions.ts";
+import type { ServerLimits } from "./db/check-sessions.postgres.ts";
 import type { ApiConfig } from "./config.ts";
 import { SEARCHES } from "./container-searches.ts";
 

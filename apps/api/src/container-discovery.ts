@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import type { Sql } from "./adapters/postgres/pool.ts";
+import type { Sql } from "./db/pool.postgres.ts";
 import { pollTraffic } from "./adapters/postgres/polled-traffic.ts";
 import { createTokenBook } from "./adapters/tokens/token-book.ts";
 import { createTokenLists } from "./adapters/tokens/token-lists.ts";
@@ -9,7 +9,7 @@ import type { TokenListConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
 import type { DiscoveryRoutes } from "./ports/discovery-routes.ts";
 import type { Reservations } from "./ports/quote.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import type { TokenBook } from "./ports/token-book.ts";
 import type { TokenCatalog } from "./ports/token-catalog.ts";
 import { chainHealth } from "./usecases/discovery/chain-health.ts";

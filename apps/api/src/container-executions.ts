@@ -1,8 +1,8 @@
 import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
-import { tickBatcher } from "./adapters/postgres/tick-batcher.ts";
+import { tickBatcher } from "./db/tick-batcher.postgres.ts";
 import type { ExecutionPlan, ExecutionSent, SendExecution } from "./ports/execution-lane.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import { acceptExecution, insufficient } from "./usecases/execution/accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./usecases/execution/accept-execution.ts";
 import { acceptTogether, isPlain } from "./usecases/execution/accept-together.ts";

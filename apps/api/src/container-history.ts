@@ -1,11 +1,11 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Chain, RailChain } from "@causeway/domain";
 import { postgresRequestHistory } from "./adapters/postgres/request-history.ts";
-import type { Sql } from "./adapters/postgres/pool.ts";
+import type { Sql } from "./db/pool.postgres.ts";
 import type { Searches } from "./container-searches.ts";
 import type { CurrencyName } from "./ports/request-history.ts";
 import type { RouteServices } from "./ports/route-services.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
 import { spellingOf } from "./usecases/address-format.ts";

@@ -10,7 +10,7 @@ import { createPoolUsd, type PricedChain } from "./adapters/liquidity/pool-usd.t
 import { pairsOfPaths } from "./adapters/liquidity/token-pair.ts";
 import type { AggregatorConfig } from "./config.ts";
 import type { LiquiditySource, PoolUsd } from "./ports/liquidity.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 
 /** A chain with the connection that its pools are read by. */
 export interface PoolChain {

@@ -5,7 +5,7 @@ import { createTokenPermits } from "./adapters/chains/token-permits.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
 import type { PermitPolicy, PermitTokens } from "./ports/permits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import { executePermit } from "./usecases/permits/execute-permit.ts";
 
 /** Signatures of one user are counted over so long. */

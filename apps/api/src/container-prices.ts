@@ -5,7 +5,7 @@ import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-com
 import { createFixedPrices } from "./adapters/prices/fixed.ts";
 import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
 import type { PriceSource } from "./ports/price-source.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 
 /**
  * How far a second source or a deep pool may be from a price, bps: further, and the price is not used between

@@ -8,7 +8,7 @@ import { createRailUsers } from "./adapters/chains/rail-users.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
 import type { ConnectedRail } from "./ports/chains.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 
 /** Facts of a rail older than this many block times, and than so many ms, price nothing any more. */
 const MAX_AGE_BLOCKS = 3;

@@ -1,7 +1,7 @@
 import type { Env } from "@causeway/config";
 import { chainProfiles } from "./adapters/chains/directory.ts";
 import { depositsNamed } from "./adapters/postgres/operator-reads.ts";
-import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { readApiConfig } from "./config.ts";

@@ -1,6 +1,6 @@
 import type { Lifecycle } from "@causeway/service-kit";
-import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
-import type { Sql } from "./adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "./db/pool.postgres.ts";
+import type { Sql } from "./db/pool.postgres.ts";
 import type { ApiConfig } from "./config.ts";
 import type { SearchTurns } from "./ports/usage.ts";
 import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";

@@ -1,7 +1,7 @@
 import { createTokenProbe } from "@causeway/chains";
 import { createTokenQuirks } from "./adapters/tokens/token-quirks.ts";
 import type { PoolChain } from "./container-liquidity.ts";
-import type { Services } from "./ports/services.ts";
+import type { Services } from "./db/services.port.ts";
 import type { TokenQuirks } from "./ports/token-quirks.ts";
 
 /** How tokens behave that nobody has vouched for, on every chain whose pools hold some. */

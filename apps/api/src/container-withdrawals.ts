@@ -2,7 +2,7 @@ import { rawKeySigner } from "@causeway/attest";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
 import { withNodeErrors } from "./adapters/payouts/node-unavailable.ts";
-import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { withdrawalStore } from "./adapters/postgres/withdrawal-store.ts";

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { runner, type RunnerOption } from "node-pg-migrate";
 import pg from "pg";
-import { CONNECTED_WITHIN_MS, withDatabaseProblems } from "./adapters/postgres/database-problem.ts";
+import { CONNECTED_WITHIN_MS, withDatabaseProblems } from "./db/database-problem.postgres.ts";
 import {
   appliedMigrations,
   MIGRATIONS_DIR,
   MIGRATIONS_TABLE,
   migrationsOf,
-} from "./adapters/postgres/migrations.ts";
-import { concurrentStatements, runConcurrently } from "./adapters/postgres/concurrent-indexes.ts";
+} from "./db/migrations.postgres.ts";
+import { concurrentStatements, runConcurrently } from "./db/concurrent-indexes.postgres.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 
 const LOCK = "causeway:migrate";

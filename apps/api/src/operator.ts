@@ -4,7 +4,7 @@
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
 import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
-import { createPool, sqlOn } from "./adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import {
   laneReport,
   settlementOf,
@@ -13,7 +13,7 @@ import {
   traceOf,
   withdrawalReport,
 } from "./adapters/postgres/operator-reads.ts";
-import type { Sql } from "./adapters/postgres/pool.ts";
+import type { Sql } from "./db/pool.postgres.ts";
 import { webhookReport } from "./adapters/postgres/webhook-report.ts";
 import { openKeys } from "./container-keys.ts";
 import { openRefunds } from "./container-refunds.ts";

@@ -3,10 +3,10 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { knownKeys, type KnownKeys } from "../../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../../apps/api/src/adapters/postgres/api-key-register.ts";
-import { listen } from "../../../apps/api/src/adapters/postgres/listen.ts";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/adapters/postgres/stored-keys.ts";
-import { tickBatcher } from "../../../apps/api/src/adapters/postgres/tick-batcher.ts";
+import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.postgres.ts";
 import type { ApiKeyRegister, ApiKeyWish } from "../../../apps/api/src/ports/api-key-register.ts";
 import {
   changeKey,

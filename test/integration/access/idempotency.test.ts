@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { Idempotency, IdempotencyLease } from "../../../apps/api/src/ports/idempotency.ts";

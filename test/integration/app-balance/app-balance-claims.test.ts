@@ -6,7 +6,7 @@ import type { PrivateKeyAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accountSignatures } from "../../../apps/api/src/adapters/chains/signatures.ts";
 import type { ClaimRecord } from "../../../apps/api/src/ports/claims.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { releaseHold } from "../../../apps/api/src/usecases/app-balance/move-hold.ts";

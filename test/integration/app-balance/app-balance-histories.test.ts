@@ -2,7 +2,7 @@ import type { Address, Hex32, LedgerAsset, RequestId } from "@causeway/domain";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { balanceReads } from "../../../apps/api/src/adapters/postgres/balance-reads.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { creditTopUp, reverseTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { closePaidClaim, returnClaim } from "../../../apps/api/src/usecases/app-balance/end-claim.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { balanceReads } from "../../../apps/api/src/adapters/postgres/balance-reads.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { accrueAppFees } from "../../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
 import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";

@@ -8,7 +8,7 @@ import {
   holdReport,
 } from "../../../apps/api/src/adapters/postgres/operator-balance-reads.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
-import { sqlOn, type Sql } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { balanceGauges } from "../../../apps/api/src/adapters/telemetry/balance-gauges.ts";
 import type { BalanceReads } from "../../../apps/api/src/ports/balance-reads.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";

@@ -1,8 +1,8 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkSessions } from "../../../apps/api/src/adapters/postgres/check-sessions.ts";
-import { inTransaction } from "../../../apps/api/src/adapters/postgres/in-transaction.ts";
-import { createPool } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { checkSessions } from "../../../apps/api/src/db/check-sessions.postgres.ts";
+import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
+import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
 import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
 import { addressReport } from "../../../apps/api/src/adapters/postgres/deposit-address-report.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { TokenBook } from "../../../apps/api/src/ports/token-book.ts";
 import { createAddressWatch } from "../../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";

@@ -8,14 +8,14 @@ import { indexTransaction } from "../../../apps/api/src/usecases/index-transacti
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { depositKey, factKey } from "../../../apps/api/src/usecases/record-deposits.ts";
-import type { UnitOfWork } from "../../../apps/api/src/ports/unit-of-work.ts";
+import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import {
   createReportTurns,
   REPORT_LIMITS,
   ReportsBusy,
-} from "../../../apps/api/src/usecases/report-turns.ts";
+} from "../../../apps/api/src/db/report-turns.ts";
 import { recheckFinalBlocks } from "../../../apps/api/src/usecases/recheck-final-blocks.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../../apps/api/src/usecases/give-up-refund.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
 import { judgeRefundRelease } from "../../../apps/api/src/usecases/judge-refund-release.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import { laggingNode } from "../../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../../support/batch-code.ts";

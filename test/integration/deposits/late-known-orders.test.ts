@@ -1,8 +1,8 @@
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { attributeKnown } from "../../../apps/api/src/usecases/attribute-known.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance, groupedSending } from "../../../apps/api/src/container-executions.ts";
 import type { ExecutionPlan, SendExecution } from "../../../apps/api/src/ports/execution-lane.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { sendExecutions } from "../../../apps/api/src/usecases/execution/send-execution.ts";
 import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";

@@ -5,7 +5,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { usedContracts } from "../../../apps/api/src/adapters/postgres/used-contracts.ts";
 import { checkUsedContracts } from "../../../apps/api/src/usecases/check-used-contracts.ts";

@@ -1,7 +1,7 @@
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Tx } from "../../../apps/api/src/ports/unit-of-work.ts";
+import type { Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { batchCode, type BatchedCall } from "../../support/batch-code.ts";
 import type { Deviation } from "../../support/deposits.ts";
 import type { Agreed } from "../../support/engine-world.ts";

@@ -5,7 +5,7 @@ import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import { encodeFunctionData, parseAbi } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { expireFastFills } from "../../../apps/api/src/usecases/expire-fast-fills.ts";
 import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { aSponsor } from "../../support/sponsors.ts";
-import type { Slot } from "../../../apps/api/src/ports/records.ts";
+import type { Slot } from "../../../apps/api/src/db/records.port.ts";
 import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/usecases/execution/accept-execution.ts";

@@ -4,7 +4,7 @@ import { transactionsOf } from "@causeway/wire";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { watchChain } from "../../../apps/api/src/jobs/watch-chain.ts";
-import type { SendRecord } from "../../../apps/api/src/ports/records.ts";
+import type { SendRecord } from "../../../apps/api/src/db/records.port.ts";
 import { followReports } from "../../../apps/api/src/usecases/follow-reports.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/usecases/record-single-transaction.ts";
 import { scanChain, trailLength } from "../../../apps/api/src/usecases/scan-chain.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
-import { createPool } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { pageStatement } from "../../../apps/api/src/adapters/postgres/request-history.ts";
 import { filterCases, questionFor, type StoredFacts } from "../../../bench/history/filters.ts";
 import { storeHistory } from "../../../bench/history/store-history.ts";

@@ -12,7 +12,7 @@ import type { RequestTerms } from "@causeway/domain";
 import type { PastRequestJson } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
 import { accrueAppFees } from "../../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { encodeAbiParameters, padHex, toHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { readTokenTraffic } from "../../../apps/api/src/adapters/postgres/token-traffic.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";

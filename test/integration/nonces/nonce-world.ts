@@ -14,7 +14,7 @@ import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
 import { connectHubMappings } from "../../../apps/api/src/adapters/hub/evm-hub-mappings.ts";
 import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
 import { nonceMappingStore } from "../../../apps/api/src/adapters/postgres/nonce-mapping-rows.ts";
-import { createPool, sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";

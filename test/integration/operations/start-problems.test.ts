@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checkSchema } from "../../../apps/api/src/adapters/postgres/migrations.ts";
+import { checkSchema } from "../../../apps/api/src/db/migrations.postgres.ts";
 import { migrate } from "../../../apps/api/src/migrate.ts";
 import { execFile } from "node:child_process";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";

@@ -2,7 +2,7 @@ import { RpcFault, type ChainWriter } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { withChain } from "../../support/other-chain.ts";
 

@@ -15,9 +15,9 @@ import { permitCall, vrsOf } from "../../../apps/api/src/usecases/permits/permit
 import { isSigned } from "../../../apps/api/src/usecases/permits/typed-data.ts";
 import type { SignedTerms } from "../../../apps/api/src/usecases/permits/typed-data.ts";
 import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { LeaseLost } from "../../../apps/api/src/ports/idempotency.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { AnswerToKeep } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { mortalServices } from "../../fakes/mortal-services.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";

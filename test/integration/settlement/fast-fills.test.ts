@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
-import type { WorkerServices } from "../../../apps/api/src/ports/services.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { deposit } from "../../support/deposits.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";

@@ -10,7 +10,7 @@ import {
   settlementReport,
   traceOf,
 } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { settlementGauges } from "../../../apps/api/src/adapters/telemetry/settlement-gauges.ts";
 import { deposit } from "../../support/deposits.ts";
 import { honest } from "./fake-oracle.ts";

@@ -5,7 +5,7 @@ import { createLocalClient, deployHub, localHub, startAnvil } from "@causeway/lo
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
 import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
 import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
 import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";

@@ -3,7 +3,7 @@ import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
 import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
 import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
 import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
 import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
 import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";

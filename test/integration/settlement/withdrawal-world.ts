@@ -16,7 +16,7 @@ import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import { connectPayouts } from "../../../apps/api/src/adapters/payouts/evm-payouts.ts";
 import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
-import { sqlOn } from "../../../apps/api/src/adapters/postgres/pool.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { withdrawalStore } from "../../../apps/api/src/adapters/postgres/withdrawal-store.ts";
 import type { Payouts, WithdrawalOrder } from "../../../apps/api/src/ports/withdrawals.ts";
 import {

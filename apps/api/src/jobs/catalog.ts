@@ -1,4 +1,4 @@
-import type { Catalog } from "./define-job.ts";
+import type { Catalog } from "../db/define-job.job.ts";
 import { claim } from "./claim.ts";
 import { execute } from "./execute.ts";
 import { fill } from "./fill.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Hex32 } from "@causeway/domain";
 import { payClaim } from "../usecases/app-balance/pay-claim.ts";
-import { defineJob } from "./define-job.ts";
+import { defineJob } from "../db/define-job.job.ts";
 
 export const claim = defineJob({
   name: "claim",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { RequestId } from "@causeway/domain";
 import { fillDestination } from "../usecases/fill-destination.ts";
-import { defineJob } from "./define-job.ts";
+import { defineJob } from "../db/define-job.job.ts";
 
 export const fill = defineJob({
   name: "fill",

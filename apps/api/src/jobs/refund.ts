@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refundDeposit } from "../usecases/refund-deposit.ts";
-import { defineJob } from "./define-job.ts";
+import { defineJob } from "../db/define-job.job.ts";
 
 export const refund = defineJob({
   name: "refund",

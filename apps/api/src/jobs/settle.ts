@@ -1,4 +1,4 @@
-import { SETTLEMENT, type Lead, type Leadership } from "../ports/leadership.ts";
+import { SETTLEMENT, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { SettlementServices } from "../ports/settlement-services.ts";
 import { attestDue } from "../usecases/settlement/attest-due.ts";
 import { submitExecutions } from "../usecases/settlement/submit-executions.ts";

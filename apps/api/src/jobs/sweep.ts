@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { submitSweep } from "../usecases/deposit-addresses/submit-sweep.ts";
-import { defineJob } from "./define-job.ts";
+import { defineJob } from "../db/define-job.job.ts";
 
 export const sweep = defineJob({
   name: "sweep",

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Head } from "@causeway/chains";
 import { RpcFault } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { EventName } from "../ports/events.ts";
-import type { WorkerServices } from "../ports/services.ts";
+import type { EventName } from "../db/events.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import { watchChain } from "./watch-chain.ts";
 
 beforeEach(() => void vi.useFakeTimers());

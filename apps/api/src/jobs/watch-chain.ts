@@ -1,8 +1,8 @@
 import type { BlockRef, ChainReader, Head, HeadSource } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import { watchOf, type Lead, type Leadership } from "../ports/leadership.ts";
-import type { WorkerServices } from "../ports/services.ts";
-import type { SendRecord } from "../ports/records.ts";
+import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { SendRecord } from "../db/records.port.ts";
 import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../usecases/follow-reports.ts";

@@ -1,5 +1,5 @@
 import type { Chain, RailChain } from "@causeway/domain";
-import type { Events } from "../ports/events.ts";
+import type { Events } from "../db/events.port.ts";
 import type { Lag, ScanLag } from "../usecases/scan-lag.ts";
 
 /** Raises one alarm when the scan of a chain falls behind, and one line when it has caught up. */

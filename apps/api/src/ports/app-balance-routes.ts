@@ -1,6 +1,6 @@
 import type { Address, Currency, Hex, Hex32 } from "@causeway/domain";
 import type { BalanceEvent } from "./balance-reads.ts";
-import type { Page, PlaceInTime } from "./page.ts";
+import type { Page, PlaceInTime } from "../db/page.port.ts";
 import type { ClaimRecord, NewClaim } from "./claims.ts";
 import type { IdempotencyLease, StoredAnswer } from "./idempotency.ts";
 import type { HoldRecord } from "./ledger.ts";

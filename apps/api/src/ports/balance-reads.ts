@@ -1,8 +1,8 @@
-import type { Page, PlaceInTime } from "./page.ts";
+import type { Page, PlaceInTime } from "../db/page.port.ts";
 import type { Address, Hex32, MovementContext, RequestId, WalletAccount } from "@causeway/domain";
 import type { ClaimRecord } from "./claims.ts";
 import type { HoldRecord, WalletBook } from "./ledger.ts";
-import type { Overdue } from "./job-runs.ts";
+import type { Overdue } from "../db/job-runs.port.ts";
 
 /** One line of a wallet's ledger. */
 export interface BalanceEvent {

@@ -9,7 +9,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { Overdue } from "./job-runs.ts";
+import type { Overdue } from "../db/job-runs.port.ts";
 
 /** What a quote for another sum is asked with. */
 export type RouteQuestion = Pick<

@@ -1,6 +1,6 @@
 import type { ConnectedChain } from "./chains.ts";
-import type { Leg } from "./leg.ts";
-import type { SlotPlan } from "./records.ts";
+import type { Leg } from "../db/leg.port.ts";
+import type { SlotPlan } from "../db/records.port.ts";
 
 /**
  * `moved`: somebody else has it in hand, or nobody needs it any more. `short`: the executor's coin does not

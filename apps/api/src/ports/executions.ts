@@ -8,7 +8,7 @@ import type {
   RequestTerms,
   SponsorshipSpending,
 } from "@causeway/domain";
-import type { LaneCall } from "./leg.ts";
+import type { LaneCall } from "../db/leg.port.ts";
 
 /** Calls that ride along with the fill of a request, and what they were priced with. */
 export interface DestinationExecution {

@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { Slot } from "./records.ts";
+import type { Slot } from "../db/records.port.ts";
 
 /** Gas of fills that reverted in a block, and how much of it the solver has paid itself. */
 export interface FillBurnWrites {

@@ -1,4 +1,4 @@
-import type { Leg } from "./leg.ts";
+import type { Leg } from "../db/leg.port.ts";
 
 /** A nonce that is not known to be dead pays this leg already: paying again could pay twice. */
 export class LegTaken extends Error {

@@ -1,6 +1,6 @@
 import type { Address, DepositId, Hex, OrderId, RequestId } from "@causeway/domain";
 import type { RailArrivals } from "@causeway/chains";
-import type { DepositRecord } from "./records.ts";
+import type { DepositRecord } from "../db/records.port.ts";
 
 /** A deposit whose sender has not said yet which order it pays. */
 export interface UnmappedDeposit {

@@ -3,7 +3,7 @@ import type { Secret } from "@causeway/config";
 import type { AppBalanceRoutes } from "./app-balance-routes.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
 import type { KeyAdmin } from "./key-admin.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import type { DepositAddressRoutes } from "./deposit-address-routes.ts";
 import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";

@@ -1,7 +1,7 @@
 import type { Chain, RailChain } from "@causeway/domain";
 import type { HubChain } from "./hub.ts";
 import type { AttestationOracle } from "./oracles.ts";
-import type { WorkerServices } from "./services.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { SettlementPolicy } from "./settlement-policy.ts";
 import type { SettlementReads } from "./settlement.ts";
 

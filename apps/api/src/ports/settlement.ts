@@ -1,5 +1,5 @@
 import type { Address, Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
-import type { DepositRecord, RequestRecord } from "./records.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 
 /** A payment of the solver that is beyond reorgs, and everything that oracles are asked about it. */
 export interface DuePayment {

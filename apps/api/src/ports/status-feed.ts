@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { StatusRecord } from "./records.ts";
+import type { StatusRecord } from "../db/records.port.ts";
 
 /** What a client sees of a request, as of its `sequence`-th change. */
 export interface StatusChange {

@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { wholeNumber } from "@causeway/wire";
-import type { Page, PlaceInTime } from "../ports/page.ts";
+import type { Page, PlaceInTime } from "../db/page.port.ts";
 
 const DEFAULT_LIMIT = 20;
 

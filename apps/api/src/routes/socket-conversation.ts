@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 import type { SocketRequest } from "@causeway/wire";
 import { socketRequest } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import type { PushRoutes, StatusFollower } from "../ports/push-routes.ts";
 import type { StopListening } from "../ports/status-feed.ts";
 import { requireSecretKey } from "./access.ts";

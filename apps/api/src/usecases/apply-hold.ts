@@ -1,7 +1,7 @@
 import { isCoverDue, unpaidFillUsd, unreachable } from "@causeway/domain";
 import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/domain";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./app-balance/move-hold.ts";
 import { chargeBurntFill } from "./charge-burnt-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";

@@ -1,9 +1,9 @@
 import { agreedUsd } from "@causeway/domain";
 import type { DepositFact } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { actOnDeposits } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";

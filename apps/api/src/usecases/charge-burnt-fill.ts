@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 
 type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;

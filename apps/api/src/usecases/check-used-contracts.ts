@@ -1,6 +1,6 @@
 import { serviceContracts, ServiceError } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import type { UsedContract, UsedContracts } from "../ports/used-contracts.ts";
 
 type Configured = Pick<Chain, "id" | "name" | "contracts">;

@@ -13,9 +13,9 @@ import {
 import type { Currency, EndPrices, LedgerEntry, PricedUnit, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
 import type { HoldRecord, WalletBook } from "../ports/ledger.ts";
-import type { DepositRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./app-balance/appraise.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";

@@ -4,13 +4,13 @@ import { confirmationsFor, NATIVE_CURRENCY, settle, soon } from "@causeway/domai
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../ports/chains.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
 import type { PermitTokens } from "../ports/permits.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { QuotedRequests } from "../ports/quoted-requests.ts";
 import type { QuotePolicy } from "../ports/quote-policy.ts";
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../db/random.port.ts";
 import type { Reservations, RouteTimings } from "../ports/quote.ts";
 import type { RecipientCodes } from "../ports/recipient-codes.ts";
 import type { TokenBook } from "../ports/token-book.ts";

@@ -1,7 +1,7 @@
 import type { FillThroughCalls } from "@causeway/chains";
 import { BPS } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 
 /** What the solver spends on a payment, smallest units of `paidFrom`. */

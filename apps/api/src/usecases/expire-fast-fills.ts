@@ -1,6 +1,6 @@
 import { isCoverDue } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { releaseUnpaid } from "./apply-hold.ts";
 import { coverFastFill } from "./cover-fast-fill.ts";

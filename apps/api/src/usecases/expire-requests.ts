@@ -1,8 +1,8 @@
 import { decide, expiresBefore, isClockPlausible, isUntouched } from "@causeway/domain";
 import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
-import type { Services } from "../ports/services.ts";
-import type { OverdueRequest, Tx } from "../ports/unit-of-work.ts";
+import type { Services } from "../db/services.port.ts";
+import type { OverdueRequest, Tx } from "../db/unit-of-work.port.ts";
 import { indexTransaction } from "./index-transaction.ts";
 import { lookAgainAtReports } from "./look-again-at-reports.ts";
 import { transition } from "./transition.ts";

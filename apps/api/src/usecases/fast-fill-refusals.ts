@@ -1,6 +1,6 @@
 import { formatUsd, ServiceError, unreachable } from "@causeway/domain";
 import type { ErrorCode, RequestId } from "@causeway/domain";
-import type { RequestRecord } from "../ports/records.ts";
+import type { RequestRecord } from "../db/records.port.ts";
 
 /** What refuses a fast fill: each is counted, and named in `errorData.rule`. */
 export type FastFillRule =

@@ -15,7 +15,7 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import { createQuote } from "./create-quote.ts";
 import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, Ends } from "./fill-amount.ts";

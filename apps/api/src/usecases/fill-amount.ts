@@ -18,8 +18,8 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
-import type { RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { FillBasis } from "./fill-basis.ts";

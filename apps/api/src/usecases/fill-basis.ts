@@ -1,7 +1,7 @@
 import type { RequestState } from "@causeway/domain";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 
 /** What a fill stands on; `sinceMs` is when it was there (ms since epoch). */
 export type FillBasis =

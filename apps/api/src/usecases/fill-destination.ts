@@ -14,9 +14,9 @@ import {
 import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
 import type { RequestEnd } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
-import type { RequestRecord, SlotPlan } from "../ports/records.ts";
-import type { WorkerServices } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { reserveSponsorship } from "./app-balance/sponsor-fees.ts";
 import { uncoveredBurnUsd, unpaidBurntUsd } from "./gas-used-by-fills.ts";
@@ -46,8 +46,8 @@ import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import { whyMaybePaid } from "./unexplained-nonces.ts";
-import { DONE } from "./wait.ts";
-import type { Progress } from "./wait.ts";
+import { DONE } from "../db/wait.ts";
+import type { Progress } from "../db/wait.ts";
 
 type Needs = Pick<
   WorkerServices,

@@ -1,7 +1,7 @@
 import { amountToUsdDown, amountToUsdUp, convertUp } from "@causeway/domain";
 import type { Currency, PricedUnit, RequestTerms } from "@causeway/domain";
-import type { DepositRecord, RequestRecord, Slot, SlotPlan } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { DepositRecord, RequestRecord, Slot, SlotPlan } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 

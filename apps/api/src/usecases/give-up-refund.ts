@@ -1,10 +1,10 @@
 import type { RefundFailReason } from "@causeway/domain";
-import type { DepositRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
-import { DONE } from "./wait.ts";
-import type { Progress } from "./wait.ts";
+import { DONE } from "../db/wait.ts";
+import type { Progress } from "../db/wait.ts";
 
 /** A deposit that cannot be sent back by itself: somebody has to look. */
 export async function giveUpRefund(

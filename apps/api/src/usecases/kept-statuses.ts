@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../ports/status-view.ts";
 import type { StatusFeed } from "../ports/status-feed.ts";

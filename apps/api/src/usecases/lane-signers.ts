@@ -1,6 +1,6 @@
 import type { Signer } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
-import type { Account, WorkerServices } from "../ports/services.ts";
+import type { Account, WorkerServices } from "../db/services.port.ts";
 
 /** The keys that send transactions, each with a lane of its own on every chain. */
 export type LaneKeys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator">;

@@ -1,5 +1,5 @@
 import type { ChainDirectory } from "../ports/chains.ts";
-import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../ports/leadership.ts";
+import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../db/leadership.port.ts";
 import type { LeaderReport } from "./readiness.ts";
 
 export function ledTasks(

@@ -2,7 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { ErrorCode, RequestId, TxHash } from "@causeway/domain";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 
 type Report = { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId };
 

@@ -1,8 +1,8 @@
 import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Attempt, Slot } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { Attempt, Slot } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { laneSigners, signerOf } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";

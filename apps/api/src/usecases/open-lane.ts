@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { explainNonces } from "./unexplained-nonces.ts";
 import { laneSigners } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { Account } from "../ports/services.ts";
+import type { Account } from "../db/services.port.ts";
 
 /**
  * Oracles attest a payment only with the signature of the solver that its order names; undefined: this

@@ -3,10 +3,10 @@ import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Leg } from "../ports/leg.ts";
-import type { SlotPlan } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { LaneWrites } from "../ports/unit-of-work.ts";
+import type { Leg } from "../db/leg.port.ts";
+import type { SlotPlan } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
 
 /** What is to be paid by the solver, on one chain. */

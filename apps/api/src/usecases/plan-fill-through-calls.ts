@@ -8,8 +8,8 @@ import {
 import type { FillThroughCalls } from "@causeway/chains";
 import type { FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { LaneCall } from "../ports/leg.ts";
-import type { Services } from "../ports/services.ts";
+import type { LaneCall } from "../db/leg.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { GAS_HEADROOM_BPS, withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
 import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";

@@ -1,5 +1,5 @@
 import { isClockPlausible } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 
 /** Whether rows may be deleted by age now; raises an alarm when no chain confirms the clock. */
 export async function mayDeleteByAge({

@@ -1,6 +1,6 @@
 import { ONE_USD } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 
 /**
  * Adds a trade to what this minute has exposed to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).

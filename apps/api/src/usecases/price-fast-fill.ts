@@ -2,7 +2,7 @@ import { amountToUsdDown, amountToUsdUp, forward, minDeposit, usdToAmountDown } 
 import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { AcceptedPrices, FastFillRecord } from "../ports/fast-fill.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "./app-balance/appraise.ts";
 import { refusal } from "./fast-fill-refusals.ts";
 import { dataFeeCap, priceCap } from "./execution/price-execution.ts";

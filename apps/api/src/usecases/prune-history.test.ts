@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { recordedEvents } from "../../../../test/fakes/recorded-events.ts";
-import type { Tx, UnitOfWork } from "../ports/unit-of-work.ts";
-import type { Reads } from "../ports/reads.ts";
+import type { Tx, UnitOfWork } from "../db/unit-of-work.port.ts";
+import type { Reads } from "../db/reads.port.ts";
 import { pruneHistory } from "./prune-history.ts";
 
 /** Prunes 100,000 expired quotes that take so long each, for one round. */

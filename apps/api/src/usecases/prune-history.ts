@@ -1,8 +1,8 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
-import type { PrunableTable } from "../ports/prunable.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { PrunableTable } from "../db/prunable.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { mayDeleteByAge } from "./plausible-clock.ts";
 
 /**

@@ -9,7 +9,7 @@ import {
   topupCost,
   topupFee,
 } from "@causeway/domain";
-import type { Random } from "../ports/random.ts";
+import type { Random } from "../db/random.port.ts";
 import type { QuotePolicy } from "../ports/quote-policy.ts";
 import { fillContractOf } from "./fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";

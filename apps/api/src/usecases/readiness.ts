@@ -1,7 +1,7 @@
 import type { ReadinessAnswer } from "@causeway/wire";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { ScannedBlock } from "../ports/reads.ts";
-import type { Services } from "../ports/services.ts";
+import type { ScannedBlock } from "../db/reads.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { scanLag } from "./scan-lag.ts";
 
 /** Who leads what; it is reported and decides nothing, since a standby is as ready as the leader. */

@@ -1,6 +1,6 @@
 import type { BlockRange, BlockRef, DepositFact } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { creditDueTopUps, storeTopUps } from "./app-balance/record-top-ups.ts";
 import { sliceDeposits } from "./deposit-slices.ts";
 import { actOnDeposits, storeDeposits } from "./record-deposits.ts";

@@ -1,8 +1,8 @@
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { expireFastFills } from "./expire-fast-fills.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
-import { overdueNow, rescue } from "./rescue-lost.ts";
+import { overdueNow, rescue } from "../db/rescue-lost.ts";
 import type { TransitionServices } from "./transition.ts";
 
 const BATCH = 500;

@@ -11,9 +11,9 @@ import {
   UNATTESTABLE_DEPOSIT,
 } from "@causeway/domain";
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, RailChain } from "@causeway/domain";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { DepositSighting, NewDeposit, Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { DepositSighting, NewDeposit, Tx } from "../db/unit-of-work.port.ts";
 import { transition } from "./transition.ts";
 import { depositoryOf } from "./depository-of.ts";
 import { paysFromAnyAddress } from "./refund-terms.ts";

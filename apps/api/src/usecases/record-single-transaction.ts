@@ -1,6 +1,6 @@
 import { isWatchedOnly, ServiceError } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { chainOf, indexTransaction } from "./index-transaction.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";
 import { recordSend } from "./record-send.ts";

@@ -2,9 +2,9 @@ import { gasCostWei, refundAmount, serviceContracts } from "@causeway/domain";
 import type { Address, Chain, DepositId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { WorkerServices } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { gasUsedByFills } from "./gas-used-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
@@ -28,8 +28,8 @@ import { sendSlot } from "./send-slot.ts";
 import { ownAccounts } from "./lane-signers.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 import type { LostOrderPayment } from "./unexplained-nonces.ts";
-import { DONE } from "./wait.ts";
-import type { Progress } from "./wait.ts";
+import { DONE } from "../db/wait.ts";
+import type { Progress } from "../db/wait.ts";
 
 /** A chain whose node is away, or a lane after a failover, may take a while. */
 const LOST_ORDER_WAIT_MS = 30_000;

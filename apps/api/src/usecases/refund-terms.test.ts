@@ -1,7 +1,7 @@
 import { quotedState } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { RequestRecord } from "../ports/records.ts";
+import type { RequestRecord } from "../db/records.port.ts";
 import { refundCancelAfterMs } from "./refund-terms.ts";
 
 const DEADLINE = 1_000_000;

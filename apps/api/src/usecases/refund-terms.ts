@@ -10,8 +10,8 @@ import {
 } from "@causeway/domain";
 import type { Address, Chain, Currency, Hex, PricedUnit, RailChain, RefundPlan } from "@causeway/domain";
 import { orderSignerOf } from "./order-signer.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 
 /**
  * Whether any address of a wallet may pay: on Bitcoin a wallet spends from whichever of its addresses hold

@@ -1,9 +1,9 @@
 import { decide } from "@causeway/domain";
 import type { DepositId } from "@causeway/domain";
 import type { ChainDirectory } from "../ports/chains.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { judgeRefundRelease } from "./judge-refund-release.ts";
 import type { ReleaseVerdict } from "./judge-refund-release.ts";
 import { refundJob } from "./transition.ts";

@@ -1,9 +1,9 @@
 import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill.ts";
-import type { RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "./app-balance/appraise.ts";
 import { placeHold } from "./app-balance/place-hold.ts";
 import type { PlacedHold } from "./app-balance/place-hold.ts";

@@ -3,7 +3,7 @@ import type { RequestId } from "@causeway/domain";
 import { encodePacked, keccak256, pad, recoverMessageAddress } from "viem";
 import { expect, test } from "vitest";
 import { someHash, someTerms } from "../../../../test/support/terms.ts";
-import type { Reads } from "../ports/reads.ts";
+import type { Reads } from "../db/reads.port.ts";
 import { createRequestSignature } from "./request-signature.ts";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
 

@@ -2,7 +2,7 @@ import { signPersonalMessage } from "@causeway/attest";
 import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { AttestationLayout, SignedRequest } from "../ports/route-services.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { spellingOf } from "./address-format.ts";
 
 /** Answers kept in memory: a signature costs far more than asking for it. */

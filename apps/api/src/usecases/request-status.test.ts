@@ -1,7 +1,7 @@
 import { requestStates, spellTransaction } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { StatusRecord } from "../ports/records.ts";
+import type { StatusRecord } from "../db/records.port.ts";
 import { requestStatus, statusByIdOrDeposit, statusView } from "./request-status.ts";
 import { createChainDirectory } from "../adapters/chains/directory.ts";
 import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";

@@ -1,10 +1,10 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
 import type { MaybePromise } from "@causeway/domain";
-import type { Reads } from "../ports/reads.ts";
-import type { StatusRecord } from "../ports/records.ts";
+import type { Reads } from "../db/reads.port.ts";
+import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "../ports/status-view.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../ports/address-format.ts";
 import { hexAddressFormat, formatAddresses, spellingOf } from "./address-format.ts";
 

@@ -1,5 +1,5 @@
-import type { Slot } from "../ports/records.ts";
-import type { WorkerServices } from "../ports/services.ts";
+import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";

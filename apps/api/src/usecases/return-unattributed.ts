@@ -1,8 +1,8 @@
 import type { DepositId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { DepositRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { refundJob } from "./transition.ts";
 

@@ -1,5 +1,5 @@
 import type { BlockRef } from "@causeway/chains";
-import type { ScannedBlock } from "../ports/reads.ts";
+import type { ScannedBlock } from "../db/reads.port.ts";
 
 /** How late the deposits of a chain are seen. */
 export interface Lag {

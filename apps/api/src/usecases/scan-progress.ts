@@ -1,6 +1,6 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../db/clock.port.ts";
 import type { ChainDirectory } from "../ports/chains.ts";
-import type { Reads, ScannedBlock } from "../ports/reads.ts";
+import type { Reads, ScannedBlock } from "../db/reads.port.ts";
 import { scanLag } from "./scan-lag.ts";
 import type { ScanLag } from "./scan-lag.ts";
 

@@ -1,8 +1,8 @@
 import type { BroadcastOutcome } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Facts } from "../ports/events.ts";
-import type { Attempt, Slot } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { Facts } from "../db/events.port.ts";
+import type { Attempt, Slot } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { refusedTarget } from "./execution/own-contracts.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 import { signAttempt } from "./sign-attempt.ts";

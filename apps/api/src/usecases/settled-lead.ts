@@ -1,6 +1,6 @@
 import type { RequestTerms } from "@causeway/domain";
-import type { EnginePolicy } from "../ports/engine-policy.ts";
-import type { Services } from "../ports/services.ts";
+import type { EnginePolicy } from "../db/engine-policy.port.ts";
+import type { Services } from "../db/services.port.ts";
 
 /**
  * A fill's block may be dated before the moment at which it was accepted here, and a deposit's block after

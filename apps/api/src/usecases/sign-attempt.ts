@@ -1,6 +1,6 @@
 import { signTransaction } from "@causeway/chains";
-import type { Attempt, AttemptKind, Slot } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { signerOf } from "./lane-signers.ts";
 import type { LaneKeys } from "./lane-signers.ts";
 

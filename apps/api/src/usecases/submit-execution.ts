@@ -4,8 +4,8 @@ import type { FailReason, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { ExecutionPlan } from "../ports/execution-lane.ts";
 import type { ExecutionRecord } from "../ports/executions.ts";
-import type { RequestRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { awaitsExecution, isOverWithoutExecution } from "./execution/awaits-execution.ts";
 import { CALL_LIFETIME_MS } from "./execution/call-terms.ts";
 import { isOpen } from "./execution/open-execution.ts";
@@ -20,8 +20,8 @@ import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
-import { DONE } from "./wait.ts";
-import type { Progress } from "./wait.ts";
+import { DONE } from "../db/wait.ts";
+import type { Progress } from "../db/wait.ts";
 
 type Needs = TransitionServices &
   LaneKeys &

@@ -1,7 +1,7 @@
 import type { BlockRef, TrailChange } from "@causeway/chains";
 import type { Hex, RequestId } from "@causeway/domain";
-import type { DepositRecord } from "../ports/records.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { replaceVanished } from "./record-deposits.ts";
 import type { Reading, RecordingServices } from "./record-deposits.ts";
 import { transition } from "./transition.ts";

@@ -1,7 +1,7 @@
 import { gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { gasOf } from "./quote-pricing.ts";
 
 type Needs = Pick<Services, "prices" | "quotePolicy">;

@@ -1,7 +1,7 @@
 import type { BlockRef } from "@causeway/chains";
 import type { ConnectedChain } from "../ports/chains.ts";
-import type { SendRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
+import type { SendRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 

@@ -2,8 +2,8 @@ import { quotedState } from "@causeway/domain";
 import type { RequestEvent, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
-import type { RequestRecord } from "../ports/records.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { transition } from "./transition.ts";
 
 const NOW_MS = 1_700_000_000_000;

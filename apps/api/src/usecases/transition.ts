@@ -1,8 +1,8 @@
 import { decide, isFronted } from "@causeway/domain";
 import type { Decision, Effect, FailReason, RequestEvent } from "@causeway/domain";
-import type { Facts } from "../ports/events.ts";
-import type { DepositRecord, RequestRecord } from "../ports/records.ts";
-import type { OutboxEntry, RequestChange, Tx } from "../ports/unit-of-work.ts";
+import type { Facts } from "../db/events.port.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import type { OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { followSponsorship } from "./app-balance/sponsor-fees.ts";
 import { applyHold } from "./apply-hold.ts";
 import type { HoldServices } from "./apply-hold.ts";

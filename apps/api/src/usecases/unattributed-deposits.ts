@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
-import type { DepositRecord } from "../ports/records.ts";
+import type { DepositRecord } from "../db/records.port.ts";
 import type { UnattributedDeposit } from "../ports/request-history-routes.ts";
-import type { Services } from "../ports/services.ts";
+import type { Services } from "../db/services.port.ts";
 import { spellingOf } from "./address-format.ts";
 
 export type UnattributedServices = Pick<Services, "chains"> & {

@@ -4,8 +4,8 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../ports/chains.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
-import type { LaneState, Reads } from "../ports/reads.ts";
-import type { Services } from "../ports/services.ts";
+import type { LaneState, Reads } from "../db/reads.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { endOf, isRail } from "./request-end.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { amountToUsdUp, formatUsd } from "@causeway/domain";
 import type { PricedUnit, RefundPlan } from "@causeway/domain";
-import type { DepositRecord } from "../ports/records.ts";
-import type { Services } from "../ports/services.ts";
-import type { Tx } from "../ports/unit-of-work.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 
 /**
  * Refunds that settlement can never repay: each moves inventory into the depository, so together they are

@@ -2,7 +2,7 @@ import type { ChainRail } from "@causeway/chains";
 import type { Address, RailChain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { RailPulse } from "../../ports/chains.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 
 export interface RailPulseOptions {
   readonly chain: RailChain;

@@ -9,7 +9,7 @@ import {
   toBytes,
 } from "viem";
 import type { ChainDirectory } from "../../ports/chains.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
 
 /** Proxies of tokens learn new things now and then. */

@@ -20,7 +20,7 @@ import {
   encodeFunctionData,
   toHex as toQuantity,
 } from "viem";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { HubChain, HubSigners } from "../../ports/hub.ts";
 import type { SignedExecution } from "../../ports/settlement.ts";
 import { executionGas } from "./execution-gas.ts";

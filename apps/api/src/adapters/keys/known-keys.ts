@@ -1,7 +1,7 @@
 import { readApiKey, ServiceError } from "@causeway/domain";
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKeyIdentity, ApiKeys } from "../../ports/api-keys.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import { secretHashOf } from "./new-secret.ts";
 
 /** A key as it is stored: SHA-256 of its secret, and of the one before for as long as that counts. */

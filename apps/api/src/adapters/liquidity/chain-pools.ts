@@ -2,7 +2,7 @@ import type { BlockRef, ChainReader, HeadSource, PoolFacts, PoolReader, PoolTick
 import { followTrail, isUnknownBlock, NodeRefusal } from "@causeway/chains";
 import type { Address, Hex, KnownTicks, PoolSource } from "@causeway/domain";
 import { MAX_TICK, MIN_TICK } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import { findPools } from "./find-pools.ts";
 import {

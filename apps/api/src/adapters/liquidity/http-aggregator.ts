@@ -5,7 +5,7 @@ import { ServiceError } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { ZodError } from "zod";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { LiquiditySource, SwapAnswer, SwapBound, SwapQuestion } from "../../ports/liquidity.ts";
 import { readPrice, readQuote, type AggregatorQuestion, type AggregatorQuote } from "./aggregator-answer.ts";
 import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.ts";

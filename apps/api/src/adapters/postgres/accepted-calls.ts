@@ -1,8 +1,8 @@
 import type { AcceptedCall } from "../../ports/executions.ts";
 import { NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
-import { OUTBOX_CHANNEL } from "./outbox.ts";
-import { announcing } from "./announcements.ts";
-import type { Sql } from "./pool.ts";
+import { OUTBOX_CHANNEL } from "../../db/outbox.postgres.ts";
+import { announcing } from "../../db/announcements.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { termsToJson } from "./terms-json.ts";
 
 const insert = announcing(

@@ -9,8 +9,8 @@ import type {
 import { newSecret } from "../keys/new-secret.ts";
 import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
 import type { ApiKeyRow } from "./api-key-rows.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const COLUMNS = `${IDENTITY_COLUMNS}, created_at_ms, updated_at_ms, revoked_at_ms, previous_until_ms`;
 

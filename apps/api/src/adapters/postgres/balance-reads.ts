@@ -6,9 +6,9 @@ import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
 import type { BookRow, HeldRow } from "./ledger-rows.ts";
 import { HOLD_COLUMNS, holdOf } from "./ledger-writes.ts";
 import type { HoldRow } from "./ledger-writes.ts";
-import { withoutJob } from "./job-runs.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { withoutJob } from "../../db/job-runs.postgres.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const book = statement("balance_book", BOOK_QUERY);
 const held = statement("balance_held", HELD_QUERY);

@@ -1,7 +1,7 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { ClaimRecord, ClaimState, ClaimWrites } from "../../ports/claims.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 export const CLAIM_COLUMNS =
   "claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, state, tries, tx_hash, fail_reason, created_at_ms";

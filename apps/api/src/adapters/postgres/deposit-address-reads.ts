@@ -10,9 +10,9 @@ import {
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
-import { withoutJob } from "./job-runs.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { withoutJob } from "../../db/job-runs.postgres.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const find = statement(
   "deposit_address_find",

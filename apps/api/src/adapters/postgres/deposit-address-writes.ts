@@ -14,9 +14,9 @@ import {
 } from "./deposit-address-rows.ts";
 import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.ts";
-import { announcing } from "./announcements.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { announcing } from "../../db/announcements.postgres.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "./request-save.ts";
 
 const insert = statement(

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { placeKey } from "../../ports/deposit-addresses.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const underWay = statement(
   "deposit_sweeps_under_way",

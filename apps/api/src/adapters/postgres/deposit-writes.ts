@@ -1,8 +1,8 @@
 import type { DepositId } from "@causeway/domain";
-import type { DepositRecord } from "../../ports/records.ts";
-import type { DepositSighting, DepositWrites } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { DepositRecord } from "../../db/records.port.ts";
+import type { DepositSighting, DepositWrites } from "../../db/unit-of-work.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 

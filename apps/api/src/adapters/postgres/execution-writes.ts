@@ -4,8 +4,8 @@ import type { ExecutionWrites } from "../../ports/executions.ts";
 import { insertAcceptedCalls } from "./accepted-calls.ts";
 import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const add = statement(
   "execution_add",

@@ -1,7 +1,7 @@
 import type { Address, RequestId } from "@causeway/domain";
 import type { CoverState, FastFillRecord, FastFillWrites } from "../../ports/fast-fill.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 interface FastFillRow {
   request_id: string;

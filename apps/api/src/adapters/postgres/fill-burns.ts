@@ -1,6 +1,6 @@
 import type { FillBurnReads, FillBurnWrites } from "../../ports/fill-burns.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const note = statement(
   "fill_burn_note",

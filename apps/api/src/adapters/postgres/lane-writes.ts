@@ -1,15 +1,15 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
+import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
-import { ServerReplaced } from "../../ports/server-replaced.ts";
-import { legId } from "../../ports/leg.ts";
-import type { LaneWrites } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { ServerReplaced } from "../../db/server-replaced.port.ts";
+import { legId } from "../../db/leg.port.ts";
+import type { LaneWrites } from "../../db/unit-of-work.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "./rows.ts";
 import type { AttemptRow, SlotRow } from "./rows.ts";
-import type { ServerWatch } from "./server-watch.ts";
+import type { ServerWatch } from "../../db/server-watch.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.ts";
 
 const openLane = statement(

@@ -8,8 +8,8 @@ import type {
 } from "../../ports/ledger.ts";
 import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.ts";
 import type { BookRow, HeldRow } from "./ledger-rows.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { reserveTogether } from "./reserved-fees.ts";
 
 const knowWallet = statement(

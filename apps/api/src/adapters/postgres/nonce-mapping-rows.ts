@@ -6,8 +6,8 @@ import type {
   NonceMappingWrites,
   SignedNonceMapping,
 } from "../../ports/nonce-mappings.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 interface Row {
   key: number;

@@ -1,6 +1,6 @@
 import type { OpenPayments } from "../../ports/open-payments.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 interface Row {
   readonly chain_id: number;

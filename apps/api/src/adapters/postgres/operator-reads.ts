@@ -1,7 +1,7 @@
 import type { DepositId, Hex } from "@causeway/domain";
 import { unattributedTopUps } from "./operator-balance-reads.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const stranded = statement(
   "operator_stranded",

@@ -1,6 +1,6 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { RecentTraffic, TokenTraffic } from "../../ports/token-traffic.ts";
-import type { Sql } from "./pool.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { readTokenTraffic } from "./token-traffic.ts";
 
 const DAY_MS = 86_400_000;

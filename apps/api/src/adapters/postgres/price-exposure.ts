@@ -1,6 +1,6 @@
-import type { PriceExposureWrites } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { PriceExposureWrites } from "../../db/unit-of-work.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const add = statement(
   "price_exposure_add",

@@ -1,8 +1,8 @@
 import type { RequestTerms } from "@causeway/domain";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { termsToJson } from "./terms-json.ts";
-import { tickBatcher } from "./tick-batcher.ts";
+import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 
 /**
  * Columns travel as joined text, not as arrays: in an array's text every quote of the terms would be escaped

@@ -1,7 +1,7 @@
 import type { Address, DepositId, Hex } from "@causeway/domain";
 import type { RailReads, RailWrites } from "../../ports/rails.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
 import type { DepositRow } from "./rows.ts";
 

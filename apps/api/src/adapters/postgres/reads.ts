@@ -1,17 +1,17 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
-import type { Slot } from "../../ports/records.ts";
-import type { PrunableTable } from "../../ports/prunable.ts";
-import type { Reads } from "../../ports/reads.ts";
+import type { Slot } from "../../db/records.port.ts";
+import type { PrunableTable } from "../../db/prunable.port.ts";
+import type { Reads } from "../../db/reads.port.ts";
 import { unrecordedDeposits } from "./deposit-writes.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
 import { LARGE, LARGE_ENDED } from "./large-requests.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
-import { watchServer, type ServerWatch } from "./server-watch.ts";
-import { withoutJob } from "./job-runs.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
+import { watchServer, type ServerWatch } from "../../db/server-watch.postgres.ts";
+import { withoutJob } from "../../db/job-runs.postgres.ts";
 import { railReads } from "./rail-rows.ts";
 import {
   ATTEMPT_COLUMNS,
@@ -25,7 +25,7 @@ import {
 import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
 import { fillBurnReads } from "./fill-burns.ts";
 import { sendReads } from "./send-reads.ts";
-import { tickBatcher } from "./tick-batcher.ts";
+import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 import { batchedStatusReads } from "./status-reads.ts";
 import { NEWEST_BLOCKS, waitingReads } from "./waiting-requests.ts";
 

@@ -8,9 +8,9 @@ import type {
   RequestHistory,
   RequestType,
 } from "../../ports/request-history.ts";
-import { inTime } from "./in-time.ts";
-import { statement } from "./pool.ts";
-import type { Sql, Statement } from "./pool.ts";
+import { inTime } from "../../db/in-time.postgres.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql, Statement } from "../../db/pool.postgres.ts";
 import { Parameters, blockBound, perColumn, whereText } from "./request-history-where.ts";
 import { requestStories } from "./request-stories.ts";
 

@@ -1,8 +1,8 @@
 import { publicStatus, requestStates } from "@causeway/domain";
 import type { RequestId, StateName } from "@causeway/domain";
-import type { RequestChange } from "../../ports/unit-of-work.ts";
-import { announcing } from "./announcements.ts";
-import type { Sql } from "./pool.ts";
+import type { RequestChange } from "../../db/unit-of-work.port.ts";
+import { announcing } from "../../db/announcements.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 /**
  * Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence>

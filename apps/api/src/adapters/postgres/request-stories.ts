@@ -7,9 +7,9 @@ import type {
   HistorySlot,
   RequestStory,
 } from "../../ports/request-history.ts";
-import type { RequestRecord } from "../../ports/records.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { RequestRecord } from "../../db/records.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { REQUEST_COLUMNS, requestOf, statusOf } from "./rows.ts";
 import type { RequestRow } from "./rows.ts";
 

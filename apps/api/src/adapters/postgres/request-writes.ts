@@ -1,10 +1,10 @@
 import { payBy } from "@causeway/domain";
 import type { OrderId, RequestId } from "@causeway/domain";
-import type { RequestRecord } from "../../ports/records.ts";
-import type { PrunableQuotes } from "../../ports/prunable.ts";
-import type { OverdueRequest, RequestChange, RequestWrites } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
-import type { Sql, Statement } from "./pool.ts";
+import type { RequestRecord } from "../../db/records.port.ts";
+import type { PrunableQuotes } from "../../db/prunable.port.ts";
+import type { OverdueRequest, RequestChange, RequestWrites } from "../../db/unit-of-work.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql, Statement } from "../../db/pool.postgres.ts";
 import { LARGE, LARGE_ENDED } from "./large-requests.ts";
 import { saveRequests } from "./request-save.ts";
 import { REQUEST_COLUMNS, requestOf, STATE_COLUMNS, stateOf } from "./rows.ts";

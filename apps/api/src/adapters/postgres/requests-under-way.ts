@@ -1,6 +1,6 @@
 import type { StateUnderWay } from "../../ports/requests-under-way.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 /** Every state is told, also when no request is in it: a series that vanishes raises no alarm. */
 const STATES = ["deposited", "fillable", "filling", "submitted", "refunding"] as const;

@@ -1,7 +1,7 @@
 import { mergeEntries } from "@causeway/domain";
 import type { FeesToReserve } from "../../ports/ledger.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 // The entries' trigger sees the movements that this very statement has written.
 const reserve = statement(

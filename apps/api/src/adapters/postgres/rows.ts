@@ -22,8 +22,8 @@ import type {
   Slot,
   SlotState,
   StatusRecord,
-} from "../../ports/records.ts";
-import type { Leg, LegKind } from "../../ports/leg.ts";
+} from "../../db/records.port.ts";
+import type { Leg, LegKind } from "../../db/leg.port.ts";
 import { termsFromJson } from "./terms-json.ts";
 
 export interface StateRow {

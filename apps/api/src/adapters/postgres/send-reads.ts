@@ -1,8 +1,8 @@
-import type { SendReads } from "../../ports/reads.ts";
+import type { SendReads } from "../../db/reads.port.ts";
 import { sendOf, SEND_COLUMNS } from "./rows.ts";
 import type { SendRow } from "./rows.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const reports = statement(
   "read_send_reports",

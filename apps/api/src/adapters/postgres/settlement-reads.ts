@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
 import type { DuePayment, SettlementReads } from "../../ports/settlement.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { DEPOSIT_COLUMNS, REQUEST_COLUMNS, depositOf, requestOf } from "./rows.ts";
 import type { DepositRow, RequestRow } from "./rows.ts";
 import {

@@ -1,8 +1,8 @@
 import type { Hex } from "@causeway/domain";
 import { ExecutionsTaken } from "../../ports/executions-taken.ts";
 import type { SettlementWrites } from "../../ports/settlement.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import {
   EXECUTION_COLUMNS,
   HUB_TRANSACTION_COLUMNS,

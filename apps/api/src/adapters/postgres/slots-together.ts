@@ -1,7 +1,7 @@
-import { legId } from "../../ports/leg.ts";
-import type { Attempt, Slot, SlotPlan } from "../../ports/records.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { legId } from "../../db/leg.port.ts";
+import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { SLOT_COLUMNS, slotOf } from "./rows.ts";
 import type { SlotRow } from "./rows.ts";
 

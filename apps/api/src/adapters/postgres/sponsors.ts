@@ -3,8 +3,8 @@ import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
 import type { ApiKeyRow } from "./api-key-rows.ts";
 import { balanceReads } from "./balance-reads.ts";
 import { readSpending } from "./execution-writes.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const key = statement(
   "sponsor_key_read",

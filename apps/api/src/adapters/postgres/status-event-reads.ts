@@ -1,10 +1,10 @@
 import type { RequestId } from "@causeway/domain";
 import type { StatusChange } from "../../ports/status-feed.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { STATUS_COLUMNS, statusOf } from "./rows.ts";
 import type { StatusRow } from "./rows.ts";
-import { tickBatcher } from "./tick-batcher.ts";
+import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 
 const readSnapshots = statement(
   "status_snapshots",

@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../ports/clock.ts";
-import type { Events } from "../../ports/events.ts";
+import type { Clock } from "../../db/clock.port.ts";
+import type { Events } from "../../db/events.port.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import type { StatusEventReads } from "./status-event-reads.ts";
 

@@ -1,9 +1,9 @@
 import type { RequestId } from "@causeway/domain";
-import type { StatusRecord } from "../../ports/records.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { StatusRecord } from "../../db/records.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { statusOf } from "./rows.ts";
-import { tickBatcher } from "./tick-batcher.ts";
+import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 
 const FIELD_END = "\u001f";
 /** Columns of a row below. */

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { TokenTraffic } from "../../ports/token-traffic.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 /** Far more than anybody is shown. */
 const MAX_TOKENS = 1_000;

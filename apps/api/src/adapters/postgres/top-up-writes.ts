@@ -1,7 +1,7 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import type { NewTopUp, TopUpRecord, TopUpState, TopUpWrites } from "../../ports/top-ups.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 export const TOP_UP_COLUMNS =
   "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, sender, wallet, currency, amount, state, credits, seen_at_ms";

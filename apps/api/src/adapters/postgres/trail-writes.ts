@@ -1,8 +1,8 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
-import type { LockedCursor, TrailWrites } from "../../ports/unit-of-work.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { LockedCursor, TrailWrites } from "../../db/unit-of-work.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 const lockCursor = statement(
   "cursor_lock",

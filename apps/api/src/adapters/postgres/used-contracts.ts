@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { OpenRequests, UsedContracts } from "../../ports/used-contracts.ts";
-import { statement } from "./pool.ts";
-import type { Sql, Statement } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql, Statement } from "../../db/pool.postgres.ts";
 
 const all = statement(
   "used_contracts_all",

@@ -1,7 +1,7 @@
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { WaitingReads } from "../../ports/reads.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import type { WaitingReads } from "../../db/reads.port.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 /** Requests that end when their deadline passes: the predicate of the index `requests_waiting_origin`. */
 export const WAITING = "state in ('quoted', 'depositing') and superseded_by is null and not funds_seen";

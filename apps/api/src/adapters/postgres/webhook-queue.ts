@@ -1,8 +1,8 @@
 import type { RequestTerms } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
 import type { DueDelivery, WebhookHeaders, WebhookQueue } from "../../ports/webhooks.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { EVENT_COLUMNS, changeOf } from "./status-event-reads.ts";
 import type { EventRow } from "./status-event-reads.ts";
 

@@ -6,9 +6,9 @@ import type {
   WebhookHeaders,
   WebhookRegister,
 } from "../../ports/webhooks.ts";
-import { announcing } from "./announcements.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { announcing } from "../../db/announcements.postgres.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 import { WEBHOOK_CHANNEL } from "./request-save.ts";
 
 const DAY_MS = 24 * 3600 * 1000;

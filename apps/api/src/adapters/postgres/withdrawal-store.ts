@@ -1,7 +1,7 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import type { WithdrawalOutcome, WithdrawalRecord, WithdrawalStore } from "../../ports/withdrawals.ts";
-import { statement } from "./pool.ts";
-import type { Sql } from "./pool.ts";
+import { statement } from "../../db/pool.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
 
 interface Row {
   withdrawal_address: string;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { PriceSource, UsdPrice } from "../../ports/price-source.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Currency } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { PoolUsd } from "../../ports/liquidity.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import { diverges } from "./confirmed-prices.ts";

@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import type { Currency, PriceReading } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { PriceBook, PriceSource } from "../../ports/price-source.ts";
 
 export interface PriceBookOptions {

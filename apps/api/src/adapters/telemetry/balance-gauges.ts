@@ -3,7 +3,7 @@ import type { Currency } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { BalanceReads, BalanceTotals } from "../../ports/balance-reads.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 
 /**
  * What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads

@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { StateUnderWay } from "../../ports/requests-under-way.ts";
 
 /** How many requests are under way in each state, and for how long the oldest: read when the metrics are. */

@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { SettlementReads } from "../../ports/settlement.ts";
 
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */

@@ -1,5 +1,5 @@
 import type { RecipientStanding, TokenBehaviour, TokenProbe } from "@causeway/chains";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { TokenQuirks } from "../../ports/token-quirks.ts";
 
 /**

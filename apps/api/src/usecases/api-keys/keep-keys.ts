@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "../../ports/api-key-register.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import { isPublishable, publishableScopes } from "./publishable-key.ts";
 
 export interface KeyServices {

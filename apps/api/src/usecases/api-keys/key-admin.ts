@@ -1,5 +1,5 @@
 import type { KeyAdmin } from "../../ports/key-admin.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Random } from "../../db/random.port.ts";
 import type { Signatures } from "../../ports/signatures.ts";
 import { changeKey, createKey, revokeKey, rotateKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, FundingChallenge } from "../../ports/api-key-register.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Random } from "../../db/random.port.ts";
 import type { Signatures } from "../../ports/signatures.ts";
 import { mayHaveWallet, noKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";

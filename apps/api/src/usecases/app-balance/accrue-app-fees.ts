@@ -1,7 +1,7 @@
 import { BPS, dueAppFees, mergeEntries, mulDivDown, ServiceError } from "@causeway/domain";
 import type { FeePrices, RequestTerms } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { spreadBetween } from "../quote-pricing.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditEntries } from "./credit-entries.ts";

@@ -17,7 +17,7 @@ import {
 } from "@causeway/domain";
 import type { ChainDirectory } from "../../ports/chains.ts";
 import type { HeldAsset, WalletBook } from "../../ports/ledger.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { doubtOf } from "../price-doubt.ts";
 import type { PriceServices } from "../price-doubt.ts";
 

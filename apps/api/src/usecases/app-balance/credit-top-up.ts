@@ -1,7 +1,7 @@
 import type { Address, LedgerAsset } from "@causeway/domain";
 import { mergeEntries } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 
 /** Money that arrived at the solver for a wallet. */

@@ -1,8 +1,8 @@
 import { mergeEntries } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
 import type { ClaimRecord } from "../../ports/claims.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 type EndServices = Pick<Services, "clock" | "events">;

@@ -1,8 +1,8 @@
 import type { HoldAct, RequestId } from "@causeway/domain";
 import { decideHold, mergeEntries } from "@causeway/domain";
 import type { HoldRecord, WalletBook } from "../../ports/ledger.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { forcedCharge } from "./book-charge.ts";
 import { creditEntries } from "./credit-entries.ts";
 

@@ -6,14 +6,14 @@ import type { BalanceReads } from "../../ports/balance-reads.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { ClaimRecord } from "../../ports/claims.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
-import type { SlotPlan } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
+import type { SlotPlan } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import { gasAllowance, inventoryCovers } from "../payment-plan.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
-import { DONE } from "../wait.ts";
+import { DONE } from "../../db/wait.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";
-import type { Progress } from "../wait.ts";
+import type { Progress } from "../../db/wait.ts";
 import { returnClaim } from "./end-claim.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
 

@@ -1,7 +1,7 @@
 import { availableFor } from "@causeway/domain";
 import type { HoldRecord, NewHold } from "../../ports/ledger.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldWish = Omit<NewHold, "placedAtMs"> & {

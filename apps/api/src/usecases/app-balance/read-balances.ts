@@ -1,8 +1,8 @@
 import { amountToUsdDown, amountToUsdUp } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { BalanceView, BalancesView, ClaimView } from "../../ports/app-balance-routes.ts";
-import type { Page, PlaceInTime } from "../../ports/page.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Page, PlaceInTime } from "../../db/page.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import { lineOf } from "./credit-entries.ts";
 
 type ReadServices = Pick<Services, "balances" | "prices" | "appBalance">;

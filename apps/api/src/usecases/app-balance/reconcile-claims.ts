@@ -1,5 +1,5 @@
-import type { Services } from "../../ports/services.ts";
-import { overdueNow, rescue } from "../rescue-lost.ts";
+import type { Services } from "../../db/services.port.ts";
+import { overdueNow, rescue } from "../../db/rescue-lost.ts";
 
 const BATCH = 500;
 

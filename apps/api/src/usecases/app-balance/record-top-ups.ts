@@ -1,9 +1,9 @@
 import type { TopUpFact } from "@causeway/chains";
 import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import type { TopUpRecord } from "../../ports/top-ups.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditTopUp, reverseTopUp } from "./credit-top-up.ts";
 

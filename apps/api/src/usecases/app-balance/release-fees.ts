@@ -1,7 +1,7 @@
 import { mergeEntries } from "@causeway/domain";
 import type { FeePurpose, Reservation } from "../../ports/ledger.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { Address, ChargePart, RequestId } from "@causeway/domain";
 import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
 import type { FeeBudget, FeePurpose, Reservation } from "../../ports/ledger.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { appraise, worthOf } from "./appraise.ts";
 import type { Appraisal, AppraisedBalance } from "./appraise.ts";
 

@@ -1,8 +1,8 @@
 import { bindsFees, judgeFees, transferredUsd } from "@causeway/domain";
 import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
-import { utcDay } from "../utc-day.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+import { utcDay } from "../../db/utc-day.ts";
 import { payFees } from "./pay-fees.ts";
 import { shortfallText } from "./sponsorship-shortfall.ts";
 import { releaseFees } from "./release-fees.ts";

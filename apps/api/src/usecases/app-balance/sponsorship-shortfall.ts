@@ -1,6 +1,6 @@
 import { formatUsd } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import type { Shortfall } from "./reserve-fees.ts";
 
 /** Why an app balance cannot sponsor the fees of a quote. */

@@ -14,7 +14,7 @@ import {
 import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { fillContractOf } from "../fill-contract.ts";
 import { orderSignerOf } from "../order-signer.ts";
 import { endOf } from "../request-end.ts";

@@ -1,8 +1,8 @@
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
-import type { Random } from "../../ports/random.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Random } from "../../db/random.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 import type { TransitionServices } from "../transition.ts";
 

@@ -1,8 +1,8 @@
 import { isFronted } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { CurrencyAt, DepositAddress } from "../../ports/deposit-addresses.ts";
-import type { RequestRecord } from "../../ports/records.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { RequestRecord } from "../../db/records.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { AddressServices } from "./address-services.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { cloneImplementation, judgeFactory, ServiceError } from "@causeway/domain";
 import type { FactoryProblem, Hex } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { Events } from "../../ports/events.ts";
+import type { Events } from "../../db/events.port.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 
 const SELECTORS = {

@@ -3,7 +3,7 @@ import { layersBeyond, serviceContracts, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 

@@ -3,7 +3,7 @@ import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 import { checkFactoryAtStart } from "./check-factory.ts";

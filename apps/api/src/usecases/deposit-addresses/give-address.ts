@@ -2,7 +2,7 @@ import { quotedState, ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import type { QuotedRequests } from "../../ports/quoted-requests.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 import { factoryProblem } from "./check-factory.ts";
 

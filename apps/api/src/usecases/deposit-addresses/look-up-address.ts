@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, RequestId } from "@causeway/domain";
 import type { DepositAddressAnswer } from "@causeway/wire";
 import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-addresses.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { isAddressOn } from "./address-on.ts";
 
 /** Deposits told of one address. */

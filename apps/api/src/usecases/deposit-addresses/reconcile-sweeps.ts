@@ -1,4 +1,4 @@
-import { overdueNow, rescue } from "../rescue-lost.ts";
+import { overdueNow, rescue } from "../../db/rescue-lost.ts";
 import type { AddressServices } from "./address-services.ts";
 
 const BATCH = 500;

@@ -2,7 +2,7 @@ import { amountToUsdDown, gasCostWei, refundAmount, ServiceError } from "@causew
 import type { PricedUnit, ReturnFacts } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { gasOf } from "../quote-pricing.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 

@@ -1,7 +1,7 @@
 import { orderIdOf } from "@causeway/domain";
 import type { Address, Chain, FailReason, FoundFunds, Hex, Order, RequestTerms } from "@causeway/domain";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Random } from "../../db/random.port.ts";
 
 type Needs = {
   readonly random: Random;

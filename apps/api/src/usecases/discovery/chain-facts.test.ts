@@ -10,7 +10,7 @@ import {
   type World,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { ChainPulse } from "../../ports/chains.ts";
-import type { ScannedBlock } from "../../ports/reads.ts";
+import type { ScannedBlock } from "../../db/reads.port.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
 

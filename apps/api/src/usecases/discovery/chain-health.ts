@@ -1,8 +1,8 @@
 import { ServiceError } from "@causeway/domain";
 import type { ChainHealthAnswer } from "@causeway/wire";
 import type { ChainDirectory, ChainPulse, ConnectedRail } from "../../ports/chains.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { ScannedBlock } from "../../ports/reads.ts";
+import type { Clock } from "../../db/clock.port.ts";
+import type { ScannedBlock } from "../../db/reads.port.ts";
 import { scanLag } from "../scan-lag.ts";
 import { findChain } from "./find-chain.ts";
 

@@ -3,8 +3,8 @@ import { EXCHANGE_WALLET_CHAIN, ServiceError } from "@causeway/domain";
 import type { RequestId, RequestTerms } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { AuthorizationStanding, NonceAuthorization } from "../../ports/nonce-mappings.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 
 type Needs = Pick<Services, "chains" | "clock" | "reads" | "uow" | "events">;
 

@@ -1,6 +1,6 @@
 import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { HubMappings } from "../../ports/hub-mappings.ts";
 import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../ports/nonce-mappings.ts";
 

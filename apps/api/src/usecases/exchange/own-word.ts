@@ -1,8 +1,8 @@
 import type { RailAttempt } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import type { SaidNonce } from "../../ports/nonce-mappings.ts";
-import type { Slot } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
 
 /**
  * What the solver says of a payment that cannot name its order itself: to be stored in one commit with the

@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 
 export interface BurstOptions {
   /** So many within `withinMs` go at once; what comes beyond that is a burst. */

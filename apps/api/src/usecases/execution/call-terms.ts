@@ -1,7 +1,7 @@
 import type { Address, Hex32, Order, RequestId, RequestTerms } from "@causeway/domain";
 import { NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import type { Chain } from "@causeway/domain";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 
 /** How long a call may wait for its block, ms: an app has forgotten it by then. */
 export const CALL_LIFETIME_MS = 600_000;

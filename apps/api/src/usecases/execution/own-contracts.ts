@@ -3,8 +3,8 @@ import { serviceContracts, ServiceError } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import { PERMIT_KEY_ID } from "../../ports/permits.ts";
 import type { ExecutionRecord } from "../../ports/executions.ts";
-import type { LaneCall } from "../../ports/leg.ts";
-import type { Services } from "../../ports/services.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { OwnKeys } from "../lane-signers.ts";
 

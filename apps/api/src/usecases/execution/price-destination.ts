@@ -5,7 +5,7 @@ import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
 import type { Currency, Hex, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
 import type { DestinationExecution } from "../../ports/executions.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { fillContractOf } from "../fill-contract.ts";
 import { ownAccounts } from "../lane-signers.ts";
 import type { OwnKeys } from "../lane-signers.ts";

@@ -4,7 +4,7 @@ import type { Address, ErrorCode, Hex, RequestId, SponsoredCall } from "@causewa
 import { ServiceError, sha256Text } from "@causeway/domain";
 import type { ExecuteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 import { disabledChain } from "../refusals.ts";
 
 /** What somebody wants to be sent for a user, its words understood. */

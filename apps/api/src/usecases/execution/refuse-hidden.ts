@@ -2,7 +2,7 @@ import { isEntryPoint, readHandleOps, refusesInnerOperations } from "@causeway/c
 import type { TraceOutcome } from "@causeway/chains";
 import { readUserOperationEvent } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 import { refusal } from "./read-execution.ts";
 
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;

@@ -1,6 +1,6 @@
 import { availableFor } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { appraise } from "../app-balance/appraise.ts";
 import { insufficient } from "./accept-execution.ts";
 

@@ -1,4 +1,4 @@
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { noteCosts } from "./settle-execution.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Address, RequestId } from "@causeway/domain";
 import type { ExecutionRecord } from "../../ports/executions.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { payFees } from "../app-balance/pay-fees.ts";
 import { releaseFees } from "../app-balance/release-fees.ts";
 

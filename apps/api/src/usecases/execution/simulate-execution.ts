@@ -2,7 +2,7 @@ import { judgeEffects } from "@causeway/chains";
 import type { FeeCaps, TraceOptions, TraceOutcome } from "@causeway/chains";
 import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 
 /** What a call would do, as far as sending it depends on that. */
 export type SimulatedExecution =

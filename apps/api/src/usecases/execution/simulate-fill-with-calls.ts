@@ -9,7 +9,7 @@ import type { FeeCaps, Payment, TraceOptions } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 import { GAS_HEADROOM_BPS } from "./price-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";
 import { simulateExecution } from "./simulate-execution.ts";

@@ -8,8 +8,8 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { Address, ChargePart, Currency, RequestId } from "@causeway/domain";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../app-balance/appraise.ts";
 import { addExposures } from "../price-exposure.ts";
 import { spreadBetween, spreadOf } from "../quote-pricing.ts";

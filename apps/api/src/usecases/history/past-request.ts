@@ -15,7 +15,7 @@ import type {
   PastSide,
   PastTransaction,
 } from "../../ports/request-history-routes.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 
 type Needs = Pick<Services, "chains">;
 

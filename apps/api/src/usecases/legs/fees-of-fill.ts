@@ -1,6 +1,6 @@
-import type { RequestRecord } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { RequestRecord } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { accrueAppFees } from "../app-balance/accrue-app-fees.ts";
 import { chargeSponsorship } from "../app-balance/sponsor-fees.ts";
 import { fillJob } from "../transition.ts";

@@ -1,8 +1,8 @@
 import type { ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
-import type { Attempt, RequestRecord, Slot } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Attempt, RequestRecord, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { TransitionServices } from "../transition.ts";
 
 export type LegServices = Pick<Services, "uow" | "chains" | "enginePolicy"> & TransitionServices;

@@ -1,5 +1,5 @@
 import { unreachable } from "@causeway/domain";
-import type { Slot } from "../../ports/records.ts";
+import type { Slot } from "../../db/records.port.ts";
 import { claimLeg } from "./claim-leg.ts";
 import { executionLeg } from "./execution-leg.ts";
 import { fillLeg } from "./fill-leg.ts";

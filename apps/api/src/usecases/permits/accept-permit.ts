@@ -2,10 +2,10 @@ import { ServiceError } from "@causeway/domain";
 import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
 import type { NewExecution } from "../../ports/executions.ts";
 import type { PermitPolicy } from "../../ports/permits.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { acceptsExecution } from "../execution/awaits-execution.ts";
-import { utcDay } from "../utc-day.ts";
+import { utcDay } from "../../db/utc-day.ts";
 import { executeJob, transition } from "../transition.ts";
 import type { TransitionServices } from "../transition.ts";
 

@@ -5,7 +5,7 @@ import type { ConnectedChain } from "../../ports/chains.ts";
 import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
 import { PERMIT_KEY_ID } from "../../ports/permits.ts";
 import type { PermitPolicy, PermitSignatures } from "../../ports/permits.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { expectDeposit } from "../execution/expect-deposit.ts";
 import { findQuoted } from "../execution/find-quoted.ts";
 import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../execution/price-execution.ts";

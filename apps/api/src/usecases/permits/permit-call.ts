@@ -8,7 +8,7 @@ import {
   parseSignature,
   serializeSignature,
 } from "viem";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 import { witnessOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 

@@ -1,5 +1,5 @@
-import type { Clock } from "../../ports/clock.ts";
-import type { Events } from "../../ports/events.ts";
+import type { Clock } from "../../db/clock.port.ts";
+import type { Events } from "../../db/events.port.ts";
 import type { AddressFormat } from "../../ports/address-format.ts";
 import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
 import { webhookMessage } from "./webhook-message.ts";

@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
-import type { StatusRecord } from "../../ports/records.ts";
+import type { StatusRecord } from "../../db/records.port.ts";
 import type { AddressFormat } from "../../ports/address-format.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import { standInView, statusView } from "../request-status.ts";

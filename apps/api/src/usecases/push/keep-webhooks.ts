@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "../../ports/webhooks.ts";
 
 /** Endpoints of one key. */

@@ -1,7 +1,7 @@
 import type { Address, OrderCall, SimulationFailure } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { ConnectedChain } from "../../ports/chains.ts";
-import type { LaneCall } from "../../ports/leg.ts";
+import type { LaneCall } from "../../db/leg.port.ts";
 
 /** A fill that was tried and cannot be made. */
 export interface FailedFill {

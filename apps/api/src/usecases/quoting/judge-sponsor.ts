@@ -2,13 +2,13 @@ import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/do
 import type { RequestTerms } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
 import type { ChainDirectory } from "../../ports/chains.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
 import { shortfallText } from "../app-balance/sponsorship-shortfall.ts";
 import type { PriceServices } from "../price-doubt.ts";
-import { utcDay } from "../utc-day.ts";
+import { utcDay } from "../../db/utc-day.ts";
 
 export interface SponsorServices extends PriceServices {
   readonly clock: Clock;

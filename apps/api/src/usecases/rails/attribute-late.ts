@@ -4,7 +4,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
 import type { MappedNonce } from "../../ports/nonce-mappings.ts";
 import type { UnmappedDeposit } from "../../ports/rails.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { refundUnasked } from "../return-unattributed.ts";

@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { RequestEnd } from "../../ports/chains.ts";
 import { isRail } from "../request-end.ts";
-import { withinShare } from "./within-share.ts";
+import { withinShare } from "../../db/within-share.ts";
 
 /**
  * What paying this very account costs the solver, where that may be more than paying anybody: the exchange

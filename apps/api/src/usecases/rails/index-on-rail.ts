@@ -1,12 +1,12 @@
 import type { TxHash } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { describeIndexed } from "../unattributed-deposits.ts";
 import type { UnattributedServices } from "../unattributed-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
-import { withinShare } from "./within-share.ts";
+import { withinShare } from "../../db/within-share.ts";
 
 type Needs = RecordingServices & UnattributedServices & Pick<Services, "uow" | "nonceMappings">;
 

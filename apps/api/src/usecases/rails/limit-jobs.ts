@@ -1,6 +1,6 @@
 import { ShareUsedUp } from "@causeway/chains";
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { Progress } from "../wait.ts";
+import type { Progress } from "../../db/wait.ts";
 
 /**
  * Jobs of one kind that may ask a rate-limited chain at once. They wait for its limit, and leave the other

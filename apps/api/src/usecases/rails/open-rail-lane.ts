@@ -1,5 +1,5 @@
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 
 /**
  * Makes sure that the rail's payments have a lane: a running number of ours, which the chain knows nothing

@@ -1,6 +1,6 @@
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { RequestRecord, SlotPlan } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
+import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import { slotPlanOf } from "./rail-payment.ts";
 
 /** `refused`: the recipient cannot be paid that. */

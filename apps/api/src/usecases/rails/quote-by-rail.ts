@@ -3,7 +3,7 @@ import { confirmationsFor, NATIVE_CURRENCY, priceTrade } from "@causeway/domain"
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../db/clock.port.ts";
 import type { QuotedRequests } from "../../ports/quoted-requests.ts";
 import type { RecipientCodes } from "../../ports/recipient-codes.ts";
 import type { Reservations, RouteTimings } from "../../ports/quote.ts";

@@ -6,7 +6,7 @@ import { isBeyondCap } from "../quote-limits.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
-import { withinShare } from "./within-share.ts";
+import { withinShare } from "../../db/within-share.ts";
 import {
   aboveMaxFill,
   inputOutOfRange,

@@ -9,7 +9,7 @@ import {
   refundAmount,
 } from "@causeway/domain";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
-import type { Random } from "../../ports/random.ts";
+import type { Random } from "../../db/random.port.ts";
 import { fillContractOf } from "../fill-contract.ts";
 import { gasOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";

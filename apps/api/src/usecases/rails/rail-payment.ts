@@ -1,9 +1,9 @@
 import type { RailAttempt, RailPayment } from "@causeway/chains";
 import type { Hex, OrderId } from "@causeway/domain";
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { Leg } from "../../ports/leg.ts";
-import type { Attempt, AttemptKind, Slot, SlotPlan } from "../../ports/records.ts";
-import type { LaneWrites } from "../../ports/unit-of-work.ts";
+import type { Leg } from "../../db/leg.port.ts";
+import type { Attempt, AttemptKind, Slot, SlotPlan } from "../../db/records.port.ts";
+import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 
 /** What is to be paid on a chain that is reached by a rail. */
 export interface RailPaymentQuestion {

@@ -1,5 +1,5 @@
 import type { ConnectedRail } from "../../ports/chains.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Services } from "../../db/services.port.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 

@@ -2,8 +2,8 @@ import { RpcFault } from "@causeway/chains";
 import type { DepositFact, RailArrivals } from "@causeway/chains";
 import type { Address, RailChain } from "@causeway/domain";
 import type { MappedNonce } from "../../ports/nonce-mappings.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { actOnDeposits, storeDeposits } from "../record-deposits.ts";
 import type { MovedDeposit, RecordingServices } from "../record-deposits.ts";
 

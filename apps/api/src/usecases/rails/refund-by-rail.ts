@@ -1,8 +1,8 @@
 import { refundAmount } from "@causeway/domain";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
-import type { DepositRecord } from "../../ports/records.ts";
-import type { WorkerServices } from "../../ports/services.ts";
+import type { DepositRecord } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
 import { gasUsedByFills } from "../gas-used-by-fills.ts";
 import { giveUpRefund } from "../give-up-refund.ts";
 import {
@@ -16,8 +16,8 @@ import {
 } from "../refund-terms.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "../unrepaid-refunds.ts";
 import type { TransitionServices } from "../transition.ts";
-import { DONE } from "../wait.ts";
-import type { Progress } from "../wait.ts";
+import { DONE } from "../../db/wait.ts";
+import type { Progress } from "../../db/wait.ts";
 import { hasInventory, slotPlanOf } from "./rail-payment.ts";
 import { sendRailSlot } from "./send-rail-slot.ts";
 

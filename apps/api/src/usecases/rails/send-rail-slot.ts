@@ -1,7 +1,7 @@
 import { InsufficientInventory } from "@causeway/chains";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
-import type { Attempt, AttemptKind, Slot } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
+import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
 import { isUnderstood, ownWordOf } from "../exchange/own-word.ts";
 import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";

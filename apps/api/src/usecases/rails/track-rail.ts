@@ -1,9 +1,9 @@
 import { isHttpFault, type RailOutcome, type ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
 import type { ConnectedPayingRail } from "../../ports/chains.ts";
-import type { Attempt, Slot } from "../../ports/records.ts";
-import type { Services } from "../../ports/services.ts";
-import type { Tx } from "../../ports/unit-of-work.ts";
+import type { Attempt, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { isUnderstood } from "../exchange/own-word.ts";
 import { legOf } from "../legs/leg-of.ts";
 import type { LegContext, LegServices } from "../legs/leg-course.ts";

@@ -1,7 +1,7 @@
 import { quotedState } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { DepositRecord } from "../../ports/records.ts";
+import type { DepositRecord } from "../../db/records.port.ts";
 import type { DuePayment } from "../../ports/settlement.ts";
 import { claimOf } from "./payment-claim.ts";
 

@@ -1,0 +1,77 @@
+import { StartProblem } from "@causeway/service-kit";
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { CONNECTED_WITHIN_MS } from "./database-problem.postgres.ts";
+
+/** How long an announcement may take from one connection to another. */
+const ANNOUNCED_WITHIN_MS = 3_000;
+
+/** Something between this process and Postgres gives connections to other clients between transactions. */
+export class SessionsNotKept extends StartProblem {
+  override readonly name = "SessionsNotKept";
+
+  constructor(finding: string) {
+    super(
+      `DATABASE_URL must keep one Postgres session per connection, but ${finding}. Leader locks, LISTEN and prepared statements fail ` +
+        "behind a pooler in transaction mode (PgBouncer pool_mode=transaction, Supabase port 6543): set DATABASE_URL to the server itself or to a pooler in session mode",
+    );
+  }
+}
+
+export interface ServerLimits {
+  /** Connections that the server accepts from this role. */
+  readonly maxConnections: number;
+}
+
+/**
+ * Checks that connections keep their sessions. A pooler often gives one idle client the same session again
+ * and again, so two clients take turns: two that share a session, one whose session changes, or one that
+ * hears no announcement is behind a pooler.
+ * @throws SessionsNotKept
+ */
+export async function checkSessions(connectionString: string): Promise<ServerLimits> {
+  const [one, two] = [0, 1].map(
+    () =>
+      new pg.Client({
+        connectionString,
+        application_name: "causeway session check",
+        connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+        query_timeout: 10_000,
+      }),
+  ) as [pg.Client, pg.Client];
+  // The caller that waits for a statement gets the error.
+  for (const client of [one, two]) client.on("error", () => undefined);
+  try {
+    await Promise.all([one.connect(), two.connect()]);
+    const pid = await backendOf(one);
+    if ((await backendOf(two)) === pid) throw new SessionsNotKept("two connections share a session");
+    const channel = `causeway_check_${randomBytes(8).toString("hex")}`;
+    const announced = new Promise<boolean>((resolve) => {
+      one.once("notification", () => resolve(true));
+    });
+    await one.query(`listen ${channel}`);
+    await two.query("begin");
+    const during = await backendOf(one);
+    await two.query("commit");
+    if (during !== pid || (await backendOf(one)) !== pid)
+      throw new SessionsNotKept("the session of a connection changes");
+    await two.query("select pg_notify($1, '')", [channel]);
+    const late = AbortSignal.timeout(ANNOUNCED_WITHIN_MS);
+    const timedOut = new Promise<boolean>((resolve) => {
+      late.addEventListener("abort", () => resolve(false));
+    });
+    if (!(await Promise.race([announced, timedOut])))
+      throw new SessionsNotKept("an announcement (NOTIFY) does not arrive");
+    const { rows } = await two.query<{ limit: number }>(
+      `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as limit`,
+    );
+    return { maxConnections: rows[0]?.limit ?? 0 };
+  } finally {
+    await Promise.all([one, two].map(async (client) => await client.end().catch(() => undefined)));
+  }
+}
+
+async function backendOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  return rows[0]?.pid;
+}

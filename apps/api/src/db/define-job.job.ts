@@ -1,0 +1,47 @@
+import type { z } from "zod";
+import type { WorkerServices } from "./services.port.ts";
+import type { JobName } from "./job-name.port.ts";
+import type { Progress } from "./wait.ts";
+
+/** One queue, ready to be worked on. */
+export interface JobDefinition<Name extends JobName = JobName> {
+  readonly name: Name;
+  /** Jobs of this queue that one process works on at a time. */
+  readonly concurrency: number;
+  /** Tries before the queue gives up on a job; the reconciler brings back what is still to be done. */
+  readonly attempts: number;
+  /** @throws BadPayload when `data` is not what this queue holds: trying again is useless. */
+  readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
+}
+
+/** Every queue by its name: a name without a job, or a job without a name, does not compile. */
+export type Catalog = { readonly [Name in JobName]: JobDefinition<Name> };
+
+/** A job that no version of this code can have queued. */
+export class BadPayload extends Error {
+  constructor(job: string, problem: string) {
+    super(`invariant violated: payload of ${job}: ${problem}`);
+    this.name = "BadPayload";
+  }
+}
+
+/** Declares a queue: what a job holds (ids only), how it is retried, and the use case that does it. */
+export function defineJob<Name extends JobName, Payload>(definition: {
+  readonly name: Name;
+  readonly payload: z.ZodType<Payload>;
+  readonly concurrency: number;
+  readonly attempts: number;
+  readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
+}): JobDefinition<Name> {
+  const { name, payload, concurrency, attempts, run } = definition;
+  return {
+    name,
+    concurrency,
+    attempts,
+    run: async (services, data) => {
+      const parsed = payload.safeParse(data);
+      if (!parsed.success) throw new BadPayload(name, parsed.error.message);
+      return run(services, parsed.data);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Lead, Leadership, WorkedAgo } from "./leadership.port.ts";
+import { openLockSession, type LockSession, type LockTiming } from "./lock-session.postgres.ts";
+
+/** A standby leads at most `sessionIdleMs` + `beatMs` after the leader's last heartbeat. */
+export const LEADER_TIMING: LockTiming = { beatMs: 1_000, leaseMs: 5_000, sessionIdleMs: 7_000 };
+
+export interface LeaderLocks {
+  readonly lead: Lead;
+  readonly workedAgoMs: WorkedAgo;
+  close(): Promise<void>;
+}
+
+interface Held {
+  readonly session: LockSession;
+  workedAtMs: number;
+}
+
+interface Waiter {
+  readonly name: string;
+  readonly start: (leadership: Leadership) => void;
+}
+
+/**
+ * All leader locks of this process, on one connection. When that is lost, so are all of them: every task that
+ * this process led stops, and any process may lead it next.
+ */
+export function leaderLocks(
+  databaseUrl: string,
+  {
+    onFault,
+    timing = LEADER_TIMING,
+  }: { readonly onFault: (error: unknown) => void; readonly timing?: LockTiming },
+): LeaderLocks {
+  const closing = new AbortController();
+  const waiters = new Set<Waiter>();
+  const held = new Map<string, Held>();
+  let hasNews = false;
+  let wake = (): void => {};
+  const notify = (): void => {
+    hasNews = true;
+    wake();
+  };
+
+  /** Waits for the next heartbeat; a new waiter or a released lock ends the wait. */
+  async function pause(): Promise<void> {
+    if (!hasNews && !closing.signal.aborted)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timing.beatMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    hasNews = false;
+  }
+
+  async function beat(session: LockSession): Promise<void> {
+    // Locks of one session are reentrant: a name is asked for once, and not while it is held.
+    const asking = new Map<string, Waiter>();
+    for (const waiter of waiters)
+      if (!held.has(waiter.name) && !asking.has(waiter.name)) asking.set(waiter.name, waiter);
+    for (const name of await session.take([...asking.keys()])) {
+      const waiter = asking.get(name);
+      if (waiter === undefined || !waiters.delete(waiter)) {
+        await session.release(name);
+        continue;
+      }
+      const lock: Held = { session, workedAtMs: performance.now() };
+      held.set(name, lock);
+      waiter.start({
+        lost: session.lost,
+        worked: () => {
+          lock.workedAtMs = performance.now();
+        },
+        async release(): Promise<void> {
+          if (held.get(name) !== lock) return;
+          if (!session.lost.aborted) await session.release(name).catch(() => undefined);
+          if (held.get(name) === lock) held.delete(name);
+          notify();
+        },
+      });
+    }
+  }
+
+  async function holdSession(): Promise<void> {
+    const session = await openLockSession(databaseUrl, timing);
+    session.lost.addEventListener("abort", notify, { once: true });
+    try {
+      while (!closing.signal.aborted) {
+        await beat(session);
+        await pause();
+      }
+    } finally {
+      session.end();
+      held.clear();
+    }
+  }
+
+  const loop = (async () => {
+    while (!closing.signal.aborted) {
+      await holdSession().catch(onFault);
+      hasNews = false;
+      await pause();
+    }
+  })();
+
+  return {
+    lead: (name, stop) =>
+      new Promise((resolve) => {
+        if (stop.aborted || closing.signal.aborted) return resolve(undefined);
+        const giveUp = (): void => {
+          waiters.delete(waiter);
+          resolve(undefined);
+        };
+        const until = AbortSignal.any([stop, closing.signal]);
+        const waiter: Waiter = {
+          name,
+          start: (leadership) => {
+            until.removeEventListener("abort", giveUp);
+            resolve(leadership);
+          },
+        };
+        until.addEventListener("abort", giveUp, { once: true });
+        waiters.add(waiter);
+        notify();
+      }),
+    workedAgoMs(name): number | undefined {
+      const lock = held.get(name);
+      if (lock === undefined || lock.session.lost.aborted) return undefined;
+      return performance.now() - lock.workedAtMs;
+    },
+    async close(): Promise<void> {
+      closing.abort();
+      notify();
+      await loop;
+    },
+  };
+}

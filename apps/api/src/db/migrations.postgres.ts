@@ -1,0 +1,55 @@
+import { StartProblem } from "@causeway/service-kit";
+import { readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type pg from "pg";
+
+/** The schema of this version, one file a step. */
+export const MIGRATIONS_DIR = fileURLToPath(new URL("../../migrations", import.meta.url));
+/** Where the database keeps the names of those that it has. */
+export const MIGRATIONS_TABLE = "schema_migrations";
+
+/**
+ * Names of this version's migrations, in order.
+ * @throws StartProblem when the folder is missing or empty
+ */
+export async function migrationsOf(folder: string): Promise<readonly string[]> {
+  const files = await readdir(folder).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  });
+  const names = files
+    .flatMap((file) => (file.endsWith(".sql") ? [file.slice(0, -".sql".length)] : []))
+    .sort();
+  if (names.length === 0)
+    throw new StartProblem(
+      `no migrations are in ${folder}: copy apps/api/migrations there, as Dockerfile.api does`,
+    );
+  return names;
+}
+
+/** Names of the migrations that the database has; none before the first. */
+export async function appliedMigrations(client: Pick<pg.ClientBase, "query">): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ there: boolean }>("select to_regclass($1) is not null as there", [
+    MIGRATIONS_TABLE,
+  ]);
+  if (rows[0]?.there !== true) return new Set();
+  const applied = await client.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE}`);
+  return new Set(applied.rows.map(({ name }) => name));
+}
+
+/**
+ * Checks that the database has every migration of this version. It may have more: the next version migrates
+ * before it starts.
+ * @throws StartProblem
+ */
+export async function checkSchema(
+  client: Pick<pg.ClientBase, "query">,
+  folder: string = MIGRATIONS_DIR,
+): Promise<void> {
+  const [expected, applied] = await Promise.all([migrationsOf(folder), appliedMigrations(client)]);
+  const missing = expected.filter((name) => !applied.has(name));
+  if (missing.length === 0) return;
+  throw new StartProblem(
+    `the database lacks ${missing.length} of the ${expected.length} migrations of this version (first: ${missing[0]}): run migrate, then start again`,
+  );
+}

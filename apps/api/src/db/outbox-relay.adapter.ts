@@ -1,0 +1,209 @@
+import { Queue } from "bullmq";
+import type { Redis } from "ioredis";
+import type pg from "pg";
+import type { Catalog } from "./define-job.job.ts";
+import type { QueueDepth } from "./queue-depth.port.ts";
+import type { Services } from "./services.port.ts";
+import type { JobName } from "./job-name.port.ts";
+import { inTransaction } from "./in-transaction.postgres.ts";
+import { jobRuns } from "./job-runs.postgres.ts";
+import { listen } from "./listen.postgres.ts";
+import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
+import { sqlOn } from "./pool.postgres.ts";
+import { producerConnection } from "./connections.adapter.ts";
+import { redisMemoryOf } from "./redis-memory.ts";
+import type { RedisMemory } from "./redis-memory.ts";
+import { isRescue } from "./worker-host.adapter.ts";
+
+export interface OutboxRelay {
+  /**
+   * Settles when Redis has answered. Rejects at once without a connection; with one that is silent it waits,
+   * so give it a deadline.
+   */
+  ping(): Promise<void>;
+  memory(): Promise<RedisMemory>;
+  /** Jobs in Redis by queue and state. @throws when Redis does not answer in time */
+  depths(): Promise<readonly QueueDepth[]>;
+  close(): Promise<void>;
+}
+
+/** How often the outbox is read when nobody announces anything: the net under the notifications. */
+const POLL_MS = 1_000;
+/** How long a connection may take to be made, at the start and after a loss, before that is a fault. */
+const CONNECT_WITHIN_MS = 2_000;
+/** How long Redis may take to answer a publication when the relay closes. */
+const CLOSE_WITHIN_MS = 2_000;
+const RETRY = { type: "exponential", delay: 250 } as const;
+/**
+ * The reconciler queues failed jobs again. The newest failures are kept for operators, each with one stack.
+ */
+const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, count: 200 } } as const;
+/**
+ * A job that was queued again runs once: when it fails, the reconciler decides when it comes again, under the
+ * same id.
+ */
+const RESCUE = { attempts: 1, removeOnFail: true } as const;
+
+const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
+
+interface Row {
+  id: number;
+  job_name: JobName;
+  job_id: string;
+  payload: string;
+}
+
+/**
+ * Moves committed jobs from the outbox to the queues: woken by a notification, and by a clock beneath.
+ * Several relays may run; each row is taken by one at a time, and a job published twice (a crash between
+ * queue and commit) does nothing the second time.
+ */
+export async function startOutboxRelay(
+  services: Pick<Services, "clock" | "events">,
+  catalog: Catalog,
+  options: {
+    readonly pool: pg.Pool;
+    readonly databaseUrl: string;
+    readonly redisUrl: string;
+    readonly prefix: string;
+  },
+): Promise<OutboxRelay> {
+  const connection = producerConnection(options.redisUrl);
+  const queues = new Map<JobName, Queue>();
+  for (const definition of Object.values(catalog)) {
+    const queue = new Queue(definition.name, {
+      connection,
+      prefix: options.prefix,
+      defaultJobOptions: {
+        attempts: definition.attempts,
+        backoff: RETRY,
+        removeOnComplete: true,
+        ...KEPT_FAILURES,
+      },
+    });
+    queue.on("error", (error) => {
+      services.events.fault("relay_fault", error, { queue: definition.name });
+    });
+    queues.set(definition.name, queue);
+  }
+
+  let stopped = false;
+  const closing = Promise.withResolvers<void>();
+  let wake: (() => void) | undefined;
+  let woken = false;
+  const poke = (): void => {
+    woken = true;
+    wake?.();
+  };
+
+  const publish = (): Promise<number> =>
+    inTransaction(options.pool, async (client) => {
+      const { rows } = await client.query<Row>({
+        name: "relay_take",
+        text: `select id, job_name, job_id, payload from outbox where published_at_ms is null
+               order by id limit 100 for update skip locked`,
+      });
+      const byQueue = Map.groupBy(rows, (row) => row.job_name);
+      for (const [name, jobs] of byQueue) {
+        const queue = queues.get(name);
+        if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
+        await queue.addBulk(
+          jobs.map((job) => {
+            const data: unknown = JSON.parse(job.payload);
+            return { name, data, opts: { jobId: job.job_id, ...(isRescue(data) && RESCUE) } };
+          }),
+        );
+      }
+      await client.query({
+        name: "relay_mark",
+        text: "update outbox set published_at_ms = $2 where id = any($1::bigint[])",
+        values: [rows.map((row) => row.id), services.clock.nowMs()],
+      });
+      return rows.length;
+    });
+
+  // Stored with the jobs: when the key is missing, the jobs are lost too.
+  const mark = `${options.prefix}:causeway-queue`;
+  const runs = jobRuns(sqlOn(options.pool));
+  let checkedAtMs = -Infinity;
+  const checkQueue = async (): Promise<void> => {
+    if (performance.now() - checkedAtMs < POLL_MS) return;
+    if ((await connection.exists(mark)) === 0) {
+      await runs.forgetAll();
+      await connection.set(mark, "1");
+      services.events.happened("queue_lost", {});
+    }
+    checkedAtMs = performance.now();
+  };
+
+  const listener = listen(options.databaseUrl, OUTBOX_CHANNEL, {
+    onNotice: poke,
+    onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
+  });
+
+  const loop = (async () => {
+    while (!stopped) {
+      woken = false;
+      try {
+        // A queue waits for its connection as long as it takes: no transaction may be held meanwhile.
+        await Promise.race([readyWithin(connection, CONNECT_WITHIN_MS), closing.promise]);
+        if (stopped) break;
+        // A Redis that is silent must not keep this process from ending.
+        await Promise.race([checkQueue(), closing.promise]);
+        if (stopped) break;
+        while ((await publish()) === 100);
+      } catch (error) {
+        services.events.fault("relay_fault", error, {});
+        await pause(250);
+      }
+      if (!woken && !stopped)
+        await Promise.race([pause(POLL_MS), new Promise<void>((resolve) => (wake = resolve))]);
+    }
+  })();
+
+  return {
+    async ping(): Promise<void> {
+      await connection.ping();
+    },
+    async memory(): Promise<RedisMemory> {
+      return redisMemoryOf(await connection.info("memory"));
+    },
+    async depths(): Promise<readonly QueueDepth[]> {
+      // A queue waits for its connection as long as it takes, and a reader of metrics does not.
+      await readyWithin(connection, 0);
+      const counted = [...queues].map(async ([queue, one]) => {
+        const counts = await one.getJobCounts(...QUEUE_STATES);
+        return Object.entries(counts).map(([state, jobs]) => ({ queue, state, jobs }));
+      });
+      const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
+      const depths = await Promise.race([Promise.all(counted), late]);
+      if (depths === undefined) throw new Error("Redis did not respond in time");
+      return depths.flat();
+    },
+    async close(): Promise<void> {
+      stopped = true;
+      closing.resolve();
+      poke();
+      // A publication that Redis does not answer ends with the connection, and its transaction rolls back.
+      void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
+      await loop;
+      await listener.close();
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
+      connection.disconnect();
+    },
+  };
+}
+
+/** @throws when the connection is not made in time */
+async function readyWithin(connection: Redis, ms: number): Promise<void> {
+  if (connection.status === "ready") return;
+  const ready = Promise.withResolvers<void>();
+  connection.once("ready", ready.resolve);
+  const inTime = await Promise.race([ready.promise.then(() => true), pause(ms).then(() => false)]);
+  connection.off("ready", ready.resolve);
+  if (!inTime) throw new Error(`the connection to Redis is not ready (${connection.status})`);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

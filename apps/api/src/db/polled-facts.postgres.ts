@@ -1,0 +1,49 @@
+import type { Address } from "@causeway/domain";
+import type { Events } from "./events.port.ts";
+import type { Reads } from "./reads.port.ts";
+
+/** Facts that many quotes share and that may be a moment old: read on a clock, not per quote. */
+export interface PolledFacts {
+  /** Outflows of a chain's open payments in this currency, smallest units, as of the last reading. */
+  reserved(chainId: number, currency: Address): bigint;
+  /** Measured ms from deposit seen to fill mined on this route; undefined before the first run. */
+  routeMs(originChainId: number, destinationChainId: number): number | undefined;
+  close(): void;
+}
+
+/**
+ * Reads at once, then every `everyMs`. A failed reading keeps the last one: the fill checks inventory again
+ * under a lock.
+ */
+export async function pollFacts(
+  reads: Pick<Reads, "reservedOn" | "routeTimings">,
+  events: Events,
+  chainIds: readonly number[],
+  everyMs: number,
+): Promise<PolledFacts> {
+  const reservedByChain = new Map<number, Map<Address, bigint>>();
+  const msByRoute = new Map<string, number>();
+  const refresh = async (): Promise<void> => {
+    await Promise.all(
+      chainIds.map(async (chainId) => reservedByChain.set(chainId, await reads.reservedOn(chainId))),
+    );
+    for (const row of await reads.routeTimings())
+      msByRoute.set(`${row.originChainId}>${row.destinationChainId}`, row.averageMs);
+  };
+  await refresh();
+  let running = false;
+  const timer = setInterval(() => {
+    if (running) return;
+    running = true;
+    refresh()
+      .catch((error: unknown) => events.fault("chain_fault", error, { part: "polled facts" }))
+      .finally(() => {
+        running = false;
+      });
+  }, everyMs);
+  return {
+    reserved: (chainId, currency) => reservedByChain.get(chainId)?.get(currency) ?? 0n,
+    routeMs: (originChainId, destinationChainId) => msByRoute.get(`${originChainId}>${destinationChainId}`),
+    close: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,72 @@
+import pg from "pg";
+import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
+
+/** Something that runs one named statement: the pool, or the connection of a transaction. */
+export interface Sql {
+  query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** A statement with a name is parsed and planned once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  /** It stores announcements, which are to be sent after the commit. */
+  readonly announces?: true;
+}
+
+/** Declares a named statement. The name must be unique in the process. */
+export function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+/** How much longer than the server the client waits for the end of a statement. */
+const ANSWER_GRACE_MS = 5_000;
+const INT8 = 20;
+const NUMERIC = 1700;
+
+/**
+ * A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric`
+ * ones as bigint (amounts).
+ */
+export function createPool(
+  connectionString: string,
+  options: { readonly max: number; readonly statementTimeoutMs: number; readonly applicationName: string },
+): pg.Pool {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(INT8, Number);
+  types.setTypeParser(NUMERIC, BigInt);
+  const pool = new pg.Pool({
+    connectionString,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: 10_000,
+    // Over a cut network the server's refusal never arrives: without this, the caller would wait for good.
+    query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+    onConnect: async (client) =>
+      await configureSession(client, {
+        ...NOTICE_LOST_HOSTS,
+        // A statement that takes this long is stuck; its work is retried from what is committed.
+        statement_timeout: options.statementTimeoutMs,
+        // A process that is frozen in a transaction must not keep its row locks from the next leader.
+        idle_in_transaction_session_timeout: 10_000,
+      }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types,
+  });
+  // Idle connections report a lost server to the pool, those in use to nobody else: without a listener the
+  // process would end. The next query meets the fault itself.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+/** Runs statements on the pool or on one of its clients. */
+export function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
+  return {
+    async query<Row extends object>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
+      const result = await client.query<Row>({ name, text, values: values as unknown[] });
+      return result.rows;
+    },
+  };
+}

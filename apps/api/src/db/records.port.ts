@@ -1,0 +1,150 @@
+import type {
+  Address,
+  AddressFunds,
+  DepositId,
+  FailReason,
+  Hex,
+  OrderId,
+  RefundFailReason,
+  RequestId,
+  RequestState,
+  RequestTerms,
+  TxHash,
+} from "@causeway/domain";
+
+import type { LaneCall, Leg } from "./leg.port.ts";
+
+/** A request with its state, as locked for a transition. */
+export interface RequestRecord {
+  readonly terms: RequestTerms;
+  readonly state: RequestState;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+  readonly updatedAtMs: number;
+  /** The request that took its place: the money at their deposit address belongs to that one. */
+  readonly supersededBy?: RequestId;
+}
+
+/** What the status answer needs, and nothing more. */
+export interface StatusRecord {
+  readonly requestId: RequestId;
+  readonly state: RequestState;
+  readonly originChainId: number;
+  readonly destinationChainId: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** When the time to pay ends. */
+  readonly payByMs: number;
+  readonly inTxHashes: readonly TxHash[];
+  readonly txHashes: readonly TxHash[];
+  readonly refundTxHashes: readonly TxHash[];
+  /** The request that was made in its place, for another sum at the same deposit address. */
+  readonly supersededBy?: RequestId;
+  /** Absent: nothing lies at its deposit address, or it has none. */
+  readonly addressFunds?: AddressFunds;
+}
+
+export type DepositDisposition = "accepted" | "refund" | "unattributed";
+export type RefundState = "none" | "sent" | "final" | "impossible";
+
+/** Money seen at a depository. */
+export interface DepositRecord {
+  readonly id: DepositId;
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly ordinal: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly canonical: boolean;
+  readonly confirmAtBlock: bigint;
+  readonly depositor: Address;
+  readonly sender: Address;
+  readonly currency: Address;
+  readonly amount: bigint;
+  /** The depository that received it; absent: the configured one. */
+  readonly depository?: Hex;
+  readonly orderId: OrderId | undefined;
+  readonly requestId: RequestId | undefined;
+  readonly disposition: DepositDisposition;
+  readonly reason: FailReason | undefined;
+  readonly refundState: RefundState;
+  readonly refundFailReason: RefundFailReason | undefined;
+  /** Why settlement never repays the refund that is under way or made; absent: it does, or there is none. */
+  readonly unrepaidReason?: string;
+  /**
+   * Why its refund waits or cannot be made automatically; absent: it does not wait, or no detail is known.
+   */
+  readonly refundWaits?: string;
+  /** When the operator released its refund from the daily limit, ms since epoch; absent: never. */
+  readonly refundReleasedAtMs?: number;
+  /** Oracles cannot attest its transaction. */
+  readonly isUnattestable?: true;
+  readonly seenAtMs: number;
+}
+
+/** A same-chain transfer reported for a request of kind `send`. */
+export interface SendRecord {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly requestId: RequestId;
+  /** Who signed the transaction. */
+  readonly sender: Address;
+  readonly blockNumber: bigint | undefined;
+  readonly blockHash: Hex | undefined;
+  readonly reportedAtMs: number;
+}
+
+/** What a nonce is to do, decided before it is given. */
+export interface SlotPlan {
+  readonly chainId: number;
+  readonly sender: Address;
+  readonly leg: Leg;
+  readonly call: LaneCall;
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly outflow: { readonly currency: Address; readonly amount: bigint };
+  /** Past this moment an unmined payment is replaced by a no-op. */
+  readonly cancelAfterMs: number;
+}
+
+export type SlotState = "open" | "mined" | "final" | "dead";
+
+/** One nonce and the leg it pays. */
+export interface Slot extends SlotPlan {
+  readonly id: string;
+  readonly nonce: number;
+  readonly state: SlotState;
+  readonly cancelReason: FailReason | undefined;
+  readonly minedAttempt: number | undefined;
+  readonly minedBlockNumber: bigint | undefined;
+  readonly minedBlockHash: Hex | undefined;
+  readonly minedStatus: "success" | "reverted" | undefined;
+  readonly gasUsed: bigint | undefined;
+  /** Wei per gas. */
+  readonly effectiveGasPrice: bigint | undefined;
+  readonly unexplainedSince: bigint | undefined;
+  readonly createdAtMs: number;
+  /** Signed variants, oldest first. */
+  readonly attempts: readonly Attempt[];
+}
+
+export type AttemptKind = "pay" | "noop";
+
+/** Signed bytes for a slot. */
+export interface Attempt {
+  readonly n: number;
+  readonly kind: AttemptKind;
+  readonly raw: Hex;
+  readonly txHash: TxHash;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly createdAtMs: number;
+  /** When it was last sent. */
+  readonly broadcastAtMs: number | undefined;
+  /** Since when nodes have had it without a break; sending it again does not change that. */
+  readonly offeredSinceMs: number | undefined;
+  /** When a node had it first, whatever became of that since; absent: none ever had. */
+  readonly firstBroadcastAtMs?: number;
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { LockTimeout } from "./lock-timeout.port.ts";
+import type { UnitOfWork } from "./unit-of-work.port.ts";
+import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "./report-turns.ts";
+
+/** A database on which every transaction lasts until the test ends it. */
+function heldUow(): { uow: UnitOfWork; begun: string[]; end: (name: string) => Promise<void> } {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const uow: UnitOfWork = {
+    async run(work) {
+      // The work of these tests needs no transaction.
+      const name = String(await work(undefined as never));
+      begun.push(name);
+      await new Promise<void>((resolve) => ends.set(name, resolve));
+      return name as never;
+    },
+  };
+  const end = async (name: string): Promise<void> => {
+    ends.get(name)?.();
+    await sleep(0);
+  };
+  return { uow, begun, end };
+}
+
+const named = (name: string) => async () => name;
+
+test("callers take turns, however many reports one of them has waiting", async () => {
+  const { uow, begun, end } = heldUow();
+  const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, atOnce: 1, waitMs: 10_000 });
+  const reports = ["a1", "a2", "a3", "b1", "c1", "b2"].map(
+    async (name) => await turnOf({ caller: name.slice(0, 1), chainId: 1 }).run(named(name)),
+  );
+  await sleep(0);
+  for (const name of ["a1", "a2", "b1", "c1", "a3", "b2"]) {
+    expect(begun.at(-1)).toBe(name);
+    await end(name);
+  }
+  await Promise.all(reports);
+});
+
+test("a chain whose reports all wait leaves turns to reports of other chains", async () => {
+  const { uow, begun, end } = heldUow();
+  const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, atOnce: 3, ofChain: 2, waitMs: 10_000 });
+  const reports = ["x1", "x2", "x3", "x4"].map(
+    async (name) => await turnOf({ caller: "mallory", chainId: 1 }).run(named(name)),
+  );
+  const other = turnOf({ caller: "alice", chainId: 2 }).run(named("y1"));
+  await sleep(0);
+  expect(begun).toEqual(["x1", "x2", "y1"]);
+  await end("y1");
+  expect(await other).toBe("y1");
+  for (const name of ["x1", "x2", "x3", "x4"]) await end(name);
+  await Promise.all(reports);
+});
+
+test("a report whose turn does not come in time, or of a caller with too many, can be made again", async () => {
+  const { uow, begun, end } = heldUow();
+  const turnOf = createReportTurns(uow, { ...REPORT_LIMITS, atOnce: 1, waitingOfCaller: 1, waitMs: 20 });
+  const run = async (name: string) => await turnOf({ caller: "a", chainId: 1 }).run(named(name));
+  const first = run("first");
+  const waiting = expect(run("waiting")).rejects.toThrow(ReportsBusy);
+  await expect(run("too many")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", retryable: true });
+  await waiting;
+  await end("first");
+  await first;
+  const again = run("again");
+  await sleep(0);
+  expect(begun).toEqual(["first", "again"]);
+  await end("again");
+  await again;
+});
+
+test("a report that finds its row locked gives its turn back, and so does one that fails", async () => {
+  const failing: UnitOfWork = { run: async (work) => await work(undefined as never) };
+  const turnOf = createReportTurns(failing, { ...REPORT_LIMITS, atOnce: 1 });
+  const run = async (error: Error) =>
+    await turnOf({ caller: "a", chainId: 1 }).run(async () => {
+      throw error;
+    });
+  await expect(run(new LockTimeout())).rejects.toThrow(ReportsBusy);
+  await expect(run(new RangeError("other"))).rejects.toThrow(RangeError);
+  expect(await turnOf({ caller: "a", chainId: 1 }).run(named("next"))).toBe("next");
+});

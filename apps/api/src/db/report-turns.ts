@@ -1,0 +1,133 @@
+import { ServiceError } from "@causeway/domain";
+import { LockTimeout } from "./lock-timeout.port.ts";
+import type { UnitOfWork } from "./unit-of-work.port.ts";
+
+/** The report was not recorded: others were first, or its chain was being scanned. It can be made again. */
+export class ReportsBusy extends ServiceError {
+  constructor(chainId: number, cause?: LockTimeout) {
+    super("SERVICE_UNAVAILABLE", `Too many transactions of chain ${chainId} are being recorded; try again`, {
+      cause,
+      data: { chainId },
+    });
+    this.name = "ReportsBusy";
+  }
+}
+
+export interface ReportLimits {
+  /** Transactions on the database at once: each takes one of the connections that all routes share. */
+  readonly atOnce: number;
+  /** Of one chain at once: they wait for the same row, so more would only hold connections. */
+  readonly ofChain: number;
+  /** Reports of one caller that wait. */
+  readonly waitingOfCaller: number;
+  readonly waitMs: number;
+  /** Longest wait for a row that another transaction has locked. */
+  readonly lockTimeoutMs: number;
+}
+
+export const REPORT_LIMITS: ReportLimits = {
+  atOnce: 4,
+  ofChain: 2,
+  waitingOfCaller: 32,
+  waitMs: 2_000,
+  lockTimeoutMs: 1_000,
+};
+
+/** Who reports, and a transaction of which chain. */
+export interface Reporter {
+  readonly caller: string;
+  readonly chainId: number;
+}
+
+interface Waiting {
+  readonly chainId: number;
+  readonly start: () => void;
+}
+
+/**
+ * Lets reports use the database a few at once, callers in turn, so that neither a chain whose cursor is
+ * locked nor a caller with many reports holds up other reports or other routes.
+ * @returns the unit of work for a reporter; it throws {@link ReportsBusy} when its turn does not come in
+ * time, or a row stays locked
+ */
+export function createReportTurns(
+  uow: UnitOfWork,
+  limits: ReportLimits = REPORT_LIMITS,
+): (reporter: Reporter) => UnitOfWork {
+  // Callers in the order in which they come next.
+  const queues = new Map<string, Waiting[]>();
+  const running = new Map<number, number>();
+  let total = 0;
+
+  const isFree = (chainId: number): boolean =>
+    total < limits.atOnce && (running.get(chainId) ?? 0) < limits.ofChain;
+
+  const remove = (caller: string, one: Waiting): void => {
+    const left = (queues.get(caller) ?? []).filter((other) => other !== one);
+    if (left.length > 0) queues.set(caller, left);
+    else queues.delete(caller);
+  };
+
+  const startNext = (): void => {
+    for (const [caller, queue] of queues) {
+      const next = queue.find(({ chainId }) => isFree(chainId));
+      if (next === undefined) continue;
+      remove(caller, next);
+      // Behind all others now.
+      const left = queues.get(caller);
+      queues.delete(caller);
+      if (left !== undefined) queues.set(caller, left);
+      next.start();
+      return;
+    }
+  };
+
+  const takeTurn = (caller: string, chainId: number): Promise<void> => {
+    const start = (): void => {
+      total += 1;
+      running.set(chainId, (running.get(chainId) ?? 0) + 1);
+    };
+    if (isFree(chainId)) {
+      start();
+      return Promise.resolve();
+    }
+    const queue = queues.get(caller) ?? [];
+    if (queue.length >= limits.waitingOfCaller) return Promise.reject(new ReportsBusy(chainId));
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        remove(caller, waiting);
+        reject(new ReportsBusy(chainId));
+      }, limits.waitMs);
+      const waiting: Waiting = {
+        chainId,
+        start: () => {
+          clearTimeout(timer);
+          start();
+          resolve();
+        },
+      };
+      queues.set(caller, [...queue, waiting]);
+    });
+  };
+
+  const endTurn = (chainId: number): void => {
+    total -= 1;
+    const left = (running.get(chainId) ?? 1) - 1;
+    if (left > 0) running.set(chainId, left);
+    else running.delete(chainId);
+    startNext();
+  };
+
+  return ({ caller, chainId }) => ({
+    async run(work) {
+      await takeTurn(caller, chainId);
+      try {
+        return await uow.run(work, { lockTimeoutMs: limits.lockTimeoutMs });
+      } catch (error) {
+        throw error instanceof LockTimeout ? new ReportsBusy(chainId, error) : error;
+      } finally {
+        endTurn(chainId);
+      }
+    },
+  });
+}

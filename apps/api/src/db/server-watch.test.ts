@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { watchServer } from "./server-watch.postgres.ts";
+
+test("a server is new for a minute when it takes another's place, and not when it is the first", () => {
+  let nowMs = 0;
+  const watch = watchServer(() => nowMs);
+  expect(watch.isNew("first")).toBe(false);
+  expect(watch.isNew("second")).toBe(true);
+  nowMs = 59_999;
+  expect(watch.isNew("second")).toBe(true);
+  nowMs = 60_000;
+  expect(watch.isNew("second")).toBe(false);
+  expect(watch.isNew("first")).toBe(true);
+});

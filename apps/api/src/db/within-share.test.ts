@@ -1,0 +1,29 @@
+import { ShareUsedUp } from "@causeway/chains";
+import { answerFor } from "@causeway/service-kit";
+import { expect, test } from "vitest";
+import { aConnectedRail, bytesOn, exchange } from "../../../../test/fakes/rail-chains.ts";
+import { quotedCostOfPaying } from "../usecases/rails/cost-of-paying.ts";
+import { withinShare } from "./within-share.ts";
+
+const refused = async () =>
+  await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
+
+test("tells a client beyond the share of the rate limit the limit and when to try again", async () => {
+  const connected = aConnectedRail("hypevm");
+  const end = { ...connected, rail: { ...connected.rail, paymentCost: refused } };
+  const account = bytesOn("hypevm", exchange.solver);
+  for (const asking of [
+    withinShare(end.chain, "txHash", refused),
+    quotedCostOfPaying(end, end.chain.native.address, account, "originChainId"),
+  ]) {
+    const error: unknown = await asking.catch((thrown: unknown) => thrown);
+    expect(answerFor(error)).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "4" },
+      body: {
+        errorCode: "SERVICE_UNAVAILABLE",
+        message: expect.stringContaining("rate limit share (weight 300 per minute)"),
+      },
+    });
+  }
+});

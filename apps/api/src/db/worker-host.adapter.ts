@@ -1,0 +1,128 @@
+import { DelayedError, UnrecoverableError, Worker } from "bullmq";
+import type { Job } from "bullmq";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BadPayload } from "./define-job.job.ts";
+import type { Catalog, JobDefinition } from "./define-job.job.ts";
+import type { JobRuns, LegJob } from "./job-runs.port.ts";
+import type { WorkerServices } from "./services.port.ts";
+import { workerConnection } from "./connections.adapter.ts";
+
+/** A job counts as lost when it has not run again so long after its time. */
+const SILENT_MS = 60_000;
+/**
+ * How long Redis may take to record the last jobs when the host closes; jobs that it did not record run
+ * again.
+ */
+const CLOSE_WITHIN_MS = 2_000;
+
+export interface WorkerHost {
+  /** Stops taking jobs and waits for those under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Works on the queues of the catalog. A job that has to wait is put back without using up a try; one that
+ * fails is tried again with growing pauses; a process that dies leaves its jobs to be taken over within
+ * seconds.
+ */
+export function startWorkers(
+  services: WorkerServices,
+  catalog: Catalog,
+  options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
+): WorkerHost {
+  const jobs = new Set<Promise<void>>();
+  const running = Object.values(catalog).map((definition) => {
+    const connection = workerConnection(options.redisUrl);
+    const worker = new Worker(
+      definition.name,
+      async (job, token) => {
+        const done = run(services, definition, options.runs, job, token);
+        jobs.add(done);
+        await done.finally(() => jobs.delete(done));
+      },
+      {
+        connection,
+        prefix: options.prefix,
+        concurrency: definition.concurrency,
+        // A killed process must not keep its jobs for long; the use cases bear it when two processes do the
+        // same.
+        lockDuration: 5_000,
+        stalledInterval: 2_500,
+        maxStalledCount: 100,
+      },
+    );
+    worker.on("error", (error) => {
+      services.events.fault("job_fault", error, { job: definition.name });
+    });
+    worker.on("failed", (job, error) => {
+      services.events.fault("job_fault", error, { job: definition.name, jobId: job?.id });
+    });
+    return { worker, connection };
+  });
+  return {
+    async close(): Promise<void> {
+      // Without Redis nothing can be taken or handed back: there is nothing to wait for.
+      const closed = Promise.all(
+        running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
+      );
+      // A worker whose blocking connection is reconnecting never closes: ioredis does not report its end.
+      const late = (async () => {
+        while (jobs.size > 0) await Promise.allSettled(jobs);
+        await sleep(CLOSE_WITHIN_MS, undefined, { ref: false });
+      })();
+      closed.catch(() => undefined);
+      await Promise.race([closed, late]);
+      for (const { connection } of running) connection.disconnect();
+    },
+  };
+}
+
+async function run(
+  services: WorkerServices,
+  definition: JobDefinition,
+  runs: JobRuns,
+  job: Job<unknown>,
+  token: string | undefined,
+): Promise<void> {
+  const leg = legOf(definition, job);
+  const noted = async (note: (nowMs: number) => Promise<boolean>): Promise<boolean> => {
+    try {
+      return await note(services.clock.nowMs());
+    } catch (error) {
+      // At worst the leg gets a second job, which changes nothing.
+      services.events.fault("job_fault", error, { job: leg.job, jobId: leg.jobId });
+      return true;
+    }
+  };
+  const { waitMs } = await definition.run(services, job.data).catch(async (error: unknown) => {
+    if (error instanceof BadPayload) throw new UnrecoverableError(error.message);
+    const isTriedAgain = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
+    await noted(async (nowMs) => {
+      if (isTriedAgain) await runs.noteWaiting(leg, nowMs, nowMs + SILENT_MS);
+      else await runs.noteFailed(leg, nowMs);
+      return true;
+    });
+    throw error;
+  });
+  if (waitMs === 0) return;
+  const isKept = await noted(async (nowMs) => {
+    const lostAfterMs = nowMs + waitMs + SILENT_MS;
+    // One that was queued again ends when another one waits for the leg.
+    if (isRescue(job.data)) return await runs.takeOver(leg, nowMs, lostAfterMs);
+    await runs.noteWaiting(leg, nowMs, lostAfterMs);
+    return true;
+  });
+  if (!isKept) return;
+  await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
+  throw new DelayedError();
+}
+
+function legOf({ name }: JobDefinition, { id, data }: Job<unknown>): LegJob {
+  const [legId] = typeof data === "object" && data !== null ? Object.values(data) : [];
+  return { job: name, legId: String(legId), jobId: id ?? "" };
+}
+
+/** Whether the reconciler queued the job again. */
+export function isRescue(data: unknown): boolean {
+  return typeof data === "object" && data !== null && "rescue" in data;
+}
