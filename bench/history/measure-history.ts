@@ -1,4 +1,4 @@
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import type pg from "pg";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";

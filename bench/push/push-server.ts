@@ -8,7 +8,7 @@ import { loggedEvents } from "../../apps/api/src/adapters/telemetry/logged-event
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
 import { buildServer } from "../../apps/api/src/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 
 const [databaseUrl = "", most = ""] = process.argv.slice(2);
 const log = createLogger({ name: "push bench", level: "warn" });

@@ -1,5 +1,5 @@
 import type { ChainConnection, PayingRail, SignedNonceMapping } from "@causeway/chains";
-import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 

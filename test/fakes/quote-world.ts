@@ -2,9 +2,9 @@ import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@cau
 import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } from "@causeway/domain";
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/chains/chains.port.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { walletNonces } from "../../apps/api/src/usecases/rails/wallet-nonces.ts";
 import { pairLiquidity } from "./pair-liquidity.ts";

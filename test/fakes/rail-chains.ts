@@ -1,8 +1,8 @@
 import type { PayingRail } from "@causeway/chains";
 import type { Currency, Hex, RailChain, RailVm } from "@causeway/domain";
 import { encodeAddress, RAIL_FAMILIES } from "@causeway/domain";
-import type { ConnectedPayingRail } from "../../apps/api/src/ports/chains.ts";
-import type { RailUsers } from "../../apps/api/src/ports/rail-steps.ts";
+import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
+import type { RailUsers } from "../../apps/api/src/chains/rail-steps.port.ts";
 
 /** Names that are what they look like on the real chains: tests compare whole texts. */
 export const solana = {

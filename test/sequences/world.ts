@@ -14,7 +14,7 @@ import type pg from "pg";
 import { toHex } from "viem";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
-import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { reconcileClaims } from "../../apps/api/src/usecases/app-balance/reconcile-claims.ts";

@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { encodeFunctionData, erc20Abi } from "viem";
 import type { LocalAccount } from "@causeway/localnet";
-import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
+import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";

@@ -1,5 +1,5 @@
-import { createTokenPermits } from "../../apps/api/src/adapters/chains/token-permits.ts";
-import { createCodeCache } from "../../apps/api/src/adapters/chains/code-cache.ts";
+import { createTokenPermits } from "../../apps/api/src/chains/token-permits.adapter.ts";
+import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
@@ -16,7 +16,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { inject } from "vitest";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";

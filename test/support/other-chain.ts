@@ -1,4 +1,4 @@
-import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 
 /** The same services, with one of their chains described or answering otherwise. */

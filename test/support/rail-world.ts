@@ -13,14 +13,14 @@ import type { Currency, Hex, Order, RailChain, RailVm, RequestId, RequestTerms }
 import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import { createChainDirectory } from "../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
-import type { ConnectedPayingRail } from "../../apps/api/src/ports/chains.ts";
-import type { MappedNonce } from "../../apps/api/src/ports/nonce-mappings.ts";
+import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.ts";
+import type { MappedNonce } from "../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { StatusView } from "../../apps/api/src/ports/status-view.ts";

@@ -10,9 +10,9 @@ import {
 } from "@causeway/localnet";
 import { erc20Abi, parseEther, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/adapters/chains/pulse.ts";
+import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chains/pulse.adapter.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
-import type { ConnectedChain } from "../../apps/api/src/ports/chains.ts";
+import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
 /** A transaction that an account is to send; no field is left to a node's guess. */

@@ -1,5 +1,5 @@
 import type { Lifecycle } from "@causeway/service-kit";
-import { accountSignatures } from "./adapters/chains/signatures.ts";
+import { accountSignatures } from "./chains/signatures.adapter.ts";
 import { knownKeys } from "./adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
 import { idempotencyStore } from "./adapters/postgres/idempotency-store.ts";
@@ -13,7 +13,7 @@ import { leasedLimits, type LeasedLimits } from "./adapters/redis/leased-limits.
 import { connectPermitStore } from "./adapters/redis/permit-store.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Searches } from "./container-searches.ts";
-import type { ConnectedChain } from "./ports/chains.ts";
+import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { RateLimits } from "./ports/rate-limits.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./db/services.port.ts";

@@ -1,4 +1,4 @@
-import { accountSignatures } from "./adapters/chains/signatures.ts";
+import { accountSignatures } from "./chains/signatures.adapter.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import type { AppBalanceRoutes } from "./ports/app-balance-routes.ts";
 import type { Services } from "./db/services.port.ts";

@@ -1,12 +1,12 @@
 import type { OrderId } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-import { createCodeCache } from "./adapters/chains/code-cache.ts";
+import { createCodeCache } from "./chains/code-cache.adapter.ts";
 import { pollFacts } from "./db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
 import type { BesideScan } from "./jobs/watch-chain.ts";
-import type { ConnectedChain } from "./ports/chains.ts";
+import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { DepositAddressRoutes } from "./ports/deposit-address-routes.ts";
 import type { DepositAddressReads } from "./ports/deposit-addresses.ts";
 import type { Services } from "./db/services.port.ts";

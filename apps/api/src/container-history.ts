@@ -8,7 +8,7 @@ import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./db/services.port.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";
-import { spellingOf } from "./usecases/address-format.ts";
+import { spellingOf } from "./chains/address-format.ts";
 
 interface HistoryGround {
   readonly sql: Sql;

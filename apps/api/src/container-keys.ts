@@ -1,7 +1,7 @@
 import { connectEvmChain } from "@causeway/chains";
 import type { ChainConnection } from "@causeway/chains";
 import { ConfigError, type Env } from "@causeway/config";
-import { accountSignatures } from "./adapters/chains/signatures.ts";
+import { accountSignatures } from "./chains/signatures.adapter.ts";
 import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";

@@ -10,7 +10,7 @@ import type { ApiConfig } from "./config.ts";
 import type { Clock } from "./db/clock.port.ts";
 import type { MappingServices } from "./ports/mapping-services.ts";
 import type { HubMappings } from "./ports/hub-mappings.ts";
-import type { NonceMappingReads, NonceMappingStore } from "./ports/nonce-mappings.ts";
+import type { NonceMappingReads, NonceMappingStore } from "./chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "./ports/settlement-services.ts";
 import { knownNonces } from "./usecases/exchange/known-nonces.ts";
 

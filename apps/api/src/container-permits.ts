@@ -1,9 +1,9 @@
 import { parseUnits } from "viem";
 import type { ApiConfig } from "./config.ts";
-import { createPermitSignatures } from "./adapters/chains/permit-signatures.ts";
-import { createTokenPermits } from "./adapters/chains/token-permits.ts";
+import { createPermitSignatures } from "./chains/permit-signatures.adapter.ts";
+import { createTokenPermits } from "./chains/token-permits.adapter.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
-import type { PermitPolicy, PermitTokens } from "./ports/permits.ts";
+import type { PermitPolicy, PermitTokens } from "./chains/permits.port.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import type { Services } from "./db/services.port.ts";
 import { executePermit } from "./usecases/permits/execute-permit.ts";

@@ -24,7 +24,7 @@ import { connectionPlaces } from "./usecases/push/connection-places.ts";
 import { followStatus } from "./usecases/push/follow-status.ts";
 import { inBatches } from "./usecases/prune-history.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
-import { spellingOf } from "./usecases/address-format.ts";
+import { spellingOf } from "./chains/address-format.ts";
 
 /**
  * How often the feed announces a heartbeat to itself: as often as it can be known that it hears everything.

@@ -2,12 +2,12 @@ import type { NonceMappings, OpenRail, PayingRail, RailOptions } from "@causeway
 import { createRail } from "@causeway/chains";
 import type { Hex, Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import { createRailPulse } from "./adapters/chains/rail-pulse.ts";
+import { createRailPulse } from "./chains/rail-pulse.adapter.ts";
 import type { ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
-import { createRailUsers } from "./adapters/chains/rail-users.ts";
+import { createRailUsers } from "./chains/rail-users.adapter.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
-import type { ConnectedRail } from "./ports/chains.ts";
+import type { ConnectedRail } from "./chains/chains.port.ts";
 import type { Services } from "./db/services.port.ts";
 
 /** Facts of a rail older than this many block times, and than so many ms, price nothing any more. */

@@ -1,5 +1,5 @@
 import type { Env } from "@causeway/config";
-import { chainProfiles } from "./adapters/chains/directory.ts";
+import { chainProfiles } from "./chains/directory.adapter.ts";
 import { depositsNamed } from "./adapters/postgres/operator-reads.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";

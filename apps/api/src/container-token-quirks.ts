@@ -1,8 +1,8 @@
 import { createTokenProbe } from "@causeway/chains";
-import { createTokenQuirks } from "./adapters/tokens/token-quirks.ts";
+import { createTokenQuirks } from "./chains/token-quirks.adapter.ts";
 import type { PoolChain } from "./container-liquidity.ts";
 import type { Services } from "./db/services.port.ts";
-import type { TokenQuirks } from "./ports/token-quirks.ts";
+import type { TokenQuirks } from "./chains/token-quirks.port.ts";
 
 /** How tokens behave that nobody has vouched for, on every chain whose pools hold some. */
 export function tokenQuirks(

@@ -9,7 +9,7 @@ import type pg from "pg";
 import { decodeFunctionData, hashMessage, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { accountSignatures } from "../../../apps/api/src/adapters/chains/signatures.ts";
+import { accountSignatures } from "../../../apps/api/src/chains/signatures.adapter.ts";
 import { knownKeys } from "../../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../../apps/api/src/adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PrivateKeyAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { accountSignatures } from "../../../apps/api/src/adapters/chains/signatures.ts";
+import { accountSignatures } from "../../../apps/api/src/chains/signatures.adapter.ts";
 import type { ClaimRecord } from "../../../apps/api/src/ports/claims.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";

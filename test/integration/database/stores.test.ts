@@ -6,7 +6,7 @@ import { localAccount } from "@causeway/localnet";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
-import { chainProfiles } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";

@@ -6,7 +6,7 @@ import { testTokenAbi } from "@causeway/contracts";
 import { readFileSync } from "node:fs";
 import { encodeFunctionData, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -17,7 +17,7 @@ import { indexTransaction } from "../../../apps/api/src/usecases/index-transacti
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
-import { hexAddressFormat } from "../../../apps/api/src/usecases/address-format.ts";
+import { hexAddressFormat } from "../../../apps/api/src/chains/address-format.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
-import { accountSignatures } from "../../../apps/api/src/adapters/chains/signatures.ts";
+import { accountSignatures } from "../../../apps/api/src/chains/signatures.adapter.ts";
 import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { reserveSponsorship } from "../../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
 import { creditTopUp, reverseTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";

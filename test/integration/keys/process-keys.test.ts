@@ -3,7 +3,7 @@ import { Secret } from "@causeway/config";
 import { expect, expectTypeOf, test } from "vitest";
 import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config.ts";
 import type { Services } from "../../../apps/api/src/db/services.port.ts";
-import type { LaneKeys } from "../../../apps/api/src/usecases/lane-signers.ts";
+import type { LaneKeys } from "../../../apps/api/src/chains/lane-signers.ts";
 import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";
 import { familyKey } from "../../../packages/localnet/src/families/family-plan.ts";
 import { solanaKey } from "../../../packages/localnet/src/solana/wallet.ts";

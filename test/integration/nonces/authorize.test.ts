@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import { ServiceError, type Address, type Hex, type RequestTerms } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import { someHash } from "../../support/terms.ts";
 import { EXCHANGE_ID, startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 

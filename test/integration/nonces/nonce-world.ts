@@ -20,7 +20,7 @@ import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts"
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { MappingServices } from "../../../apps/api/src/ports/mapping-services.ts";
-import type { NonceAuthorization, NonceMappingReads } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { NonceAuthorization, NonceMappingReads } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
 import { authorizeNonce } from "../../../apps/api/src/usecases/exchange/authorize-nonce.ts";
 import { carryMappings } from "../../../apps/api/src/usecases/exchange/carry-mappings.ts";

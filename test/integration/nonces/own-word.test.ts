@@ -2,8 +2,8 @@ import { rawKeySigner, signatureToHex, nonceMappingDigest, recoverSigner } from 
 import { RpcFault, type PayingRail } from "@causeway/chains";
 import { EXCHANGE_WALLET_CHAIN, type Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
-import type { ConnectedPayingRail } from "../../../apps/api/src/ports/chains.ts";
-import type { MappedNonce } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { ConnectedPayingRail } from "../../../apps/api/src/chains/chains.port.ts";
+import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isUnderstood } from "../../../apps/api/src/usecases/exchange/own-word.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";

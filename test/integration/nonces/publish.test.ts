@@ -6,7 +6,7 @@ import { parseEventLogs } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mappingGauges } from "../../../apps/api/src/adapters/telemetry/mapping-gauges.ts";
 import type { MappingServices } from "../../../apps/api/src/ports/mapping-services.ts";
-import type { NonceAuthorization } from "../../../apps/api/src/ports/nonce-mappings.ts";
+import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/ports/oracles.ts";
 import { carryMappings } from "../../../apps/api/src/usecases/exchange/carry-mappings.ts";
 import { signMappings } from "../../../apps/api/src/usecases/exchange/sign-mappings.ts";

@@ -9,7 +9,7 @@ import { leaderReads } from "../../../apps/api/src/adapters/postgres/leader-read
 import { oldestSnapshot } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { ledTasks, leaderReport } from "../../../apps/api/src/usecases/leader-report.ts";
-import type { ChainDirectory } from "../../../apps/api/src/ports/chains.ts";
+import type { ChainDirectory } from "../../../apps/api/src/chains/chains.port.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";
 

@@ -5,7 +5,7 @@ import type { Address, RequestTerms } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { chainProfiles } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";

@@ -6,7 +6,7 @@ import { answerFor } from "@causeway/service-kit";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { planFillThroughCalls } from "../../../apps/api/src/usecases/plan-fill-through-calls.ts";
 import { priceDestination } from "../../../apps/api/src/usecases/execution/price-destination.ts";

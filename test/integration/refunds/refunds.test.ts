@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createChainDirectory } from "../../../apps/api/src/adapters/chains/directory.ts";
+import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";

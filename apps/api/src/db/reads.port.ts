@@ -6,7 +6,7 @@ import type { FillBurnReads } from "../ports/fill-burns.ts";
 import type { FastFillRecord } from "../ports/fast-fill.ts";
 import type { ExecutionRecord } from "../ports/executions.ts";
 import type { LegKind } from "./leg.port.ts";
-import type { RailReads } from "../ports/rails.ts";
+import type { RailReads } from "../chains/rails.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";
 import type { DepositSighting } from "./unit-of-work.port.ts";
 import type { Overdue } from "./job-runs.port.ts";

@@ -31,8 +31,8 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.port.ts";
-import type { NonceMappingWrites } from "../ports/nonce-mappings.ts";
-import type { RailWrites } from "../ports/rails.ts";
+import type { NonceMappingWrites } from "../chains/nonce-mappings.port.ts";
+import type { RailWrites } from "../chains/rails.port.ts";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { SponsorKeys } from "../ports/sponsors.ts";

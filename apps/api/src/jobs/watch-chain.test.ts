@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Head } from "@causeway/chains";
 import { RpcFault } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { EventName } from "../db/events.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { watchChain } from "./watch-chain.ts";

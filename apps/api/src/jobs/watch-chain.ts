@@ -1,5 +1,5 @@
 import type { BlockRef, ChainReader, Head, HeadSource } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SendRecord } from "../db/records.port.ts";

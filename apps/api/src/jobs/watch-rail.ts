@@ -1,4 +1,4 @@
-import type { ConnectedPayingRail } from "../ports/chains.ts";
+import type { ConnectedPayingRail } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { attributeLate } from "../usecases/rails/attribute-late.ts";

@@ -1,4 +1,4 @@
-import type { ConnectedChain } from "./chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 

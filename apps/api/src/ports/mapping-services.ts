@@ -1,5 +1,5 @@
 import type { HubMappings } from "./hub-mappings.ts";
-import type { NonceMappingStore } from "./nonce-mappings.ts";
+import type { NonceMappingStore } from "../chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "./settlement-services.ts";
 
 /** What bringing wallets' words to the hub stands on: what settlement has, and the hub's mapping. */

@@ -16,7 +16,7 @@ import type {
   RequestFeature,
   RequestType,
 } from "./request-history.ts";
-import type { AddressFormat } from "./address-format.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
 
 /** What the routes ask of past requests. */
 export interface HistoryRoutes {

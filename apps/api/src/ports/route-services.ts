@@ -9,7 +9,7 @@ import type { DiscoveryRoutes } from "./discovery-routes.ts";
 import type { ExecuteOutcome } from "./execute.ts";
 import type { FastFillOutcome, FastFillWish } from "./fast-fill.ts";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.ts";
-import type { NonceAuthorization } from "./nonce-mappings.ts";
+import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { PushRoutes } from "./push-routes.ts";
 import type { RateLimits } from "./rate-limits.ts";

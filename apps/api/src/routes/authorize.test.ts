@@ -2,7 +2,7 @@ import { ServiceError, type ErrorCode } from "@causeway/domain";
 import { afterAll, expect, test } from "vitest";
 import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { NonceAuthorization } from "../ports/nonce-mappings.ts";
+import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 
 type Overrides = NonNullable<Parameters<typeof aServer>[0]>;
 const servers: { close(): Promise<void> }[] = [];

@@ -2,7 +2,7 @@ import { parseAddress, ServiceError } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { authorizeAnswer, authorizeQuery, authorizeRequest } from "@causeway/wire";
 import type { AuthorizeAnswer } from "@causeway/wire";
-import type { NonceAuthorization } from "../ports/nonce-mappings.ts";
+import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 import type { RouteServices } from "../ports/route-services.ts";
 import { errors, type TypedServer } from "./typed.ts";
 import { chainId, hash } from "./wire-values.ts";

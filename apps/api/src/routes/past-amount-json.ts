@@ -1,8 +1,8 @@
 import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "../ports/request-history-routes.ts";
-import type { AddressFormat } from "../ports/address-format.ts";
-import { hexAddressFormat } from "../usecases/address-format.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import { hexAddressFormat } from "../chains/address-format.ts";
 
 /** A currency in the wire's words; one that is no longer configured has an address alone. */
 export function currencyJson(

@@ -2,7 +2,7 @@ import { feeSponsorshipText, formatUsd } from "@causeway/domain";
 import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain";
 import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastAppFees, PastRequest } from "../ports/request-history-routes.ts";
-import type { AddressFormat } from "../ports/address-format.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
 import { currencyJson, formatted } from "./past-amount-json.ts";
 
 type Data = PastRequestJson["data"];

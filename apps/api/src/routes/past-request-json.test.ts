@@ -5,9 +5,9 @@ import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../test/fakes/rail-chains.ts";
 import { someTerms } from "../../../../test/support/terms.ts";
-import { createChainDirectory } from "../adapters/chains/directory.ts";
+import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { PastAmount, PastRequest, PastTransaction } from "../ports/request-history-routes.ts";
-import { spellingOf } from "../usecases/address-format.ts";
+import { spellingOf } from "../chains/address-format.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.ts";
 

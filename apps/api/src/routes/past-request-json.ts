@@ -2,8 +2,8 @@ import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
 import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "../ports/request-history-routes.ts";
-import type { AddressFormat } from "../ports/address-format.ts";
-import { hexAddressFormat } from "../usecases/address-format.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import { hexAddressFormat } from "../chains/address-format.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
 

@@ -1,6 +1,6 @@
 import { agreedUsd } from "@causeway/domain";
 import type { DepositFact } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";

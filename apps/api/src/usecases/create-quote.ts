@@ -3,18 +3,18 @@ import type { Address, RequestTerms } from "@causeway/domain";
 import { confirmationsFor, NATIVE_CURRENCY, settle, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
-import type { ChainDirectory } from "../ports/chains.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
-import type { PermitTokens } from "../ports/permits.ts";
+import type { PermitTokens } from "../chains/permits.port.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { QuotedRequests } from "../ports/quoted-requests.ts";
 import type { QuotePolicy } from "../ports/quote-policy.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Reservations, RouteTimings } from "../ports/quote.ts";
-import type { RecipientCodes } from "../ports/recipient-codes.ts";
+import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
 import type { TokenBook } from "../ports/token-book.ts";
-import type { TokenQuirks } from "../ports/token-quirks.ts";
+import type { TokenQuirks } from "../chains/token-quirks.port.ts";
 import {
   askForAddress,
   givenOut,
@@ -40,8 +40,8 @@ import { looked, triedFirst } from "./quoting/tried-first.ts";
 import { judgeSponsor } from "./quoting/judge-sponsor.ts";
 import { withFees } from "./quoting/with-fees.ts";
 import { chooseRoute } from "./quoting/choose-route.ts";
-import { signedOrder } from "./signed-order.ts";
-import type { OrderSigners } from "./signed-order.ts";
+import { signedOrder } from "../chains/signed-order.ts";
+import type { OrderSigners } from "../chains/signed-order.ts";
 import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
 import type { WalletNonces } from "./rails/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";

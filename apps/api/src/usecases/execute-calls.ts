@@ -7,7 +7,7 @@ import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { IdempotencyLease } from "../ports/idempotency.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { ownAccounts } from "./lane-signers.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
 import { acceptExecution } from "./execution/accept-execution.ts";
 import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";

@@ -17,7 +17,7 @@ import type {
   RequestTerms,
   TxHash,
 } from "@causeway/domain";
-import type { RequestEnd } from "../ports/chains.ts";
+import type { RequestEnd } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";

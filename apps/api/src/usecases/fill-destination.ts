@@ -12,7 +12,7 @@ import {
   pairClassOf,
 } from "@causeway/domain";
 import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
-import type { RequestEnd } from "../ports/chains.ts";
+import type { RequestEnd } from "../chains/chains.port.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
@@ -23,11 +23,11 @@ import { uncoveredBurnUsd, unpaidBurntUsd } from "./gas-used-by-fills.ts";
 import { whySaleWaits } from "./execution/value-sale.ts";
 import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
 import type { FillBasis } from "./fill-basis.ts";
-import { fillContractOf } from "./fill-contract.ts";
+import { fillContractOf } from "../chains/fill-contract.ts";
 import { amountToPay } from "./fill-amount.ts";
 import { addExposures } from "./price-exposure.ts";
 import { settleFees } from "./legs/fees-of-fill.ts";
-import { orderSignerOf } from "./order-signer.ts";
+import { orderSignerOf } from "../chains/order-signer.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import type { PaymentQuestion } from "./payment-plan.ts";
 import { minLeftOf, maxGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";

@@ -1,7 +1,7 @@
 import type { DepositFact, TransactionFact } from "@causeway/chains";
 import { isWatchedOnly, MAX_WHOLE_DEPOSITS } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { storeTopUps } from "./app-balance/record-top-ups.ts";

@@ -1,6 +1,6 @@
 import { UNATTESTABLE_DEPOSIT } from "@causeway/domain";
 import type { Chain, Currency, Hex, RailChain } from "@causeway/domain";
-import { isPlaceholder } from "./placeholder-user.ts";
+import { isPlaceholder } from "../chains/placeholder-user.ts";
 import { refundRecipient } from "./refund-terms.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 

@@ -1,4 +1,4 @@
-import type { ChainDirectory } from "../ports/chains.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import { SETTLEMENT, watchOf, type LedTask, type WorkedAgo } from "../db/leadership.port.ts";
 import type { LeaderReport } from "./readiness.ts";
 

@@ -4,8 +4,8 @@ import { mismatch } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
 import { aConnectedRail, bitcoin, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
-import { createChainDirectory } from "../adapters/chains/directory.ts";
-import type { ChainDirectory } from "../ports/chains.ts";
+import { createChainDirectory } from "../chains/directory.adapter.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import { createChainList, listChains } from "./list-chains.ts";
 
 const at = (digit: string): Address => `0x${digit.repeat(40)}`;

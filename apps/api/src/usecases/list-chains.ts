@@ -1,7 +1,7 @@
 import type { Address, Chain, Currency, Hex, RailChain } from "@causeway/domain";
 import { spellAddress } from "@causeway/domain";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../chains/chains.port.ts";
 
 /** Stands for a contract that this system does not have. */
 const NO_CONTRACT: Address = "0x0000000000000000000000000000000000000000";

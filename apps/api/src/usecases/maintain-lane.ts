@@ -1,10 +1,10 @@
 import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { laneSigners, signerOf } from "./lane-signers.ts";
-import type { LaneKeys } from "./lane-signers.ts";
+import { laneSigners, signerOf } from "../chains/lane-signers.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import type { TransitionServices } from "./transition.ts";

@@ -1,10 +1,10 @@
 import { RpcFault } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { explainNonces } from "./unexplained-nonces.ts";
-import { laneSigners } from "./lane-signers.ts";
-import type { LaneKeys } from "./lane-signers.ts";
+import { laneSigners } from "../chains/lane-signers.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
 
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "events" | "formerSigners">;
 type OneChain = Pick<ConnectedChain, "chain" | "connection">;

@@ -1,6 +1,6 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { FastFillWish } from "../ports/fast-fill.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";

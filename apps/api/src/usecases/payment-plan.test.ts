@@ -1,6 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { gasAllowance, planPayment } from "./payment-plan.ts";
 
 const GWEI = 10n ** 9n;

@@ -2,7 +2,7 @@ import { paymentCall } from "@causeway/chains";
 import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY, usdToAmountDown } from "@causeway/domain";
 import type { Address, OrderId, PricedUnit, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Leg } from "../db/leg.port.ts";
 import type { SlotPlan } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";

@@ -1,11 +1,11 @@
 import type { CallPlan, FeeCaps } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { DestinationExecution } from "../ports/executions.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls, simulateFillWithCalls } from "./execution/simulate-fill-with-calls.ts";
-import { ownAccounts } from "./lane-signers.ts";
-import type { OwnKeys } from "./lane-signers.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import type { Short } from "./try-fill.ts";
 

@@ -1,15 +1,15 @@
 import { fillWithSwap, keepsPayment, losesPayment, withoutOwnMovements } from "@causeway/chains";
 import type { FillWithSwap } from "@causeway/chains";
 import type { FrameLog, SimulationFailure } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { LaneCall } from "../db/leg.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { withHeadroom } from "./execution/price-execution.ts";
 import { canPayWithCalls } from "./execution/simulate-fill-with-calls.ts";
 import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
 import type { FillBudget } from "./exchange-in-budget.ts";
-import { ownAccounts } from "./lane-signers.ts";
-import type { OwnKeys } from "./lane-signers.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/lane-signers.ts";
 import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
 import { tryFill, type Short } from "./try-fill.ts";
 

@@ -1,6 +1,6 @@
 import { amountToUsdDown, amountToUsdUp, forward, minDeposit, usdToAmountDown } from "@causeway/domain";
 import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { AcceptedPrices, FastFillRecord } from "../ports/fast-fill.ts";
 import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "./app-balance/appraise.ts";

@@ -8,7 +8,7 @@ import {
   usdToAmountUp,
 } from "@causeway/domain";
 import type { PricedUnit } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Reservations } from "../ports/quote.ts";
 import type { Route, RoutePricing } from "./quote-pricing.ts";
 import {

@@ -11,7 +11,7 @@ import {
   soon,
 } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
-import type { ConnectedChain, RequestEnd } from "../ports/chains.ts";
+import type { ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
 import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote-policy.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";

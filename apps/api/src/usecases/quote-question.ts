@@ -2,7 +2,7 @@ import type { Address, Currency, ErrorCode, Soon, TradeType } from "@causeway/do
 import { NATIVE_CURRENCY, parseAddress, ServiceError, soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../ports/liquidity.ts";
 import type { TokenBook } from "../ports/token-book.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";

@@ -11,7 +11,7 @@ import {
 } from "@causeway/domain";
 import type { Random } from "../db/random.port.ts";
 import type { QuotePolicy } from "../ports/quote-policy.ts";
-import { fillContractOf } from "./fill-contract.ts";
+import { fillContractOf } from "../chains/fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
 import { gasOf } from "./quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";

@@ -1,5 +1,5 @@
 import type { ReadinessAnswer } from "@causeway/wire";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { ScannedBlock } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { scanLag } from "./scan-lag.ts";

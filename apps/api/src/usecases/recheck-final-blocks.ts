@@ -1,5 +1,5 @@
 import type { BlockRange, BlockRef, DepositFact } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { creditDueTopUps, storeTopUps } from "./app-balance/record-top-ups.ts";
 import { sliceDeposits } from "./deposit-slices.ts";

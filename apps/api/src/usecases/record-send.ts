@@ -1,7 +1,7 @@
 import type { TransactionState } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";

@@ -1,6 +1,6 @@
 import { gasCostWei, refundAmount, serviceContracts } from "@causeway/domain";
 import type { Address, Chain, DepositId } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { LegTaken } from "../ports/leg-taken.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
@@ -19,13 +19,13 @@ import {
   refundRecipient,
 } from "./refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
-import { isPlaceholder } from "./placeholder-user.ts";
+import { isPlaceholder } from "../chains/placeholder-user.ts";
 import { limitJobs } from "./rails/limit-jobs.ts";
 import { refundByRail } from "./rails/refund-by-rail.ts";
 import { hasRoomForUnrepaid, LIMIT_WAIT_MS, refuseUnrepaid, unrepaidOf } from "./unrepaid-refunds.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { ownAccounts } from "./lane-signers.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 import type { LostOrderPayment } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";

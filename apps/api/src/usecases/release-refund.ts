@@ -1,6 +1,6 @@
 import { decide } from "@causeway/domain";
 import type { DepositId } from "@causeway/domain";
-import type { ChainDirectory } from "../ports/chains.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";

@@ -1,6 +1,6 @@
 import type { TxHash } from "@causeway/domain";
 import { parseTransaction, ServiceError } from "@causeway/domain";
-import type { ChainDirectory } from "../ports/chains.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { TransactionReport } from "../ports/route-services.ts";
 import { unsupportedChain } from "./refusals.ts";
 

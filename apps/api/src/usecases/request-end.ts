@@ -1,5 +1,5 @@
 import type { ChainRail } from "@causeway/chains";
-import type { ChainDirectory, ConnectedRail, RequestEnd } from "../ports/chains.ts";
+import type { ChainDirectory, ConnectedRail, RequestEnd } from "../chains/chains.port.ts";
 
 /** A chain by its id, however it is reached; undefined when it is not configured or not enabled. */
 export function endOf<R extends ChainRail>(

@@ -3,7 +3,7 @@ import { requestAttestationFacts, requestAttestationHash, requestAttestationHash
 import type { RequestId } from "@causeway/domain";
 import type { AttestationLayout, SignedRequest } from "../ports/route-services.ts";
 import type { Services } from "../db/services.port.ts";
-import { spellingOf } from "./address-format.ts";
+import { spellingOf } from "../chains/address-format.ts";
 
 /** Answers kept in memory: a signature costs far more than asking for it. */
 const KEPT = 10_000;

@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { StatusRecord } from "../db/records.port.ts";
 import { requestStatus, statusByIdOrDeposit, statusView } from "./request-status.ts";
-import { createChainDirectory } from "../adapters/chains/directory.ts";
+import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { aConnectedRail } from "../../../../test/fakes/rail-chains.ts";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
 

@@ -5,8 +5,8 @@ import type { Reads } from "../db/reads.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "../ports/status-view.ts";
 import type { Services } from "../db/services.port.ts";
-import type { AddressFormat } from "../ports/address-format.ts";
-import { hexAddressFormat, formatAddresses, spellingOf } from "./address-format.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import { hexAddressFormat, formatAddresses, spellingOf } from "../chains/address-format.ts";
 
 /**
  * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same

@@ -1,6 +1,6 @@
 import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import type { LaneKeys } from "./lane-signers.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "./transition.ts";

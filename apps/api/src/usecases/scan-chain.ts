@@ -1,7 +1,7 @@
 import { followTrail, rangeOf } from "@causeway/chains";
 import type { BlockRef, DepositFact, Head, TopUpFact } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";

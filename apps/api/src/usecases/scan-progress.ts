@@ -1,5 +1,5 @@
 import type { Clock } from "../db/clock.port.ts";
-import type { ChainDirectory } from "../ports/chains.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Reads, ScannedBlock } from "../db/reads.port.ts";
 import { scanLag } from "./scan-lag.ts";
 import type { ScanLag } from "./scan-lag.ts";

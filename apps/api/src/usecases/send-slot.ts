@@ -1,10 +1,10 @@
 import type { BroadcastOutcome } from "@causeway/chains";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Facts } from "../db/events.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { refusedTarget } from "./execution/own-contracts.ts";
-import type { LaneKeys } from "./lane-signers.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";

@@ -1,6 +1,6 @@
 import { gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { gasOf } from "./quote-pricing.ts";
 

@@ -1,7 +1,7 @@
 import { isSilentTransfer } from "@causeway/chains";
 import type { BlockRef, ReceiptFact } from "@causeway/chains";
 import type { Address, FailReason } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { paidBy } from "./unexplained-nonces.ts";

@@ -1,7 +1,7 @@
 import type { TraceOptions } from "@causeway/chains";
 import { unreachable } from "@causeway/domain";
 import type { FailReason, FrameLog, SimulationFailure } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { simulateExecution } from "./execution/simulate-execution.ts";
 import type { SimulationQuestion } from "./execution/simulate-execution.ts";
 

@@ -2,7 +2,7 @@ import { inconsistent, RpcFault } from "@causeway/chains";
 import type { TransactionFact } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../ports/chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";

@@ -5,7 +5,7 @@ import type {
   NonceMappingStore,
   NonceMappingWrites,
   SignedNonceMapping,
-} from "../../ports/nonce-mappings.ts";
+} from "../../chains/nonce-mappings.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 

@@ -1,5 +1,5 @@
 import type { Address, DepositId, Hex } from "@causeway/domain";
-import type { RailReads, RailWrites } from "../../ports/rails.ts";
+import type { RailReads, RailWrites } from "../../chains/rails.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";

@@ -1,7 +1,7 @@
 import type { Address, Currency } from "@causeway/domain";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { UnsweptTotal } from "../../ports/deposit-addresses.ts";
 import { depositAddressGauges } from "./deposit-address-gauges.ts";
 

@@ -1,7 +1,7 @@
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../db/clock.port.ts";
-import type { NonceMappingStore } from "../../ports/nonce-mappings.ts";
+import type { NonceMappingStore } from "../../chains/nonce-mappings.port.ts";
 
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
 const STATES = ["stored", "signed"];

@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { OpenPayments } from "../../ports/open-payments.ts";
 import { solverGauges } from "./solver-gauges.ts";
 

@@ -2,7 +2,7 @@ import type { Address, Currency } from "@causeway/domain";
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { OpenPayments } from "../../ports/open-payments.ts";
 import { chainGauge } from "./chain-gauge.ts";

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { TokenCatalog } from "../../ports/token-catalog.ts";
 import type { TokenLists } from "./token-lists.ts";

@@ -1,7 +1,7 @@
 import { readTokenMetadata } from "@causeway/chains";
 import type { Address, Currency } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import { lookUpTurns } from "./look-up-turns.ts";

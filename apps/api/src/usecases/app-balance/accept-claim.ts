@@ -4,7 +4,7 @@ import type { BalanceReads } from "../../ports/balance-reads.ts";
 import type { ClaimRecord } from "../../ports/claims.ts";
 import type { IdempotencyLease, StoredAnswer } from "../../ports/idempotency.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { Signatures } from "../../ports/signatures.ts";
+import type { Signatures } from "../../chains/signatures.port.ts";
 import type { OutboxEntry, Tx } from "../../db/unit-of-work.port.ts";
 import { warmPrices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";

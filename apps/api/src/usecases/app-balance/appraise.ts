@@ -15,7 +15,7 @@ import {
   haircutUsd,
   unpricedHoldUsd,
 } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { HeldAsset, WalletBook } from "../../ports/ledger.ts";
 import type { Services } from "../../db/services.port.ts";
 import { doubtOf } from "../price-doubt.ts";

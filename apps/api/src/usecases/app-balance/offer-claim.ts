@@ -9,7 +9,7 @@ import {
 } from "@causeway/domain";
 import type { Address, Currency, PricedUnit } from "@causeway/domain";
 import type { BalanceReads } from "../../ports/balance-reads.ts";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ClaimRecord, NewClaim } from "../../ports/claims.ts";
 import type { Random } from "../../db/random.port.ts";
 import type { Services } from "../../db/services.port.ts";

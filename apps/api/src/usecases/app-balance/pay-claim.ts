@@ -3,7 +3,7 @@ import { transferCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
 import type { BalanceReads } from "../../ports/balance-reads.ts";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ClaimRecord } from "../../ports/claims.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../db/records.port.ts";

@@ -12,11 +12,11 @@ import {
   unreachable,
 } from "@causeway/domain";
 import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, ObservedFunds } from "../../ports/deposit-addresses.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { fillContractOf } from "../fill-contract.ts";
-import { orderSignerOf } from "../order-signer.ts";
+import { fillContractOf } from "../../chains/fill-contract.ts";
+import { orderSignerOf } from "../../chains/order-signer.ts";
 import { endOf } from "../request-end.ts";
 import { sweepJob } from "../transition.ts";
 import type { AddressServices } from "./address-services.ts";

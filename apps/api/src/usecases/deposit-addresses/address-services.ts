@@ -3,7 +3,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import type { Random } from "../../db/random.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 import type { TransitionServices } from "../transition.ts";
 
 /** What watching deposit addresses, and deciding about what comes to them, asks for. */

@@ -1,6 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";

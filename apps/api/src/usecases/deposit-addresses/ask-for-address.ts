@@ -16,7 +16,7 @@ import type {
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "../../ports/deposit-addresses.ts";
-import { isPlaceholder } from "../placeholder-user.ts";
+import { isPlaceholder } from "../../chains/placeholder-user.ts";
 
 /** What is asked of an address that a quote is to be paid to. */
 export interface AddressWish {

@@ -1,8 +1,8 @@
 import { cloneImplementation, judgeFactory, ServiceError } from "@causeway/domain";
 import type { FactoryProblem, Hex } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { Events } from "../../db/events.port.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 
 const SELECTORS = {
   initCodeHash: "0xdb4c545e",

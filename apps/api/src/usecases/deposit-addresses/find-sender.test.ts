@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { findSender } from "./find-sender.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 

@@ -1,11 +1,11 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { layersBeyond, serviceContracts, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
 import type { Services } from "../../db/services.port.ts";
-import { ownAccounts } from "../lane-signers.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import { ownAccounts } from "../../chains/lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 
 /** Blocks searched for the payments at most: anyone could make a longer search necessary with old dust. */
 const SEARCHED_BLOCKS = 5_000n;

@@ -2,10 +2,10 @@ import { cloneCodeHash, cloneImplementation } from "@causeway/domain";
 import type { Address, Hex, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 import { checkFactoryAtStart } from "./check-factory.ts";
 import { storeQuotes } from "./give-address.ts";
 

@@ -3,7 +3,7 @@ import type { RequestTerms } from "@causeway/domain";
 import type { NewDepositAddress } from "../../ports/deposit-addresses.ts";
 import type { QuotedRequests } from "../../ports/quoted-requests.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 import { factoryProblem } from "./check-factory.ts";
 
 type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;

@@ -1,6 +1,6 @@
 import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { placeKey } from "../../ports/deposit-addresses.ts";
 import type { DepositAddress, CurrencyAt, ObservedFunds } from "../../ports/deposit-addresses.ts";
 import { actOnFunds } from "./act-on-funds.ts";

@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { ReindexAddressAnswer } from "@causeway/wire";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ReindexWish } from "../../ports/deposit-address-routes.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import { isAddressOn } from "./address-on.ts";

@@ -1,6 +1,6 @@
 import { amountToUsdDown, gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
 import type { PricedUnit, ReturnFacts } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "../../ports/deposit-addresses.ts";
 import type { Services } from "../../db/services.port.ts";
 import { gasOf } from "../quote-pricing.ts";

@@ -1,6 +1,6 @@
 import { ServiceError, speaksForRequest } from "@causeway/domain";
 import type { FoundFunds } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress } from "../../ports/deposit-addresses.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";

@@ -1,13 +1,13 @@
 import { sweepCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { DepositAddress, SweepRecord } from "../../ports/deposit-addresses.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { factoryProblem } from "./check-factory.ts";
 import { maxWei, uncommittedCoin } from "../execution/send-execution.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { LaneKeys } from "../../chains/lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";
 import type { TransitionServices } from "../transition.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";

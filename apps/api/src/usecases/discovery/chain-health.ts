@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import type { ChainHealthAnswer } from "@causeway/wire";
-import type { ChainDirectory, ChainPulse, ConnectedRail } from "../../ports/chains.ts";
+import type { ChainDirectory, ChainPulse, ConnectedRail } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { ScannedBlock } from "../../db/reads.port.ts";
 import { scanLag } from "../scan-lag.ts";

@@ -1,7 +1,7 @@
 import type { Currency } from "@causeway/domain";
 import { amountToUsdDown, formatUsd, spellAddress } from "@causeway/domain";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { isRail } from "../request-end.ts";

@@ -2,7 +2,7 @@ import type { Address } from "@causeway/domain";
 import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import { endOf } from "../request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";

@@ -1,4 +1,4 @@
-import type { ChainDirectory, ConnectedChain, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
 import { unsupportedChain } from "../refusals.ts";
 
 /** @throws ServiceError UNSUPPORTED_CHAIN naming the field */

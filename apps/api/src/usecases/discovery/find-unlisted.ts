@@ -1,6 +1,6 @@
 import type { Address, Currency } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { CurrencyQuestion } from "./currency-question.ts";
 

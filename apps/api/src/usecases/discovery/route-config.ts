@@ -1,7 +1,7 @@
 import type { Address, Currency } from "@causeway/domain";
 import { BPS, divUp, gasCostWei, parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
 import type { RouteConfigAnswer } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
 import type { LiquiditySource } from "../../ports/liquidity.ts";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";

@@ -4,10 +4,10 @@ import type { CurrenciesInput } from "@causeway/wire";
 import { currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { aChain, DESTINATION, ORIGIN, usdcOn, wethOn } from "../../../../../test/fakes/quote-world.ts";
-import { createChainDirectory } from "../../adapters/chains/directory.ts";
+import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
 import { createTokenBook } from "../../adapters/tokens/token-book.ts";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { createCurrencySearch } from "./search-currencies.ts";
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`;

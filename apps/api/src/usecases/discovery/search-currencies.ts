@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import type { TokenCatalog } from "../../ports/token-catalog.ts";
 import { readCurrencyQuestion } from "./currency-question.ts";

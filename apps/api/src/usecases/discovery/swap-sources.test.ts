@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noChains } from "../../../../../test/fakes/no-chains.ts";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LiquiditySource } from "../../ports/liquidity.ts";
 import { swapSources } from "./swap-sources.ts";
 

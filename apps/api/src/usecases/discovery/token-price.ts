@@ -1,5 +1,5 @@
 import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
-import type { ChainDirectory, ConnectedRail } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedRail } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
 import { isRail } from "../request-end.ts";

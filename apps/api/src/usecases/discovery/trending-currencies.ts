@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
 import type { RecentTraffic, Traffic } from "../../ports/token-traffic.ts";
 import type { TokenCatalog } from "../../ports/token-catalog.ts";

@@ -4,7 +4,7 @@ import type { Hex } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { HubSigners } from "../../ports/hub.ts";
 import type { HubMappings } from "../../ports/hub-mappings.ts";
-import type { SaidNonce } from "../../ports/nonce-mappings.ts";
+import type { SaidNonce } from "../../chains/nonce-mappings.port.ts";
 import type { AttestationOracle } from "../../ports/oracles.ts";
 import { countedSignatures } from "../settlement/counted-signatures.ts";
 import type { Finding } from "../settlement/ask-oracle.ts";

@@ -1,8 +1,8 @@
 import { nonceMappingDigest, recoverSigner } from "@causeway/attest";
 import { EXCHANGE_WALLET_CHAIN, ServiceError } from "@causeway/domain";
 import type { RequestId, RequestTerms } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
-import type { AuthorizationStanding, NonceAuthorization } from "../../ports/nonce-mappings.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { AuthorizationStanding, NonceAuthorization } from "../../chains/nonce-mappings.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 

@@ -1,6 +1,6 @@
 import type { HubCall } from "../../ports/hub.ts";
 import type { MappingServices } from "../../ports/mapping-services.ts";
-import type { SignedNonceMapping } from "../../ports/nonce-mappings.ts";
+import type { SignedNonceMapping } from "../../chains/nonce-mappings.port.ts";
 import { entryFor } from "./ask-for-entry.ts";
 import { settleMapping } from "./settle-mapping.ts";
 

@@ -2,7 +2,7 @@ import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest
 import type { Address } from "@causeway/domain";
 import type { Clock } from "../../db/clock.port.ts";
 import type { HubMappings } from "../../ports/hub-mappings.ts";
-import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../ports/nonce-mappings.ts";
+import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../chains/nonce-mappings.port.ts";
 
 /** Where it is looked up. */
 export interface NonceSources {

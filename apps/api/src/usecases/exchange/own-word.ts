@@ -1,6 +1,6 @@
 import type { RailAttempt } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../ports/chains.ts";
-import type { SaidNonce } from "../../ports/nonce-mappings.ts";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { SaidNonce } from "../../chains/nonce-mappings.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 

@@ -1,5 +1,5 @@
 import type { MappingServices } from "../../ports/mapping-services.ts";
-import type { NonceMappingRecord } from "../../ports/nonce-mappings.ts";
+import type { NonceMappingRecord } from "../../chains/nonce-mappings.port.ts";
 import { entryOf } from "./known-nonces.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { unreachable } from "@causeway/domain";
 import type { RequestId, RequestState } from "@causeway/domain";
-import { PERMIT_KEY_ID } from "../../ports/permits.ts";
+import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";

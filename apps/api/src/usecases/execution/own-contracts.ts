@@ -1,12 +1,12 @@
 import type { TraceOutcome } from "@causeway/chains";
 import { serviceContracts, ServiceError } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import { PERMIT_KEY_ID } from "../../ports/permits.ts";
+import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { ExecutionRecord } from "../../ports/executions.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { ownAccounts } from "../lane-signers.ts";
-import type { OwnKeys } from "../lane-signers.ts";
+import { ownAccounts } from "../../chains/lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
 
 type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
 

@@ -3,7 +3,7 @@ import type { Authorization, CallPlan } from "@causeway/chains";
 import type { Address, ErrorCode, Hex, RequestId, SponsoredCall } from "@causeway/domain";
 import { ServiceError, sha256Text } from "@causeway/domain";
 import type { ExecuteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 import { disabledChain } from "../refusals.ts";
 

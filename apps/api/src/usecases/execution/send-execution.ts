@@ -1,11 +1,11 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ExecutionPlan, ExecutionSent } from "../../ports/execution-lane.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { Slot, SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
-import type { LaneKeys } from "../lane-signers.ts";
+import type { LaneKeys } from "../../chains/lane-signers.ts";
 import { broadcastAll, sendSlot } from "../send-slot.ts";
 import { signAttempt } from "../sign-attempt.ts";
 import type { TransitionServices } from "../transition.ts";

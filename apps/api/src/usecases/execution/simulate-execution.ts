@@ -1,7 +1,7 @@
 import { judgeEffects } from "@causeway/chains";
 import type { FeeCaps, TraceOptions, TraceOutcome } from "@causeway/chains";
 import type { Address, FrameLog, SimulationFailure } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 
 /** What a call would do, as far as sending it depends on that. */

@@ -8,7 +8,7 @@ import {
 import type { FeeCaps, Payment, TraceOptions } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 import { GAS_HEADROOM_BPS } from "./price-execution.ts";
 import type { DestinationCalls } from "./read-execution.ts";

@@ -2,7 +2,7 @@ import { publicStatus } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { HistorySlot, RequestStory } from "../../ports/request-history.ts";
 import type { RequestTrace, TraceEntry } from "../../ports/request-history-routes.ts";
-import { spellingOf } from "../address-format.ts";
+import { spellingOf } from "../../chains/address-format.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf, minedAtMs } from "./past-request.ts";

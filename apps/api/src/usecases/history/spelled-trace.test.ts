@@ -3,9 +3,9 @@ import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
 import { someTerms } from "../../../../../test/support/terms.ts";
-import { createChainDirectory } from "../../adapters/chains/directory.ts";
+import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "../../ports/request-history.ts";
-import { spellingOf } from "../address-format.ts";
+import { spellingOf } from "../../chains/address-format.ts";
 import { spelledTrace } from "./spelled-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];

@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 import type { RequestStory } from "../../ports/request-history.ts";
 import type { TraceEntry } from "../../ports/request-history-routes.ts";
-import type { AddressFormat } from "../../ports/address-format.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 
 /**
  * Decimals of a chain's own coin.

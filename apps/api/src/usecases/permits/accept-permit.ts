@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
 import type { NewExecution } from "../../ports/executions.ts";
-import type { PermitPolicy } from "../../ports/permits.ts";
+import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { acceptsExecution } from "../execution/awaits-execution.ts";

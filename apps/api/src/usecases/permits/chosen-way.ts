@@ -1,5 +1,5 @@
 import type { Address, PermitMethod } from "@causeway/domain";
-import type { TokenPermits } from "../../ports/permits.ts";
+import type { TokenPermits } from "../../chains/permits.port.ts";
 
 /** How a quote is paid by signature. */
 export interface PermitWay {

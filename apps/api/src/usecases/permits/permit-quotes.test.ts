@@ -14,7 +14,7 @@ import {
   usdcOn,
   user,
 } from "../../../../../test/fakes/quote-world.ts";
-import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+import type { PermitTokens, TokenPermits } from "../../chains/permits.port.ts";
 import { quoteJson } from "../../routes/quote-json.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";

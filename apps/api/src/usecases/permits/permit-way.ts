@@ -1,8 +1,8 @@
 import { NATIVE_CURRENCY, permitMethods, ServiceError } from "@causeway/domain";
 import type { Address, PermitMethod } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { PermitTokens } from "../../ports/permits.ts";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { PermitTokens } from "../../chains/permits.port.ts";
+import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { PermitWay } from "./chosen-way.ts";
 

@@ -1,6 +1,6 @@
 import { permit2Address } from "@causeway/contracts";
 import type { SignatureFacts } from "@causeway/domain";
-import type { TypedData } from "../../ports/permits.ts";
+import type { TypedData } from "../../chains/permits.port.ts";
 import { typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
 

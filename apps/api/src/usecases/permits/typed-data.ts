@@ -5,7 +5,7 @@ import {
   receiveWithAuthorizationTypes,
 } from "@causeway/contracts";
 import type { PermitTerms, RequestTerms, RouteWitness } from "@causeway/domain";
-import type { TypedData } from "../../ports/permits.ts";
+import type { TypedData } from "../../chains/permits.port.ts";
 
 /** Terms that are paid by signature. */
 export type SignedTerms = RequestTerms & { readonly permit: PermitTerms };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../db/clock.port.ts";
 import type { Events } from "../../db/events.port.ts";
-import type { AddressFormat } from "../../ports/address-format.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
 import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { pauseAfter } from "./webhook-retries.ts";

@@ -2,10 +2,10 @@ import type { RequestId } from "@causeway/domain";
 import type { Clock } from "../../db/clock.port.ts";
 import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
 import type { StatusRecord } from "../../db/records.port.ts";
-import type { AddressFormat } from "../../ports/address-format.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../ports/status-feed.ts";
 import { standInView, statusView } from "../request-status.ts";
-import { hexAddressFormat } from "../address-format.ts";
+import { hexAddressFormat } from "../../chains/address-format.ts";
 
 /** Following requests in the client's words. */
 export function followStatus(

@@ -12,10 +12,10 @@ import {
   soon,
 } from "@causeway/domain";
 import type { RouteTrade } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { originGasOf } from "../origin-gas.ts";
 import { permitGasUnits } from "../permits/permit-gas.ts";

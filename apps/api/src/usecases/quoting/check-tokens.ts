@@ -1,10 +1,10 @@
 import type { TokenBehaviour } from "@causeway/chains";
 import type { Currency, Soon } from "@causeway/domain";
 import { ServiceError, soon } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
-import type { TokenQuirks } from "../../ports/token-quirks.ts";
+import type { TokenQuirks } from "../../chains/token-quirks.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { TokensOfQuestion } from "./fill-wishes.ts";
 

@@ -1,6 +1,6 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { RoutedGas } from "../../ports/quote-policy.ts";

@@ -1,6 +1,6 @@
 import type { Address, OrderCall, SimulationFailure } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { ConnectedChain } from "../../ports/chains.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
 
 /** A fill that was tried and cannot be made. */

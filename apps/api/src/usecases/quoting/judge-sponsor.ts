@@ -1,7 +1,7 @@
 import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";

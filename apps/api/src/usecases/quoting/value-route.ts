@@ -1,6 +1,6 @@
 import type { Currency, PricedUnit, Soon } from "@causeway/domain";
 import { amountToUsdDown, pow10, ServiceError, soon } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { PoolUsd } from "../../ports/liquidity.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { QuoteQuestion } from "../quote-question.ts";

@@ -1,7 +1,7 @@
 import type { ErrorCode, Soon } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError, soon } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import { refuseUnfixable } from "./agree-fees.ts";
 import type { FeeWishes } from "./fee-wishes.ts";

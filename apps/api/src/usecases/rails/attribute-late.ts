@@ -1,9 +1,9 @@
 import type { DepositFact } from "@causeway/chains";
 import { agreedUsd } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
-import type { MappedNonce } from "../../ports/nonce-mappings.ts";
-import type { UnmappedDeposit } from "../../ports/rails.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
+import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
+import type { UnmappedDeposit } from "../../chains/rails.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";

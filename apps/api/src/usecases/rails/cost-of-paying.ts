@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
-import type { RequestEnd } from "../../ports/chains.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import { isRail } from "../request-end.ts";
 import { withinShare } from "../../db/within-share.ts";
 

@@ -1,5 +1,5 @@
 import type { TxHash } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unseenTransaction } from "../unseen-transaction.ts";
 import type { RecordingServices } from "../record-deposits.ts";

@@ -1,5 +1,5 @@
 import { ShareUsedUp } from "@causeway/chains";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
 /**

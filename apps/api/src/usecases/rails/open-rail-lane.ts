@@ -1,4 +1,4 @@
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
 
 /**

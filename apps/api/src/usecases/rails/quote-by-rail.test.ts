@@ -22,7 +22,7 @@ import type { World } from "../../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../../test/fakes/rail-chains.ts";
 import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
 import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
-import type { RailUsers, UserDeposit } from "../../ports/rail-steps.ts";
+import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
 import { quoteJson } from "../../routes/quote-json.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceFastFill } from "../price-fast-fill.ts";

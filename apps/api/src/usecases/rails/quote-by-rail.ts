@@ -1,14 +1,14 @@
 import type { PricedTrade, RequestTerms } from "@causeway/domain";
 import { confirmationsFor, NATIVE_CURRENCY, priceTrade } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { QuotedRequests } from "../../ports/quoted-requests.ts";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { Reservations, RouteTimings } from "../../ports/quote.ts";
-import { signedOrder } from "../signed-order.ts";
-import type { OrderSigners } from "../signed-order.ts";
+import { signedOrder } from "../../chains/signed-order.ts";
+import type { OrderSigners } from "../../chains/signed-order.ts";
 import { pricingOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { withQuoted } from "../with-quoted.ts";

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { pow10, ServiceError } from "@causeway/domain";
-import type { RequestEnd } from "../../ports/chains.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { isBeyondCap } from "../quote-limits.ts";
 import type { RoutePricing } from "../quote-pricing.ts";

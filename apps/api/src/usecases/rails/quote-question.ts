@@ -1,7 +1,7 @@
 import type { Address, Chain, Currency, ErrorCode, Hex, RailChain, TradeType } from "@causeway/domain";
 import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
 import { endOf, isRail } from "../request-end.ts";
 import {

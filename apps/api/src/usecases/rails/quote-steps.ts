@@ -11,9 +11,9 @@ import {
   spellAddress,
 } from "@causeway/domain";
 import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
-import type { ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
-import type { UserDepositStep } from "../../ports/rail-steps.ts";
+import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
 import { isRail } from "../request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../refusals.ts";

@@ -10,7 +10,7 @@ import {
 } from "@causeway/domain";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
 import type { Random } from "../../db/random.port.ts";
-import { fillContractOf } from "../fill-contract.ts";
+import { fillContractOf } from "../../chains/fill-contract.ts";
 import { gasOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";

@@ -1,6 +1,6 @@
 import type { RailAttempt, RailPayment } from "@causeway/chains";
 import type { Hex, OrderId } from "@causeway/domain";
-import type { ConnectedRail } from "../../ports/chains.ts";
+import type { ConnectedRail } from "../../chains/chains.port.ts";
 import type { Leg } from "../../db/leg.port.ts";
 import type { Attempt, AttemptKind, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";

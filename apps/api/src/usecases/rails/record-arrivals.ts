@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import type { DepositFact, RailArrivals } from "@causeway/chains";
 import type { Address, RailChain } from "@causeway/domain";
-import type { MappedNonce } from "../../ports/nonce-mappings.ts";
+import type { MappedNonce } from "../../chains/nonce-mappings.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { actOnDeposits, storeDeposits } from "../record-deposits.ts";

@@ -1,5 +1,5 @@
 import { refundAmount } from "@causeway/domain";
-import type { ConnectedPayingRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { DepositRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";

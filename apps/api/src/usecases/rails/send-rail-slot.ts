@@ -1,5 +1,5 @@
 import { InsufficientInventory } from "@causeway/chains";
-import type { ConnectedPayingRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { isUnderstood, ownWordOf } from "../exchange/own-word.ts";

@@ -1,6 +1,6 @@
 import { isHttpFault, type RailOutcome, type ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
-import type { ConnectedPayingRail } from "../../ports/chains.ts";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
 import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";

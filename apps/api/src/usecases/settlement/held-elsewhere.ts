@@ -1,7 +1,7 @@
 import { hubAlias, hubTokenId } from "@causeway/attest";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import { encodeAddress, familyOf } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { HeldAmount } from "../../ports/held-amount.ts";
 import type { HubChain } from "../../ports/hub.ts";
 

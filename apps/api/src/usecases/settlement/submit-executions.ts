@@ -4,7 +4,7 @@ import { ExecutionsTaken } from "../../ports/executions-taken.ts";
 import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
 import { replacementFees } from "../maintain-lane.ts";
-import { orderSignerOf } from "../order-signer.ts";
+import { orderSignerOf } from "../../chains/order-signer.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";
 

@@ -1,6 +1,6 @@
 import type { RecipientStanding, TokenBehaviour, TokenProbe } from "@causeway/chains";
-import type { Clock } from "../../db/clock.port.ts";
-import type { TokenQuirks } from "../../ports/token-quirks.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { TokenQuirks } from "./token-quirks.port.ts";
 
 /**
  * A token's code rarely changes, and behind a proxy it may: what was found is looked at again, and believed

@@ -2,7 +2,7 @@ import type { ChainReader, EffectsView, GasPrices, Head, HeadSource } from "@cau
 import type { Address, Chain, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
-import { createChainPulse } from "./pulse.ts";
+import { createChainPulse } from "./pulse.adapter.ts";
 
 const token: Address = "0x2222222222222222222222222222222222222222";
 const solver: Address = "0x5555555555555555555555555555555555555555";

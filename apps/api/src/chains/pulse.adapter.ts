@@ -1,8 +1,8 @@
 import type { ChainConnection, EffectsView, GasPrices } from "@causeway/chains";
 import type { Address, Chain } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
-import type { ChainPulse } from "../../ports/chains.ts";
-import type { Clock } from "../../db/clock.port.ts";
+import type { ChainPulse } from "./chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
 
 export interface ChainPulseOptions {
   readonly chain: Chain;

@@ -1,7 +1,7 @@
 import type { ChainReader } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { encodeFunctionData, hashMessage, parseAbi, recoverMessageAddress } from "viem";
-import type { SignedMessage, Signatures } from "../../ports/signatures.ts";
+import type { SignedMessage, Signatures } from "./signatures.port.ts";
 
 const ERC1271 = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)",

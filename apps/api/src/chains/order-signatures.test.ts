@@ -7,7 +7,7 @@ import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { quoteJson } from "../routes/quote-json.ts";
-import { createQuote } from "./create-quote.ts";
+import { createQuote } from "../usecases/create-quote.ts";
 
 /** An answer as a client reads it: JSON, in which amounts are texts. */
 async function answered(includeProtocolData: boolean) {

@@ -9,9 +9,9 @@ import {
   toFunctionSelector,
 } from "viem";
 import { expect, test } from "vitest";
-import { aChain, ORIGIN } from "../../../../../test/fakes/quote-world.ts";
-import type { ChainDirectory, ConnectedChain } from "../../ports/chains.ts";
-import { createTokenPermits } from "./token-permits.ts";
+import { aChain, ORIGIN } from "../../../../test/fakes/quote-world.ts";
+import type { ChainDirectory, ConnectedChain } from "./chains.port.ts";
+import { createTokenPermits } from "./token-permits.adapter.ts";
 
 const token: Address = `0x${"ab".repeat(20)}`;
 const word = (hex: string): Hex => `0x${hex.padStart(64, "0")}`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createNodeLatency } from "./node-latency.ts";
+import { createNodeLatency } from "./node-latency.adapter.ts";
 
 function observed() {
   const changes: [boolean, number][] = [];

@@ -1,6 +1,6 @@
 import type { ChainConnection, ChainRail, EffectsView, GasPrices, Head, PayingRail } from "@causeway/chains";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
-import type { RailUsers } from "./rail-steps.ts";
+import type { RailUsers } from "./rail-steps.port.ts";
 
 /**
  * The newest facts of one chain, refreshed once per block and kept in memory: what a quote needs without

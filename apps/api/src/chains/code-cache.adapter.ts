@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
-import type { ChainDirectory } from "../../ports/chains.ts";
-import type { RecipientCodes } from "../../ports/recipient-codes.ts";
+import type { ChainDirectory } from "./chains.port.ts";
+import type { RecipientCodes } from "./recipient-codes.port.ts";
 
 /**
  * An account rarely becomes a contract; a quote that was priced by an old answer is priced again at its fill.

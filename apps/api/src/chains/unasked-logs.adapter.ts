@@ -1,4 +1,4 @@
-import type { Events } from "../../db/events.port.ts";
+import type { Events } from "../db/events.port.ts";
 
 /**
  * One line for the first answer with logs that were not asked for, and again whenever there are ten times as

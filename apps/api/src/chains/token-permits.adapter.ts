@@ -8,9 +8,9 @@ import {
   parseAbi,
   toBytes,
 } from "viem";
-import type { ChainDirectory } from "../../ports/chains.ts";
-import type { Clock } from "../../db/clock.port.ts";
-import type { PermitTokens, TokenPermits } from "../../ports/permits.ts";
+import type { ChainDirectory } from "./chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { PermitTokens, TokenPermits } from "./permits.port.ts";
 
 /** Proxies of tokens learn new things now and then. */
 const KEPT_MS = 60 * 60_000;

@@ -1,8 +1,8 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
-import { createChainDirectory } from "./directory.ts";
+import type { ConnectedChain, ConnectedRail } from "./chains.port.ts";
+import { createChainDirectory } from "./directory.adapter.ts";
 
 const token: Address = "0x2222222222222222222222222222222222222222";
 const aConnected = (id: number, tokens: readonly Address[]) =>

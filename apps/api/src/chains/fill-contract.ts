@@ -1,6 +1,6 @@
 import { encodeFillContract } from "@causeway/domain";
 import type { Chain, Hex } from "@causeway/domain";
-import type { RequestEnd } from "../ports/chains.ts";
+import type { RequestEnd } from "./chains.port.ts";
 
 /**
  * Every order names the same few contracts: reusing one string per chain lets order hashing reuse its result.

@@ -1,5 +1,5 @@
 import type { RailOptions } from "@causeway/chains";
-import type { RailUsers } from "../../ports/rail-steps.ts";
+import type { RailUsers } from "./rail-steps.port.ts";
 
 /** The user's side of a chain, until it is closed. */
 export interface OwnedRailUsers extends RailUsers {

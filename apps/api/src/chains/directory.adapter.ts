@@ -1,6 +1,6 @@
 import type { ChainRail, PayingRail } from "@causeway/chains";
 import type { Chain, RailChain } from "@causeway/domain";
-import type { ChainDirectory, ConnectedChain, ConnectedRail } from "../../ports/chains.ts";
+import type { ChainDirectory, ConnectedChain, ConnectedRail } from "./chains.port.ts";
 
 /**
  * Finds chains and currencies by id; every look-up is one or two map reads.

@@ -1,9 +1,9 @@
 import type { Hex } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import { afterEach, expect, test, vi } from "vitest";
-import { aRailChain } from "../../../../../test/fakes/rail-chains.ts";
-import { createRailPulse } from "./rail-pulse.ts";
-import type { OwnedRailPulse } from "./rail-pulse.ts";
+import { aRailChain } from "../../../../test/fakes/rail-chains.ts";
+import { createRailPulse } from "./rail-pulse.adapter.ts";
+import type { OwnedRailPulse } from "./rail-pulse.adapter.ts";
 
 const chain = aRailChain("svm");
 const [usdc] = chain.tokens;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
-import { reportUnaskedLogs } from "./unasked-logs.ts";
+import { recordedEvents } from "../../../../test/fakes/recorded-events.ts";
+import { reportUnaskedLogs } from "./unasked-logs.adapter.ts";
 
 test("a node that keeps giving logs that were not asked for is reported once, and again at ten times as many", () => {
   const events = recordedEvents();

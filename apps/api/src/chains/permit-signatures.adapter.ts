@@ -8,8 +8,8 @@ import {
   recoverAddress,
   serializeSignature,
 } from "viem";
-import type { ChainDirectory } from "../../ports/chains.ts";
-import type { PermitSignatures, TypedData } from "../../ports/permits.ts";
+import type { ChainDirectory } from "./chains.port.ts";
+import type { PermitSignatures, TypedData } from "./permits.port.ts";
 
 const ERC1271 = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4 magicValue)",

@@ -1,7 +1,7 @@
 import type { TxHash } from "@causeway/domain";
 import { spellAddress, spellTransaction } from "@causeway/domain";
-import type { ChainDirectory } from "../ports/chains.ts";
-import type { AddressFormat } from "../ports/address-format.ts";
+import type { ChainDirectory } from "./chains.port.ts";
+import type { AddressFormat } from "./address-format.port.ts";
 
 /** What is on a chain that is not configured any more is shown as it is kept. */
 export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressFormat {

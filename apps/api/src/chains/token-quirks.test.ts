@@ -1,7 +1,7 @@
 import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { createTokenQuirks } from "./token-quirks.ts";
+import { createTokenQuirks } from "./token-quirks.adapter.ts";
 
 const CHAIN = 1;
 const address = (byte: string): Address => `0x${byte.repeat(20)}`;

@@ -1,8 +1,8 @@
 import type { ChainRail } from "@causeway/chains";
 import type { Address, RailChain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { RailPulse } from "../../ports/chains.ts";
-import type { Clock } from "../../db/clock.port.ts";
+import type { RailPulse } from "./chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
 
 export interface RailPulseOptions {
   readonly chain: RailChain;
