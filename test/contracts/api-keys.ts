@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
 
 /** A key that is valid, with its whole text. */
 export interface ValidKey {

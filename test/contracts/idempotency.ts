@@ -4,8 +4,8 @@ import type {
   IdempotencyLease,
   IdempotentCall,
   StoredAnswer,
-} from "../../apps/api/src/ports/idempotency.ts";
-import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
+} from "../../apps/api/src/http/idempotency.port.ts";
+import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
 /** In the past: a store may refuse to go by a clock that is ahead of its own. */
 const NOW_MS = 1_600_000_000_000;

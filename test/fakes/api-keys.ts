@@ -1,5 +1,5 @@
 import { defaultSponsorshipRules, ServiceError } from "@causeway/domain";
-import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
 import type { KeyAdmin } from "../../apps/api/src/ports/key-admin.ts";
 
 /** Keys by their text. */

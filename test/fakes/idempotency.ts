@@ -3,8 +3,8 @@ import type {
   IdempotencyLease,
   IdempotentCall,
   StoredAnswer,
-} from "../../apps/api/src/ports/idempotency.ts";
-import { LeaseLost } from "../../apps/api/src/ports/idempotency.ts";
+} from "../../apps/api/src/http/idempotency.port.ts";
+import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
 /** As the adapter's. */
 const LEASE_MS = 60_000;

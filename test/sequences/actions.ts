@@ -6,7 +6,7 @@ import { transactionsOf } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
 import fc from "fast-check";
 import { encodeFunctionData, erc20Abi, parseUnits } from "viem";
-import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";

@@ -13,7 +13,7 @@ import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
-import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";

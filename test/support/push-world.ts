@@ -12,7 +12,7 @@ import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "../../apps/api/src/container-push.ts";
 import type { PushPolicy } from "../../apps/api/src/ports/push-routes.ts";
-import type { RouteServices } from "../../apps/api/src/ports/route-services.ts";
+import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import type { StatusFeed } from "../../apps/api/src/ports/status-feed.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";

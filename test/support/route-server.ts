@@ -1,6 +1,6 @@
 import { createLogger, createMetrics, type HttpOptions } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "../../apps/api/src/ports/route-services.ts";
+import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import { buildServer } from "../../apps/api/src/server.ts";
 import { fakeRouteServices } from "../fakes/route-services.ts";
 

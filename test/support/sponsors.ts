@@ -1,7 +1,7 @@
 import type { Address, HoldState } from "@causeway/domain";
 import { availableFor, defaultSponsorshipRules, usdToAmountUp } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
-import type { ApiKeyIdentity } from "../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/ports/fast-fill.ts";
 import type { HoldRecord, WalletBook } from "../../apps/api/src/ports/ledger.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";

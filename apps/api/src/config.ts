@@ -34,7 +34,7 @@ import type { ProcessRole } from "./resolve-accounts.ts";
 import type { AppBalancePolicy } from "./ports/app-balance.ts";
 import type { EnginePolicy } from "./db/engine-policy.port.ts";
 import type { PushPolicy } from "./ports/push-routes.ts";
-import type { RateLimitPolicy } from "./ports/rate-limits.ts";
+import type { RateLimitPolicy } from "./http/rate-limits.port.ts";
 import type { SettlementPolicy } from "./ports/settlement-policy.ts";
 import type { WebhookPolicy } from "./ports/webhooks.ts";
 import {

@@ -4,7 +4,7 @@ import { postgresRequestHistory } from "./adapters/postgres/request-history.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import type { Searches } from "./container-searches.ts";
 import type { CurrencyName } from "./ports/request-history.ts";
-import type { RouteServices } from "./ports/route-services.ts";
+import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
 import { listRequests } from "./usecases/history/list-requests.ts";
 import { requestTrace } from "./usecases/history/request-trace.ts";

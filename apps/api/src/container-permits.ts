@@ -4,7 +4,7 @@ import { createPermitSignatures } from "./chains/permit-signatures.adapter.ts";
 import { createTokenPermits } from "./chains/token-permits.adapter.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
 import type { PermitPolicy, PermitTokens } from "./chains/permits.port.ts";
-import type { RouteServices } from "./ports/route-services.ts";
+import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
 import { executePermit } from "./usecases/permits/execute-permit.ts";
 

@@ -2,7 +2,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import type { ApiConfig } from "./config.ts";
-import type { SearchTurns } from "./ports/usage.ts";
+import type { SearchTurns } from "./http/usage.port.ts";
 import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";
 
 /** A search that an index answers takes a hundredth of this. */

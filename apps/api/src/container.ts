@@ -57,7 +57,7 @@ import { watchChain } from "./jobs/watch-chain.ts";
 import { watchRail } from "./jobs/watch-rail.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
 import type { ConnectedChain, ConnectedRail } from "./chains/chains.port.ts";
-import type { RouteServices } from "./ports/route-services.ts";
+import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services, WorkerServices } from "./db/services.port.ts";
 import { accessServices } from "./container-access.ts";
 import { connectionsOf, logConnections } from "./container-connections.ts";

@@ -1,5 +1,5 @@
 import { readApiConfig } from "./config.ts";
-import { metricsAccess } from "./metrics-access.ts";
+import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./run-process.ts";
 import { buildServer } from "./server.ts";
 

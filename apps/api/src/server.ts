@@ -6,8 +6,8 @@ import {
 } from "@causeway/service-kit";
 import { openapiExamples } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "./ports/route-services.ts";
-import { chainAliases } from "./routes/chain-aliases.ts";
+import type { RouteServices } from "./http/route-services.port.ts";
+import { chainAliases } from "./http/chain-aliases.route.ts";
 import { addRoutes } from "./routes/index.ts";
 
 const description: ApiDescription = {

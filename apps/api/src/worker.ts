@@ -1,6 +1,6 @@
 import { readWorkerConfig } from "./config.ts";
-import { buildHealthServer } from "./health-server.ts";
-import { metricsAccess } from "./metrics-access.ts";
+import { buildHealthServer } from "./http/health-server.ts";
+import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./run-process.ts";
 import { readinessCheck } from "./usecases/readiness.ts";
 

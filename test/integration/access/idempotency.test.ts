@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import type { Idempotency, IdempotencyLease } from "../../../apps/api/src/ports/idempotency.ts";
-import { LeaseLost } from "../../../apps/api/src/ports/idempotency.ts";
+import type { Idempotency, IdempotencyLease } from "../../../apps/api/src/http/idempotency.port.ts";
+import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import { pruneHistory } from "../../../apps/api/src/usecases/prune-history.ts";
 import { aCall, anAnswer, begun, idempotencyContract } from "../../contracts/idempotency.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";

@@ -2,7 +2,7 @@ import { Redis } from "ioredis";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/adapters/redis/leased-limits.ts";
+import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/http/leased-limits.adapter.ts";
 import { connectPermitStore, type PermitStore } from "../../../apps/api/src/adapters/redis/permit-store.ts";
 import { testRedis } from "../../support/database.ts";
 

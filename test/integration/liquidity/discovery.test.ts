@@ -31,7 +31,7 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { answeringCode, endlessCode, longWindedCode } from "../../support/answering-code.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
-import type { RouteServices } from "../../../apps/api/src/ports/route-services.ts";
+import type { RouteServices } from "../../../apps/api/src/http/route-services.port.ts";
 import { discoveryContract } from "../../contracts/discovery-routes.ts";
 import { fakeDiscovery } from "../../fakes/discovery.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
-import { buildHealthServer } from "../../../apps/api/src/health-server.ts";
+import { buildHealthServer } from "../../../apps/api/src/http/health-server.ts";
 import type { Catalog } from "../../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { readiness, readinessCheck } from "../../../apps/api/src/usecases/readiness.ts";

@@ -4,7 +4,7 @@ import { socketEvent } from "@causeway/wire";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ApiKeyIdentity } from "../../../apps/api/src/ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../../../apps/api/src/http/api-keys.port.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
 import { socketClient, type Frame, type SocketClient } from "../../support/socket-client.ts";

@@ -14,9 +14,9 @@ import { executePermit } from "../../../apps/api/src/usecases/permits/execute-pe
 import { permitCall, vrsOf } from "../../../apps/api/src/usecases/permits/permit-call.ts";
 import { isSigned } from "../../../apps/api/src/usecases/permits/typed-data.ts";
 import type { SignedTerms } from "../../../apps/api/src/usecases/permits/typed-data.ts";
-import { idempotencyStore } from "../../../apps/api/src/adapters/postgres/idempotency-store.ts";
+import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { LeaseLost } from "../../../apps/api/src/ports/idempotency.ts";
+import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { AnswerToKeep } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
 import { mortalServices } from "../../fakes/mortal-services.ts";

@@ -16,7 +16,7 @@ import type { FillBurnWrites } from "../ports/fill-burns.ts";
 import type { FastFillWrites } from "../ports/fast-fill.ts";
 import type { ExecutionWrites } from "../ports/executions.ts";
 import type { PrunableQuotes } from "./prunable.port.ts";
-import type { IdempotencyWrites } from "../ports/idempotency.ts";
+import type { IdempotencyWrites } from "../http/idempotency.port.ts";
 import type { DepositAddressWrites } from "../ports/deposit-addresses.ts";
 import type { ClaimWrites } from "../ports/claims.ts";
 import type { LedgerWrites } from "../ports/ledger.ts";

@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { ApiKeyIdentity } from "./api-keys.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 
 /** A key as its keeper sees it. */
 export interface ApiKeyRecord extends ApiKeyIdentity {

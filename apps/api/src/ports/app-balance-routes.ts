@@ -2,7 +2,7 @@ import type { Address, Currency, Hex, Hex32 } from "@causeway/domain";
 import type { BalanceEvent } from "./balance-reads.ts";
 import type { Page, PlaceInTime } from "../db/page.port.ts";
 import type { ClaimRecord, NewClaim } from "./claims.ts";
-import type { IdempotencyLease, StoredAnswer } from "./idempotency.ts";
+import type { IdempotencyLease, StoredAnswer } from "../http/idempotency.port.ts";
 import type { HoldRecord } from "./ledger.ts";
 
 /** One currency of a wallet. */

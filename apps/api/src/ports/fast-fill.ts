@@ -1,5 +1,5 @@
-import type { ApiKeyIdentity } from "./api-keys.ts";
-import type { IdempotencyLease, StoredAnswer } from "./idempotency.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import type { IdempotencyLease, StoredAnswer } from "../http/idempotency.port.ts";
 import type { Address, LedgerAsset, RequestId, TxHash } from "@causeway/domain";
 
 /** USD per whole unit, 18 decimals, when a fast fill was accepted; 0: not known. */

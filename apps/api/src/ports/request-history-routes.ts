@@ -1,4 +1,4 @@
-import type { Searcher } from "./usage.ts";
+import type { Searcher } from "../http/usage.port.ts";
 import type {
   Address,
   Currency,

@@ -1,5 +1,5 @@
 import type { Address, SponsorshipSpending } from "@causeway/domain";
-import type { ApiKeyIdentity } from "./api-keys.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { WalletBook } from "./ledger.ts";
 
 /** An API key as far as it pays for others. */

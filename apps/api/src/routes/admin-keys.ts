@@ -11,10 +11,10 @@ import {
   linkFundingAddressRequest,
   rotateApiKeyRequest,
 } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import { apiKeyJson, keyWish, newKeyWish } from "./api-key-json.ts";
-import { onlyOperator } from "./operator-token.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { onlyOperator } from "../http/operator-token.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /**
  * `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no

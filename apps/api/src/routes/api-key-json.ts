@@ -1,7 +1,7 @@
 import type { SponsorshipRulesJson } from "@causeway/wire";
 import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
 import type { ApiKeyRecord, ApiKeyWish } from "../ports/api-key-register.ts";
-import type { ApiScope, KeyLimits } from "../ports/api-keys.ts";
+import type { ApiScope, KeyLimits } from "../http/api-keys.port.ts";
 
 /** What may be said of a key, as the schemas read it. */
 interface WishJson {

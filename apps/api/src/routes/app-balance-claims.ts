@@ -1,10 +1,10 @@
 import { claimAnswer, claimRequest, walletParams } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import { offerJson } from "./app-balance-json.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
-import { evmAddress, walletOf } from "./wallet-access.ts";
-import { withIdempotency } from "./with-idempotency.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
+import { evmAddress, walletOf } from "../http/wallet-access.route.ts";
+import { withIdempotency } from "../http/with-idempotency.route.ts";
 
 /**
  * `POST /app-fees/{wallet}/claim` offers a payout; `POST /execute/permits` takes the wallet's signature for

@@ -8,11 +8,11 @@ import {
   walletParams,
 } from "@causeway/wire";
 import { formatUsd } from "@causeway/domain";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import { balancesJson, claimJson, eventJson, holdJson } from "./app-balance-json.ts";
-import { continuationOf, pageInTime, pageOfNumbers, placeText } from "./continuation.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { ownWallet, walletOf } from "./wallet-access.ts";
+import { continuationOf, pageInTime, pageOfNumbers, placeText } from "../http/continuation.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { ownWallet, walletOf } from "../http/wallet-access.route.ts";
 
 /**
  * What is there to read of app balances: anybody sees what a wallet has, its app sees how that came about.

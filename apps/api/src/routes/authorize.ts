@@ -3,9 +3,9 @@ import type { Address, Hex } from "@causeway/domain";
 import { authorizeAnswer, authorizeQuery, authorizeRequest } from "@causeway/wire";
 import type { AuthorizeAnswer } from "@causeway/wire";
 import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId, hash } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId, hash } from "../http/wire-values.ts";
 
 /** What clients mean that name no chain of the signature. */
 const USUAL_SIGNATURE_CHAIN = 1;

@@ -1,7 +1,7 @@
 import { chainHealthAnswer, oneChainQuery } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /**
  * `GET /chains/health`: whether a chain can be used now. Always 200 for a chain of this instance: `healthy`

@@ -1,7 +1,7 @@
 import { chainLiquidityAnswer, oneChainQuery } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /** `GET /chains/liquidity`: what the solver can pay out on a chain now. */
 export function chainLiquidityRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { sendJson } from "@causeway/service-kit";
 import { type ChainsAnswer, chainsAnswer, chainsQuery } from "@causeway/wire";
 import type { FastifyReply } from "fastify";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `GET /chains`: the bytes and their ETag are made once for each answer object that the use case returns. */
 export function chainsRoute(app: TypedServer, services: Pick<RouteServices, "listChains">): void {

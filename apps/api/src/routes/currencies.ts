@@ -1,9 +1,9 @@
 import { currenciesAnswer, currenciesRequest, currencyGroupsAnswer } from "@causeway/wire";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
-import type { RouteServices } from "../ports/route-services.ts";
-import { limitExternalSearches } from "./rate-limit.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { limitExternalSearches } from "../http/rate-limit.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const refusals = errors(400, 401, 403, 413, 415, 429, 500, 503);
 

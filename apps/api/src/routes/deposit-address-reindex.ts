@@ -1,7 +1,7 @@
 import { reindexAddressAnswer, reindexAddressRequest } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /** `POST /transactions/deposit-address/reindex`: look at a deposit address now. */
 export function depositAddressReindexRoute(

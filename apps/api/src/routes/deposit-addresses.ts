@@ -1,10 +1,10 @@
 import { parseAddress, ServiceError } from "@causeway/domain";
 import { depositAddressAnswer, depositAddressQuery } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { hasSecretKey, requireSecretKey } from "./access.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { depositAddressNotFound, invalidAddress } from "../usecases/refusals.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { hasSecretKey, requireSecretKey } from "../http/access.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { depositAddressNotFound, invalidAddress } from "../http/refusals.ts";
 
 /** `GET /deposit-addresses/v1`: what came to a deposit address, and what became of it. */
 export function depositAddressesRoute(

@@ -1,11 +1,11 @@
 import { permitMethods, ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { permitAnswer, permitQuery, permitRequest } from "@causeway/wire";
-import type { StoredAnswer } from "../ports/idempotency.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { withIdempotency } from "./with-idempotency.ts";
+import type { StoredAnswer } from "../http/idempotency.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { withIdempotency } from "../http/with-idempotency.route.ts";
 
 /** Kinds under which clients post the signature of a claim. */
 const CLAIM_KINDS: ReadonlySet<string> = new Set(["claim", "request"]);

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { aServer } from "../../../../test/support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 
 const TO = `0x${"c3".repeat(20)}`;
 const aBody = {

@@ -4,11 +4,11 @@ import { executeAnswer, executeRequest, plainError, simulationError } from "@cau
 import type { SimulationErrorBody } from "@causeway/wire";
 import { z } from "zod";
 import type { ExecuteOutcome } from "../ports/execute.ts";
-import type { StoredAnswer } from "../ports/idempotency.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { requireKey, requireReferrer } from "./access.ts";
-import type { TypedServer } from "./typed.ts";
-import { withIdempotency } from "./with-idempotency.ts";
+import type { StoredAnswer } from "../http/idempotency.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { requireKey, requireReferrer } from "../http/access.route.ts";
+import type { TypedServer } from "../http/typed.route.ts";
+import { withIdempotency } from "../http/with-idempotency.route.ts";
 
 /** `POST /execute`: the service sends a call for a user, and an app pays for it. */
 export function executeRoute(

@@ -3,12 +3,12 @@ import { answerFor } from "@causeway/service-kit";
 import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
 import type { FastFillOutcome } from "../ports/fast-fill.ts";
-import type { StoredAnswer } from "../ports/idempotency.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { requireKey } from "./access.ts";
-import type { TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { withIdempotency } from "./with-idempotency.ts";
+import type { StoredAnswer } from "../http/idempotency.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { requireKey } from "../http/access.route.ts";
+import type { TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { withIdempotency } from "../http/with-idempotency.route.ts";
 
 /** `POST /fast-fill`: an app vouches for a deposit, and the fill does not wait for it. */
 export function fastFillRoute(

@@ -2,14 +2,14 @@ import type { RequestId } from "@causeway/domain";
 import { plainFirst, sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { FastifyReply } from "fastify";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import type { StatusView } from "../ports/status-view.ts";
-import { deprecated } from "./deprecated.ts";
-import { plainStatusQuery } from "./plain-inputs.ts";
+import { deprecated } from "../http/deprecated.route.ts";
+import { plainStatusQuery } from "../http/plain-inputs.ts";
 import { statusJson, statusJsonOnce } from "./status-json.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { requestNotFound } from "../usecases/refusals.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {

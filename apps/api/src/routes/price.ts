@@ -1,11 +1,11 @@
 import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { acceptChainAliases } from "./chain-aliases.ts";
-import { deprecated } from "./deprecated.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { acceptChainAliases } from "../http/chain-aliases.route.ts";
+import { deprecated } from "../http/deprecated.route.ts";
 import { QUOTE_ANSWER_MS } from "./quote.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
 import { boundCalls } from "./quoted-calls.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */
 export function priceRoute(app: TypedServer, services: Pick<RouteServices, "priceIntent">): void {

@@ -1,7 +1,7 @@
 import { quoteFieldsWithoutEffect, quoteRequest } from "@causeway/wire";
 import type { QuoteWarning } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
-import { nearMissesOf } from "./near-misses.ts";
+import { nearMissesOf } from "../http/near-misses.route.ts";
 
 const known = Object.keys(quoteRequest.shape);
 const withoutEffect: ReadonlySet<string> = new Set(quoteFieldsWithoutEffect);

@@ -1,16 +1,16 @@
 import { inOnePiece, plainFirst } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { QuoteAnswer } from "@causeway/wire";
-import type { StoredAnswer } from "../ports/idempotency.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { acceptChainAliases } from "./chain-aliases.ts";
-import { deprecated } from "./deprecated.ts";
-import { plainQuoteBody } from "./plain-inputs.ts";
+import type { StoredAnswer } from "../http/idempotency.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { acceptChainAliases } from "../http/chain-aliases.route.ts";
+import { deprecated } from "../http/deprecated.route.ts";
+import { plainQuoteBody } from "../http/plain-inputs.ts";
 import { boundCalls } from "./quoted-calls.ts";
 import { quoteJson } from "./quote-json.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "./with-idempotency.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "../http/with-idempotency.route.ts";
 
 /** Longest time to wait for chains and prices, ms: a user who waits longer for a quote has gone away. */
 export const QUOTE_ANSWER_MS = 5_000;

@@ -1,9 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
-import type { RateLimits } from "../ports/rate-limits.ts";
-import { hasSecretKey } from "./access.ts";
-import { callerOf } from "./rate-limit.ts";
+import type { RateLimits } from "../http/rate-limits.port.ts";
+import { hasSecretKey } from "../http/access.route.ts";
+import { callerOf } from "../http/rate-limit.route.ts";
 
 /** Call data of one quote without a secret key. Quotes are stored before anybody pays for them. */
 const MAX_DATA_BYTES = 4_096;

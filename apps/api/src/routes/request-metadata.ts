@@ -1,5 +1,5 @@
 import { messageAnswer, requestMetadata } from "@causeway/wire";
-import { errors, type TypedServer } from "./typed.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /**
  * `POST /requests/metadata`: clients attach the id of a card payment to a request; nothing here reads it, so

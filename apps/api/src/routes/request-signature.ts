@@ -5,10 +5,10 @@ import {
   requestSignatureV2Answer,
   unknownRequest,
 } from "@causeway/wire";
-import type { AttestationLayout, RouteServices, SignedRequest } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { requestNotFound } from "../usecases/refusals.ts";
+import type { AttestationLayout, RouteServices, SignedRequest } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 const described = {
   tags: ["status"],

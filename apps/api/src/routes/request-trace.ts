@@ -1,9 +1,9 @@
 import { traceAnswer, traceParams } from "@causeway/wire";
 import type { TraceEntry } from "../ports/request-history-routes.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { requestNotFound } from "../usecases/refusals.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 /** `GET /requests/{requestId}/trace`: where the money of a request is and why. */
 export function requestTraceRoute(app: TypedServer, { history }: Pick<RouteServices, "history">): void {

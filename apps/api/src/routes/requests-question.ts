@@ -19,8 +19,8 @@ import type {
   RequestFeature,
 } from "../ports/request-history.ts";
 import type { ListQuestion } from "../ports/request-history-routes.ts";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import { isPublishable } from "../http/publishable-key.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_VALUES = 50;

@@ -1,10 +1,10 @@
 import { requestsAnswerV2, requestsQuery } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { deprecated } from "./deprecated.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { deprecated } from "../http/deprecated.route.ts";
 import { pastRequestV2Json } from "./past-request-json.ts";
 import { pageFields, searcherOf, sightOf } from "./requests-v3.ts";
 import { questionOf } from "./requests-question.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const SUCCESSOR = "/requests/v3";
 

@@ -1,17 +1,17 @@
 import { requestsAnswer, requestsQuery } from "@causeway/wire";
 import type { RequestsAnswer, RequestsQuery, UnattributedDepositJson } from "@causeway/wire";
 import type { FastifyRequest } from "fastify";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { PastRequest, RequestPage, UnattributedDeposit } from "../ports/request-history-routes.ts";
-import type { Searcher } from "../ports/usage.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
-import { hasSecretKey, requireKey } from "./access.ts";
+import type { Searcher } from "../http/usage.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { isPublishable } from "../http/publishable-key.ts";
+import { hasSecretKey, requireKey } from "../http/access.route.ts";
 import { pastRequestJson } from "./past-request-json.ts";
 import type { Sight } from "./past-request-json.ts";
-import { callerOf } from "./rate-limit.ts";
+import { callerOf } from "../http/rate-limit.route.ts";
 import { continuationText, questionOf } from "./requests-question.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `GET /requests/v3`: what became of all requests. */
 export function requestsV3Route(app: TypedServer, { history }: Pick<RouteServices, "history">): void {

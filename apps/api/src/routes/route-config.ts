@@ -1,8 +1,8 @@
 import { routeConfigAnswer, routeConfigQuery } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { deprecated } from "./deprecated.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { deprecated } from "../http/deprecated.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /** `GET /config/v2` and `GET /config`, for older clients: whether and how much can be bridged. */
 export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {

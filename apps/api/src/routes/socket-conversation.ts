@@ -2,14 +2,14 @@ import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { SocketRequest } from "@causeway/wire";
 import { socketRequest } from "@causeway/wire";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { PushRoutes, StatusFollower } from "../ports/push-routes.ts";
 import type { StopListening } from "../ports/status-feed.ts";
-import { requireSecretKey } from "./access.ts";
+import { requireSecretKey } from "../http/access.route.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
-import { hash } from "./wire-values.ts";
-import { requestNotFound } from "../usecases/refusals.ts";
+import { hash } from "../http/wire-values.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 /** Frames that a client may send in a window: far more than subscribing to all it may. */
 const FRAMES = { most: 500, windowMs: 10_000 };

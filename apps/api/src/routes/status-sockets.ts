@@ -9,14 +9,14 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import { checkOrigin, givenKey, validKey } from "./access.ts";
-import { frameQuota } from "./frame-quota.ts";
-import { wrongKeys } from "./rate-limit.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { checkOrigin, givenKey, validKey } from "../http/access.route.ts";
+import { frameQuota } from "../http/frame-quota.route.ts";
+import { wrongKeys } from "../http/rate-limit.route.ts";
 import { closing, converse } from "./socket-conversation.ts";
 import { readyFrame } from "./socket-frames.ts";
-import { unsentBytes } from "./unsent-bytes.ts";
+import { unsentBytes } from "../http/unsent-bytes.route.ts";
 
 /** No frame of a client says more. */
 const MAX_FRAME_BYTES = 4_096;

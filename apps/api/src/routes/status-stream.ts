@@ -2,13 +2,13 @@ import { ServiceError } from "@causeway/domain";
 import { normalizeIP } from "@fastify/rate-limit";
 import { nothingMore, STATUS_EVENT, streamQuery } from "@causeway/wire";
 import type { ServerResponse } from "node:http";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import type { StatusUpdate } from "../ports/push-routes.ts";
 import type { StopListening } from "../ports/status-feed.ts";
 import { statusJson } from "./status-json.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { hash } from "./wire-values.ts";
-import { requestNotFound } from "../usecases/refusals.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { hash } from "../http/wire-values.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 /** What a client has not taken off the line yet; past it the client is not reading. */
 const MAX_UNSENT_BYTES = 262_144;

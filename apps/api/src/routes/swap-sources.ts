@@ -1,7 +1,7 @@
 import { oneChainQuery, swapSourcesAnswer } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /** `GET /swap-sources`: where tokens of a chain can be exchanged. */
 export function swapSourcesRoute(app: TypedServer, services: Pick<RouteServices, "swapSources">): void {

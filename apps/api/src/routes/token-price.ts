@@ -1,9 +1,9 @@
 import { formatAmount, USD_DECIMALS } from "@causeway/domain";
 import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { tokenPriceAnswer, tokenPriceQuery, tokenPriceTextAnswer } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 const refusals = errors(400, 401, 403, 429, 500, 503);
 const config = { errorAnswer: inErrorForm };

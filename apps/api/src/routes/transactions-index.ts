@@ -1,8 +1,8 @@
 import { indexTransactionRequest, messageAnswer } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { callerOf } from "./rate-limit.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId, hash } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { callerOf } from "../http/rate-limit.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId, hash } from "../http/wire-values.ts";
 
 /** `POST /transactions/index`: a client tells of its deposit so that nobody has to wait for the watcher. */
 export function transactionsIndexRoute(

@@ -7,10 +7,10 @@ import {
   unknownRequest,
 } from "@causeway/wire";
 import { z } from "zod";
-import type { RouteServices } from "../ports/route-services.ts";
-import { callerOf } from "./rate-limit.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId, hash } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { callerOf } from "../http/rate-limit.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId, hash } from "../http/wire-values.ts";
 
 /** `POST /transactions/single`: a client tells of a transaction on one chain that no deposit watcher sees. */
 export function transactionsSingleRoute(

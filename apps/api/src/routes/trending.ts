@@ -1,7 +1,7 @@
 import { currenciesAnswer, trendingQuery, wholeNumber } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
-import { chainId } from "./wire-values.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
+import { chainId } from "../http/wire-values.ts";
 
 /** `GET /currencies/trending`: what this instance's own requests are about. */
 export function trendingRoute(app: TypedServer, { discovery }: Pick<RouteServices, "discovery">): void {

@@ -1,9 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 import { MAX_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { requireSecretKey } from "./access.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
+import { requireSecretKey } from "../http/access.route.ts";
 import { searcherOf } from "./requests-v3.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

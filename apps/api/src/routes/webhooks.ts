@@ -12,11 +12,11 @@ import {
   webhooksAnswer,
 } from "@causeway/wire";
 import { z } from "zod";
-import type { ApiKeyIdentity } from "../ports/api-keys.ts";
-import type { RouteServices } from "../ports/route-services.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import type { RouteServices } from "../http/route-services.port.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../ports/webhooks.ts";
-import { requireSecretKey } from "./access.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import { requireSecretKey } from "../http/access.route.ts";
+import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const PAGE = 100;
 

@@ -45,7 +45,7 @@ import type { OrderSigners } from "../chains/signed-order.ts";
 import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
 import type { WalletNonces } from "./rails/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
-import { balanceUnavailable } from "./refusals.ts";
+import { balanceUnavailable } from "../http/refusals.ts";
 
 /** What a quote needs. `solver` is the address that signs orders and pays. */
 export interface QuoteServices extends OrderSigners {

@@ -30,7 +30,7 @@ import { isBeyondCap } from "./quote-limits.ts";
 import { pricingOf } from "./quote-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 import { costOfPaying } from "./rails/cost-of-paying.ts";
-import { isRail } from "./request-end.ts";
+import { isRail } from "../http/request-end.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads" | "liquidity">;
 

@@ -41,7 +41,7 @@ import { limitJobs } from "./rails/limit-jobs.ts";
 import { planFillByRail } from "./rails/plan-fill-by-rail.ts";
 import { hasInventory } from "./rails/rail-payment.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
-import { endOf, isRail } from "./request-end.ts";
+import { endOf, isRail } from "../http/request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import { transition } from "./transition.ts";

@@ -13,7 +13,7 @@ import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "../db/report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { describeIndexed } from "./unattributed-deposits.ts";
-import { unsupportedChain } from "./refusals.ts";
+import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
 

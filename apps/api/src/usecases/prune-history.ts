@@ -1,5 +1,5 @@
 import type { Clock } from "../db/clock.port.ts";
-import { IDEMPOTENCY_KEPT_MS } from "../ports/idempotency.ts";
+import { IDEMPOTENCY_KEPT_MS } from "../http/idempotency.port.ts";
 import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";

@@ -17,7 +17,7 @@ import {
   insufficientLiquidity,
   amountText,
   restrictedChain,
-} from "./refusals.ts";
+} from "../http/refusals.ts";
 
 /** $0.05: a swap on one chain below it is worth less than the trouble. */
 const MIN_SWAP_USD = 50_000_000_000_000_000n;

@@ -16,7 +16,7 @@ import type { PriceBook } from "../ports/price-source.ts";
 import type { PaymentGas, QuotePolicy } from "../ports/quote-policy.ts";
 import { doubtError, readingOf } from "./price-doubt.ts";
 import type { PriceServices } from "./price-doubt.ts";
-import { isRail } from "./request-end.ts";
+import { isRail } from "../http/request-end.ts";
 
 /** What a route's prices are made of, at this moment. */
 export interface RoutePricing {

@@ -16,7 +16,7 @@ import {
   invalidAddress,
   notBridgeable,
   unsupportedChain,
-} from "./refusals.ts";
+} from "../http/refusals.ts";
 
 /** A quote request whose words have all found their meaning. */
 export interface QuoteQuestion {

@@ -5,7 +5,7 @@ import { chainOf, indexTransaction } from "./index-transaction.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";
 import { recordSend } from "./record-send.ts";
 import type { RecordingServices } from "./record-deposits.ts";
-import { requestNotFound } from "./refusals.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 /**
  * A client reports the transaction of a same-chain step. For a `send` or a `swap` that transaction is the

@@ -1,8 +1,8 @@
 import type { TxHash } from "@causeway/domain";
 import { parseTransaction, ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import type { TransactionReport } from "../ports/route-services.ts";
-import { unsupportedChain } from "./refusals.ts";
+import type { TransactionReport } from "../http/route-services.port.ts";
+import { unsupportedChain } from "../http/refusals.ts";
 
 /**
  * What a client says of a transaction, its id read as its chain's users write it.

@@ -13,7 +13,7 @@ import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
 import { frontLeadMs, settledLeadMs } from "./settled-lead.ts";
 import { transition } from "./transition.ts";
-import { requestNotFound } from "./refusals.ts";
+import { requestNotFound } from "../http/refusals.ts";
 
 type Needs = Pick<
   Services,

@@ -1,7 +1,7 @@
 import { signPersonalMessage } from "@causeway/attest";
 import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
-import type { AttestationLayout, SignedRequest } from "../ports/route-services.ts";
+import type { AttestationLayout, SignedRequest } from "../http/route-services.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { spellingOf } from "../chains/address-format.ts";
 

@@ -6,7 +6,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, isRail } from "./request-end.ts";
+import { endOf, isRail } from "../http/request-end.ts";
 
 /**
  * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere,

@@ -1,6 +1,6 @@
 import { readApiKey, ServiceError } from "@causeway/domain";
 import { timingSafeEqual } from "node:crypto";
-import type { ApiKeyIdentity, ApiKeys } from "../../ports/api-keys.ts";
+import type { ApiKeyIdentity, ApiKeys } from "../../http/api-keys.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import { secretHashOf } from "./new-secret.ts";
 

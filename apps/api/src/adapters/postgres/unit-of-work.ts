@@ -7,7 +7,7 @@ import { depositAddressWrites } from "./deposit-address-writes.ts";
 import { depositWrites } from "./deposit-writes.ts";
 import { fastFillWrites } from "./fast-fills.ts";
 import { executionWrites } from "./execution-writes.ts";
-import { idempotencyWrites } from "./idempotency-store.ts";
+import { idempotencyWrites } from "../../http/idempotency-store.postgres.ts";
 import { inTransaction } from "../../db/in-transaction.postgres.ts";
 import { laneWrites } from "./lane-writes.ts";
 import { ledgerWrites } from "./ledger-writes.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../db/clock.port.ts";
-import type { Usage, UsageCount, UsageNote } from "../../ports/usage.ts";
-import type { SearchTurns } from "../../ports/usage.ts";
+import type { Usage, UsageCount, UsageNote } from "../../http/usage.port.ts";
+import type { SearchTurns } from "../../http/usage.port.ts";
 import { inTime } from "../../db/in-time.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql, Statement } from "../../db/pool.postgres.ts";

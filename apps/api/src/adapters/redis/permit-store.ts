@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import type { LeasePermits } from "./leased-limits.ts";
+import type { LeasePermits } from "../../http/leased-limits.adapter.ts";
 
 /** A command that takes longer is a fault. */
 const ANSWER_WITHIN_MS = 250;

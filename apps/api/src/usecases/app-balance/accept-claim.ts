@@ -2,7 +2,7 @@ import { ServiceError, mergeEntries } from "@causeway/domain";
 import type { Hex, Hex32 } from "@causeway/domain";
 import type { BalanceReads } from "../../ports/balance-reads.ts";
 import type { ClaimRecord } from "../../ports/claims.ts";
-import type { IdempotencyLease, StoredAnswer } from "../../ports/idempotency.ts";
+import type { IdempotencyLease, StoredAnswer } from "../../http/idempotency.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Signatures } from "../../chains/signatures.port.ts";
 import type { OutboxEntry, Tx } from "../../db/unit-of-work.port.ts";

@@ -17,7 +17,7 @@ import { gasOf } from "../quote-pricing.ts";
 import { appraise, warmPrices } from "./appraise.ts";
 import type { AppraisalServices } from "./appraise.ts";
 import { lineOf } from "./credit-entries.ts";
-import { amountText } from "../refusals.ts";
+import { amountText } from "../../http/refusals.ts";
 
 export type OfferServices = Pick<
   Services,

@@ -7,7 +7,7 @@ import type { TokenBook } from "../../ports/token-book.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
-import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../refusals.ts";
+import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /**
  * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may

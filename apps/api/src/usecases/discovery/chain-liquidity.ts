@@ -4,7 +4,7 @@ import type { ChainLiquidityAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { Reservations } from "../../ports/quote.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 
 export interface ChainLiquidityServices {

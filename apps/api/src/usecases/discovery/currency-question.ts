@@ -3,10 +3,10 @@ import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import { endOf } from "../request-end.ts";
+import { endOf } from "../../http/request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
-import { invalidAddress } from "../refusals.ts";
+import { invalidAddress } from "../../http/refusals.ts";
 
 /** A search whose words have found their meaning. */
 export interface CurrencyQuestion {

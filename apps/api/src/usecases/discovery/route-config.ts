@@ -7,9 +7,9 @@ import type { LiquiditySource } from "../../ports/liquidity.ts";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { freeBalance } from "./chain-liquidity.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
-import { balanceUnavailable } from "../refusals.ts";
+import { balanceUnavailable } from "../../http/refusals.ts";
 
 export interface RouteConfigServices {
   readonly chains: ChainDirectory;

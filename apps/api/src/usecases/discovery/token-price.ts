@@ -2,10 +2,10 @@ import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { ChainDirectory, ConnectedRail } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../ports/price-source.ts";
 import type { TokenBook } from "../../ports/token-book.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
-import { invalidAddress } from "../refusals.ts";
+import { invalidAddress } from "../../http/refusals.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
   readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;

@@ -1,9 +1,9 @@
 import type { Address, RequestId, ServiceError, SponsorshipQuestion } from "@causeway/domain";
 import { decide, formatUsd, judgeSponsorship, quotedState } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
-import type { ApiKeyIdentity } from "../../ports/api-keys.ts";
+import type { ApiKeyIdentity } from "../../http/api-keys.port.ts";
 import type { AcceptedCall, DestinationExecution, NewExecution } from "../../ports/executions.ts";
-import type { IdempotencyLease } from "../../ports/idempotency.ts";
+import type { IdempotencyLease } from "../../http/idempotency.port.ts";
 import type { Random } from "../../db/random.port.ts";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";

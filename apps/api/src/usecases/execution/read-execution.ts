@@ -5,7 +5,7 @@ import { ServiceError, sha256Text } from "@causeway/domain";
 import type { ExecuteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts";
 import type { LaneCall } from "../../db/leg.port.ts";
-import { disabledChain } from "../refusals.ts";
+import { disabledChain } from "../../http/refusals.ts";
 
 /** What somebody wants to be sent for a user, its words understood. */
 export interface ExecutionQuestion {

@@ -7,7 +7,7 @@ import type {
   RequestHistory,
 } from "../../ports/request-history.ts";
 import type { ListQuestion, RequestPage } from "../../ports/request-history-routes.ts";
-import type { Searcher, SearchTurns } from "../../ports/usage.ts";
+import type { Searcher, SearchTurns } from "../../http/usage.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { unattributedDeposits } from "../unattributed-deposits.ts";
 import type { UnattributedServices } from "../unattributed-deposits.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { SearchTurns } from "../../ports/usage.ts";
+import type { SearchTurns } from "../../http/usage.port.ts";
 
 interface Bounds {
   /** Searches at once. */

@@ -15,7 +15,7 @@ import { acceptPermit } from "./accept-permit.ts";
 import { permitCall } from "./permit-call.ts";
 import { isSigned, typedDataOf } from "./typed-data.ts";
 import type { SignedTerms } from "./typed-data.ts";
-import { disabledChain, requestNotFound } from "../refusals.ts";
+import { disabledChain, requestNotFound } from "../../http/refusals.ts";
 
 export interface ExecutePermitServices extends Pick<
   Services,

@@ -14,7 +14,7 @@ import {
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { AskingKey } from "../../ports/sponsors.ts";
-import { isPublishable } from "../api-keys/publishable-key.ts";
+import { isPublishable } from "../../http/publishable-key.ts";
 
 /** What a client says about fees: what apps take, and what an app pays. */
 export interface FeeWishes {

@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import { withinShare } from "../../db/within-share.ts";
 
 /**

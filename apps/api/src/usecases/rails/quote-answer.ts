@@ -15,7 +15,7 @@ import {
 import type { QuoteAnswer, QuoteDetails, QuoteFees } from "@causeway/wire";
 import { amountObject, nothingOf, refundWarnings, toWireCurrency } from "../quote-answer.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import type { RailSteps } from "./quote-steps.ts";
 import type { RailAgreement } from "./quote-terms.ts";

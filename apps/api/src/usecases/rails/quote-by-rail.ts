@@ -12,7 +12,7 @@ import type { OrderSigners } from "../../chains/signed-order.ts";
 import { pricingOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { withQuoted } from "../with-quoted.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import { quotedCostOfPaying } from "./cost-of-paying.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
@@ -23,7 +23,7 @@ import { railSteps } from "./quote-steps.ts";
 import { agreeOnRail } from "./quote-terms.ts";
 import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
 import type { WalletNonces } from "./wallet-nonces.ts";
-import { depositsNotEnabled } from "../refusals.ts";
+import { depositsNotEnabled } from "../../http/refusals.ts";
 
 /** What a quote to or from a rail needs. */
 export interface RailQuoteServices extends RailTermServices, OrderSigners {

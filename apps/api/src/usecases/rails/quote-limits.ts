@@ -4,7 +4,7 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Reservations } from "../../ports/quote.ts";
 import { isBeyondCap } from "../quote-limits.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinShare } from "../../db/within-share.ts";
 import {
@@ -13,7 +13,7 @@ import {
   insufficientLiquidity,
   amountText,
   restrictedChain,
-} from "../refusals.ts";
+} from "../../http/refusals.ts";
 
 /** Satoshis below which the network's nodes pass on no output to the dearest kind of address. */
 const BITCOIN_DUST = 546n;

@@ -3,14 +3,14 @@ import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, ConnectedRail, RequestEnd } from "../../chains/chains.port.ts";
 import { amountOf, refuseTrap, slippageOf, trap, ttlOf, zeroAddress } from "../quote-question.ts";
-import { endOf, isRail } from "../request-end.ts";
+import { endOf, isRail } from "../../http/request-end.ts";
 import {
   depositsClosed,
   depositsNotEnabled,
   disabledChain,
   notBridgeable,
   unsupportedChain,
-} from "../refusals.ts";
+} from "../../http/refusals.ts";
 
 /** A quote request to or from a chain that is reached by a rail, whose words have all found their meaning. */
 export interface RailQuestion {

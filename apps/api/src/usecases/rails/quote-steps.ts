@@ -14,9 +14,9 @@ import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../ports/quote-policy.ts";
 import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
-import { balanceUnavailable, depositsNotEnabled } from "../refusals.ts";
+import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 
 /** What the user does, and what that costs him beside what he deposits. */
 export interface RailSteps {

@@ -14,7 +14,7 @@ import { fillContractOf } from "../../chains/fill-contract.ts";
 import { gasOf } from "../quote-pricing.ts";
 import type { RoutePricing } from "../quote-pricing.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
-import { isRail } from "../request-end.ts";
+import { isRail } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";
 import type { RailQuestion } from "./quote-question.ts";
 

@@ -2,10 +2,10 @@ import { ServiceError } from "@causeway/domain";
 import { answerFor, sendJson } from "@causeway/service-kit";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { createHash } from "node:crypto";
-import type { Idempotency, IdempotencyLease, StoredAnswer } from "../ports/idempotency.ts";
-import { LeaseLost } from "../ports/idempotency.ts";
-import { hasSecretKey } from "./access.ts";
-import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
+import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.port.ts";
+import { LeaseLost } from "./idempotency.port.ts";
+import { hasSecretKey } from "./access.route.ts";
+import { isPublishable } from "./publishable-key.ts";
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 /**

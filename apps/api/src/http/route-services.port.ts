@@ -1,23 +1,23 @@
 import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
-import type { AppBalanceRoutes } from "./app-balance-routes.ts";
-import type { ApiKeyIdentity, ApiKeys } from "./api-keys.ts";
-import type { KeyAdmin } from "./key-admin.ts";
+import type { AppBalanceRoutes } from "../ports/app-balance-routes.ts";
+import type { ApiKeyIdentity, ApiKeys } from "./api-keys.port.ts";
+import type { KeyAdmin } from "../ports/key-admin.ts";
 import type { Clock } from "../db/clock.port.ts";
-import type { DepositAddressRoutes } from "./deposit-address-routes.ts";
-import type { DiscoveryRoutes } from "./discovery-routes.ts";
-import type { ExecuteOutcome } from "./execute.ts";
-import type { FastFillOutcome, FastFillWish } from "./fast-fill.ts";
-import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.ts";
+import type { DepositAddressRoutes } from "../ports/deposit-address-routes.ts";
+import type { DiscoveryRoutes } from "../ports/discovery-routes.ts";
+import type { ExecuteOutcome } from "../ports/execute.ts";
+import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill.ts";
+import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.port.ts";
 import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 import type { MaybePromise } from "@causeway/domain";
-import type { PushRoutes } from "./push-routes.ts";
-import type { RateLimits } from "./rate-limits.ts";
-import type { HistoryRoutes } from "./request-history-routes.ts";
-import type { AskingKey } from "./sponsors.ts";
-import type { StatusView } from "./status-view.ts";
-import type { WebhookAdmin } from "./webhooks.ts";
-import type { Usage } from "./usage.ts";
+import type { PushRoutes } from "../ports/push-routes.ts";
+import type { RateLimits } from "./rate-limits.port.ts";
+import type { HistoryRoutes } from "../ports/request-history-routes.ts";
+import type { AskingKey } from "../ports/sponsors.ts";
+import type { StatusView } from "../ports/status-view.ts";
+import type { WebhookAdmin } from "../ports/webhooks.ts";
+import type { Usage } from "./usage.port.ts";
 import type {
   ChainsAnswer,
   ExecuteInput,

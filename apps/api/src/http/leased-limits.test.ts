@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { leasedLimits, type LeasePermits } from "./leased-limits.ts";
+import { leasedLimits, type LeasePermits } from "./leased-limits.adapter.ts";
 
 const WINDOW_MS = 60_000;
 

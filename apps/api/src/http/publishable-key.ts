@@ -1,4 +1,4 @@
-import type { ApiKeyIdentity, ApiScope } from "../../ports/api-keys.ts";
+import type { ApiKeyIdentity, ApiScope } from "./api-keys.port.ts";
 
 /** All that a publishable key can be for. */
 export const publishableScopes: ReadonlySet<ApiScope> = new Set<ApiScope>(["quote", "read"]);

@@ -2,8 +2,8 @@ import { ServiceError } from "@causeway/domain";
 import type { FastifyRateLimitStore } from "@fastify/rate-limit";
 import rateLimit, { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { LimitClass, RateLimitPolicy, RateLimits } from "../ports/rate-limits.ts";
-import { isPublishable } from "../usecases/api-keys/publishable-key.ts";
+import type { LimitClass, RateLimitPolicy, RateLimits } from "./rate-limits.port.ts";
+import { isPublishable } from "./publishable-key.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

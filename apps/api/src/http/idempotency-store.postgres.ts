@@ -6,10 +6,10 @@ import type {
   IdempotencyWrites,
   IdempotentCall,
   StoredAnswer,
-} from "../../ports/idempotency.ts";
-import { IDEMPOTENCY_KEPT_MS, LeaseLost } from "../../ports/idempotency.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
+} from "./idempotency.port.ts";
+import { IDEMPOTENCY_KEPT_MS, LeaseLost } from "./idempotency.port.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
 
 /** A run that takes longer is taken for dead. Longer than any route may take to answer. */
 const LEASE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { ServiceError, parseAddress } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { FastifyRequest } from "fastify";
-import { requireKey } from "./access.ts";
-import { invalidAddress } from "../usecases/refusals.ts";
+import { requireKey } from "./access.route.ts";
+import { invalidAddress } from "./refusals.ts";
 
 /** @throws ServiceError INVALID_ADDRESS */
 export function walletOf(text: string): Address {

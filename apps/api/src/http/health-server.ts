@@ -1,9 +1,9 @@
 import { createHttpServer } from "@causeway/service-kit";
 import type { HttpOptions, HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { RouteServices } from "./ports/route-services.ts";
-import { healthRoutes } from "./routes/health.ts";
-import { typed } from "./routes/typed.ts";
+import type { RouteServices } from "./route-services.port.ts";
+import { healthRoutes } from "./health.route.ts";
+import { typed } from "./typed.route.ts";
 
 /** The worker's own server: health for orchestrators, figures for the operator. Never listens. */
 export async function buildHealthServer(

@@ -1,12 +1,12 @@
 import { ServiceError } from "@causeway/domain";
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { errorCodeOf } from "@causeway/service-kit";
-import type { ApiKeyIdentity, ApiScope } from "../ports/api-keys.ts";
-import type { RouteServices } from "../ports/route-services.ts";
-import type { Usage, UsageNote } from "../ports/usage.ts";
-import { isPublishable, publishableScopes } from "../usecases/api-keys/publishable-key.ts";
-import { wrongKeys } from "./rate-limit.ts";
-import type { WrongKeys } from "./rate-limit.ts";
+import type { ApiKeyIdentity, ApiScope } from "./api-keys.port.ts";
+import type { RouteServices } from "./route-services.port.ts";
+import type { Usage, UsageNote } from "./usage.port.ts";
+import { isPublishable, publishableScopes } from "./publishable-key.ts";
+import { wrongKeys } from "./rate-limit.route.ts";
+import type { WrongKeys } from "./rate-limit.route.ts";
 
 /** Who may call a route. Anybody who gives a key must give a valid one. */
 export type Access =

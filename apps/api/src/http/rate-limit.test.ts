@@ -9,9 +9,9 @@ import {
 import { expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
-import type { RateLimits } from "../ports/rate-limits.ts";
-import { checkKeys, requireKey, requireReferrer } from "./access.ts";
-import { limitRates } from "./rate-limit.ts";
+import type { RateLimits } from "./rate-limits.port.ts";
+import { checkKeys, requireKey, requireReferrer } from "./access.route.ts";
+import { limitRates } from "./rate-limit.route.ts";
 
 const PAGE = "https://app.example";
 const PLAIN_ADDRESS = `0x${"12".repeat(20)}`;

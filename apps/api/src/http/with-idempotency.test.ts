@@ -4,8 +4,8 @@ import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { fakeIdempotency } from "../../../../test/fakes/idempotency.ts";
 import { anAnswer } from "../../../../test/fakes/route-services.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
-import { LeaseLost } from "../ports/idempotency.ts";
-import type { Idempotency } from "../ports/idempotency.ts";
+import { LeaseLost } from "./idempotency.port.ts";
+import type { Idempotency } from "./idempotency.port.ts";
 
 let run: () => Promise<void> = async () => undefined;
 let quotes = 0;

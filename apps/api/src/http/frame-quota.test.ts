@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frameQuota } from "./frame-quota.ts";
+import { frameQuota } from "./frame-quota.route.ts";
 
 test("counts the frames of an address over all its sockets, and starts again with the next window", () => {
   const quota = frameQuota();

@@ -1,6 +1,6 @@
 import { livenessAnswer, readinessAnswer } from "@causeway/wire";
-import type { RouteServices } from "../ports/route-services.ts";
-import { errors, type TypedServer } from "./typed.ts";
+import type { RouteServices } from "./route-services.port.ts";
+import { errors, type TypedServer } from "./typed.route.ts";
 
 /**
  * `GET /health/live`, and `GET /lives` for monitors of this API family: the process runs. `GET

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { failing } from "../../../../test/fakes/route-services.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
-import type { UsageNote } from "../ports/usage.ts";
+import type { UsageNote } from "./usage.port.ts";
 
 const PAGE = "https://app.example";
 const keys = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unsentBytes } from "./unsent-bytes.ts";
+import { unsentBytes } from "./unsent-bytes.route.ts";
 
 function counted(bounds: Partial<Parameters<typeof unsentBytes>[0]> = {}) {
   let nowMs = 0;

@@ -1,4 +1,4 @@
-import type { Permit } from "../../ports/rate-limits.ts";
+import type { Permit } from "./rate-limits.port.ts";
 
 /** Permits of a window, as the common store gave them. */
 export interface PermitLease {
