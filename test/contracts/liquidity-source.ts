@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LiquiditySource, SwapQuestion } from "../../apps/api/src/ports/liquidity.ts";
+import type { LiquiditySource, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 
 /** A source, and a pair of tokens that its pools connect. */
 export interface KnownPair {

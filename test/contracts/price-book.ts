@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { PriceBook } from "../../apps/api/src/ports/price-source.ts";
+import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
 /** What every price book promises. @param make a book that knows `ethereum` at 2500 USD and nothing else */
 export function priceBookContract(name: string, make: () => Promise<PriceBook>): void {

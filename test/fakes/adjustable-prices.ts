@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { PriceReading } from "@causeway/domain";
 import { parseUnits } from "viem";
-import type { PriceBook } from "../../apps/api/src/ports/price-source.ts";
+import type { PriceBook } from "../../apps/api/src/markets/prices/price-source.port.ts";
 
 /** Prices that a test moves. */
 export interface AdjustablePrices extends PriceBook {

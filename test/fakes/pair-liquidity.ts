@@ -5,7 +5,7 @@ import type {
   SwapAnswer,
   SwapBound,
   SwapQuestion,
-} from "../../apps/api/src/ports/liquidity.ts";
+} from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 
 /** A pool between two tokens; a fee of 30 bps. */

@@ -1,7 +1,7 @@
 import type { Signer } from "@causeway/attest";
 import type { BlockRef, ChainReader, ChainWriter, ReceiptFact, TransactionFact } from "@causeway/chains";
 import type { Address, Chain, Hex, TxHash } from "@causeway/domain";
-import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
+import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { TroubledNode } from "./troubles.ts";
 import type { DepositMade, Movement } from "./memory-evm.ts";
 

@@ -12,7 +12,7 @@ import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
-import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
+import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";

@@ -22,13 +22,13 @@ import {
 } from "@causeway/localnet";
 import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { createChainPools, type ChainPools } from "../../apps/api/src/adapters/liquidity/chain-pools.ts";
+import { createChainPools, type ChainPools } from "../../apps/api/src/markets/liquidity/chain-pools.adapter.ts";
 import {
   createPoolLiquidity,
   type PooledChain,
-} from "../../apps/api/src/adapters/liquidity/pool-liquidity.ts";
-import { pairsOfPaths, type TokenPair } from "../../apps/api/src/adapters/liquidity/token-pair.ts";
-import type { LiquiditySource } from "../../apps/api/src/ports/liquidity.ts";
+} from "../../apps/api/src/markets/liquidity/pool-liquidity.adapter.ts";
+import { pairsOfPaths, type TokenPair } from "../../apps/api/src/markets/liquidity/token-pair.adapter.ts";
+import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
 /**

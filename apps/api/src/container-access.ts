@@ -17,7 +17,7 @@ import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { RateLimits } from "./http/rate-limits.port.ts";
 import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
-import { mayDeleteByAge } from "./usecases/plausible-clock.ts";
+import { mayDeleteByAge } from "./markets/prices/plausible-clock.ts";
 import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
 
 /** One query at a time, whatever is asked: keys that somebody makes up are read as cheaply as can be. */

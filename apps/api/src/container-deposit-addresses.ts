@@ -10,7 +10,7 @@ import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { DepositAddressRoutes } from "./ports/deposit-address-routes.ts";
 import type { DepositAddressReads } from "./ports/deposit-addresses.ts";
 import type { Services } from "./db/services.port.ts";
-import type { TokenBook } from "./ports/token-book.ts";
+import type { TokenBook } from "./markets/tokens/token-book.port.ts";
 import { agreeOn } from "./usecases/create-quote.ts";
 import type { QuoteServices } from "./usecases/create-quote.ts";
 import { createAddressWatch } from "./usecases/deposit-addresses/address-watch.ts";

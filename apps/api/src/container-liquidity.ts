@@ -2,14 +2,14 @@ import type { EvmConnection } from "@causeway/chains";
 import { createPoolReader } from "@causeway/chains";
 import type { Chain } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import { createChainPools } from "./adapters/liquidity/chain-pools.ts";
-import { createCombinedLiquidity } from "./adapters/liquidity/combined-liquidity.ts";
-import { createHttpAggregator } from "./adapters/liquidity/http-aggregator.ts";
-import { createPoolLiquidity } from "./adapters/liquidity/pool-liquidity.ts";
-import { createPoolUsd, type PricedChain } from "./adapters/liquidity/pool-usd.ts";
-import { pairsOfPaths } from "./adapters/liquidity/token-pair.ts";
+import { createChainPools } from "./markets/liquidity/chain-pools.adapter.ts";
+import { createCombinedLiquidity } from "./markets/liquidity/combined-liquidity.adapter.ts";
+import { createHttpAggregator } from "./markets/liquidity/http-aggregator.adapter.ts";
+import { createPoolLiquidity } from "./markets/liquidity/pool-liquidity.adapter.ts";
+import { createPoolUsd, type PricedChain } from "./markets/liquidity/pool-usd.adapter.ts";
+import { pairsOfPaths } from "./markets/liquidity/token-pair.adapter.ts";
 import type { AggregatorConfig } from "./config.ts";
-import type { LiquiditySource, PoolUsd } from "./ports/liquidity.ts";
+import type { LiquiditySource, PoolUsd } from "./markets/liquidity/liquidity.port.ts";
 import type { Services } from "./db/services.port.ts";
 
 /** A chain with the connection that its pools are read by. */

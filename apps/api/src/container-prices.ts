@@ -1,10 +1,10 @@
 import type { CurrencyClass } from "@causeway/domain";
-import { createCoingeckoCompatiblePrices } from "./adapters/prices/coingecko-compatible.ts";
-import { createConfirmedPrices } from "./adapters/prices/confirmed-prices.ts";
-import { createDefillamaCompatiblePrices } from "./adapters/prices/defillama-compatible.ts";
-import { createFixedPrices } from "./adapters/prices/fixed.ts";
+import { createCoingeckoCompatiblePrices } from "./markets/prices/coingecko-compatible.adapter.ts";
+import { createConfirmedPrices } from "./markets/prices/confirmed-prices.adapter.ts";
+import { createDefillamaCompatiblePrices } from "./markets/prices/defillama-compatible.adapter.ts";
+import { createFixedPrices } from "./markets/prices/fixed.adapter.ts";
 import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
-import type { PriceSource } from "./ports/price-source.ts";
+import type { PriceSource } from "./markets/prices/price-source.port.ts";
 import type { Services } from "./db/services.port.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { createHeadSource, createRpcTransport } from "@causeway/chains";
 import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/localnet";
 import { afterAll, beforeAll } from "vitest";
-import { createPriceBook } from "../../../apps/api/src/adapters/prices/price-book.ts";
+import { createPriceBook } from "../../../apps/api/src/markets/prices/price-book.adapter.ts";
 import { headSourceContract } from "../../contracts/head-source.ts";
 import { priceBookContract } from "../../contracts/price-book.ts";
 import { adjustablePrices } from "../../fakes/adjustable-prices.ts";

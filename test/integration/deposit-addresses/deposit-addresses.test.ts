@@ -11,7 +11,7 @@ import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/
 import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
 import { addressReport } from "../../../apps/api/src/adapters/postgres/deposit-address-report.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import type { TokenBook } from "../../../apps/api/src/ports/token-book.ts";
+import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";
 import { createAddressWatch } from "../../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { lookAtAddresses } from "../../../apps/api/src/usecases/deposit-addresses/look-at-addresses.ts";

@@ -8,7 +8,7 @@ import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
 import { releaseRefund } from "../../../apps/api/src/usecases/release-refund.ts";
-import { gasOf } from "../../../apps/api/src/usecases/quote-pricing.ts";
+import { gasOf } from "../../../apps/api/src/markets/prices/quote-pricing.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { operatorRefund } from "../../support/operator-refund.ts";

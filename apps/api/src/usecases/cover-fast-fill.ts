@@ -20,8 +20,8 @@ import { unitInMemory } from "./app-balance/appraise.ts";
 import { forcedCharge } from "./app-balance/book-charge.ts";
 import { creditEntries, debitEntries } from "./app-balance/credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./app-balance/move-hold.ts";
-import { addExposure } from "./price-exposure.ts";
-import { spreadOf } from "./quote-pricing.ts";
+import { addExposure } from "../markets/prices/price-exposure.ts";
+import { spreadOf } from "../markets/prices/quote-pricing.ts";
 
 export type CoverServices = Pick<
   Services,

@@ -5,15 +5,15 @@ import type { Soon } from "@causeway/domain";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "../db/clock.port.ts";
-import type { LiquiditySource, PoolUsd } from "../ports/liquidity.ts";
+import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
-import type { PriceBook } from "../ports/price-source.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QuotedRequests } from "../ports/quoted-requests.ts";
-import type { QuotePolicy } from "../ports/quote-policy.ts";
+import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Random } from "../db/random.port.ts";
-import type { Reservations, RouteTimings } from "../ports/quote.ts";
+import type { Reservations, RouteTimings } from "../markets/quote.port.ts";
 import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
-import type { TokenBook } from "../ports/token-book.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
 import {
   askForAddress,

@@ -1,8 +1,8 @@
 import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import type { LiquiditySource, SwapQuestion } from "../ports/liquidity.ts";
-import type { RoutedGas } from "../ports/quote-policy.ts";
+import type { LiquiditySource, SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
+import type { RoutedGas } from "../markets/quote-policy.port.ts";
 
 /** The cheapest way, at the newest state, to exactly so much of what a fill pays. */
 export interface FillExchangeAnswer {

@@ -1,6 +1,6 @@
 import { amountToUsdUp, gasCostWei, soon } from "@causeway/domain";
 import type { Soon } from "@causeway/domain";
-import type { PriceBook } from "../ports/price-source.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**

@@ -9,9 +9,9 @@ import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
 import { honourOf, payoutOf } from "./fill-amount.ts";
 import { gasAllowance, isNativeToContract } from "./payment-plan.ts";
 import { maxGasOfCalls } from "./plan-fill-through-calls.ts";
-import { doubtOf } from "./price-doubt.ts";
-import { gasOf, pricingOf } from "./quote-pricing.ts";
-import type { RoutePricing } from "./quote-pricing.ts";
+import { doubtOf } from "../markets/prices/price-doubt.ts";
+import { gasOf, pricingOf } from "../markets/prices/quote-pricing.ts";
+import type { RoutePricing } from "../markets/prices/quote-pricing.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 

@@ -25,7 +25,7 @@ import {
   payBy,
 } from "@causeway/domain";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
-import type { QuotePolicy } from "../ports/quote-policy.ts";
+import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import { signatureFacts } from "./permits/signature-facts.ts";
 import { isSigned } from "./permits/typed-data.ts";
 import type { QuoteQuestion } from "./quote-question.ts";

@@ -1,5 +1,5 @@
 import { approveGas, depositGas, fillGas, routeGas, transferGas } from "@causeway/contracts";
-import type { QuoteGas, RoutedGas } from "../ports/quote-policy.ts";
+import type { QuoteGas, RoutedGas } from "../markets/quote-policy.port.ts";
 
 const payment = { native: fillGas.native, nativeToContract: fillGas.routerNative, erc20: fillGas.erc20 };
 

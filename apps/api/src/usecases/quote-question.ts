@@ -3,8 +3,8 @@ import { NATIVE_CURRENCY, parseAddress, ServiceError, soon } from "@causeway/dom
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
-import type { LiquiditySource } from "../ports/liquidity.ts";
-import type { TokenBook } from "../ports/token-book.ts";
+import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
 import type { FeeWishes } from "./quoting/fee-wishes.ts";
 import type { AskedCalls, TokensOfQuestion } from "./quoting/fill-wishes.ts";

@@ -10,10 +10,10 @@ import {
   topupFee,
 } from "@causeway/domain";
 import type { Random } from "../db/random.port.ts";
-import type { QuotePolicy } from "../ports/quote-policy.ts";
+import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import { fillContractOf } from "../chains/fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
-import { gasOf } from "./quote-pricing.ts";
+import { gasOf } from "../markets/prices/quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./quoting/chosen-route.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";

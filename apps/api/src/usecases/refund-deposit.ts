@@ -8,7 +8,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { gasUsedByFills } from "./gas-used-by-fills.ts";
 import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
-import { gasOf } from "./quote-pricing.ts";
+import { gasOf } from "../markets/prices/quote-pricing.ts";
 import {
   isStillDue,
   planRefundOf,

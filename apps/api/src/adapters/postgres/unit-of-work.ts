@@ -14,7 +14,7 @@ import { ledgerWrites } from "./ledger-writes.ts";
 import { nonceMappingWrites } from "./nonce-mapping-rows.ts";
 import { outbox } from "../../db/outbox.postgres.ts";
 import { sqlOn, statement, type Sql } from "../../db/pool.postgres.ts";
-import { priceExposureWrites } from "./price-exposure.ts";
+import { priceExposureWrites } from "../../markets/prices/price-exposure.postgres.ts";
 import { railWrites } from "./rail-rows.ts";
 import { requestWrites } from "./request-writes.ts";
 import { fillBurnWrites } from "./fill-burns.ts";

@@ -9,7 +9,7 @@ import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { gasAllowance, inventoryCovers } from "../payment-plan.ts";
-import { gasOf } from "../quote-pricing.ts";
+import { gasOf } from "../../markets/prices/quote-pricing.ts";
 import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../../db/wait.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";

@@ -3,7 +3,7 @@ import type { Address, Currency } from "@causeway/domain";
 import type { ReindexAddressAnswer } from "@causeway/wire";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { ReindexWish } from "../../ports/deposit-address-routes.ts";
-import type { TokenBook } from "../../ports/token-book.ts";
+import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import { isAddressOn } from "./address-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";

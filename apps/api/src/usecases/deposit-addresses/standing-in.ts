@@ -1,6 +1,6 @@
 import { orderIdOf } from "@causeway/domain";
 import type { Address, Chain, FailReason, FoundFunds, Hex, Order, RequestTerms } from "@causeway/domain";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
 
 type Needs = {

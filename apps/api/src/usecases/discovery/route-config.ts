@@ -3,9 +3,9 @@ import { BPS, divUp, gasCostWei, parseAccount, parseCurrency, pow10, ServiceErro
 import type { RouteConfigAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
-import type { LiquiditySource } from "../../ports/liquidity.ts";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
-import type { Reservations } from "../../ports/quote.ts";
+import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
+import type { Reservations } from "../../markets/quote.port.ts";
 import { freeBalance } from "./chain-liquidity.ts";
 import { isRail } from "../../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";

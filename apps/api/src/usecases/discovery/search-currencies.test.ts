@@ -5,8 +5,8 @@ import { currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { aChain, DESTINATION, ORIGIN, usdcOn, wethOn } from "../../../../../test/fakes/quote-world.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
-import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
-import { createTokenBook } from "../../adapters/tokens/token-book.ts";
+import { foreignToken } from "../../markets/tokens/foreign-token.adapter.ts";
+import { createTokenBook } from "../../markets/tokens/token-book.adapter.ts";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { createCurrencySearch } from "./search-currencies.ts";
 

@@ -11,9 +11,9 @@ import {
   wethOn,
   type World,
 } from "../../../../../test/fakes/quote-world.ts";
-import { foreignToken } from "../../adapters/tokens/foreign-token.ts";
+import { foreignToken } from "../../markets/tokens/foreign-token.adapter.ts";
 import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
-import type { TokenTraffic } from "../../ports/token-traffic.ts";
+import type { TokenTraffic } from "../../markets/tokens/token-traffic.port.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 
 const LISTED: Address = `0x${"b1".repeat(20)}`;

@@ -2,8 +2,8 @@ import type { Currency } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
-import type { RecentTraffic, Traffic } from "../../ports/token-traffic.ts";
-import type { TokenCatalog } from "../../ports/token-catalog.ts";
+import type { RecentTraffic, Traffic } from "../../markets/tokens/token-traffic.port.ts";
+import type { TokenCatalog } from "../../markets/tokens/token-catalog.port.ts";
 import { findEnd } from "./find-chain.ts";
 import { toListedCurrency } from "./listed-currency.ts";
 

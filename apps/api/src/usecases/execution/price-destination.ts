@@ -10,7 +10,7 @@ import { fillContractOf } from "../../chains/fill-contract.ts";
 import { ownAccounts } from "../../chains/lane-signers.ts";
 import type { OwnKeys } from "../../chains/lane-signers.ts";
 import { isNativeToContract } from "../payment-plan.ts";
-import { gasOf } from "../quote-pricing.ts";
+import { gasOf } from "../../markets/prices/quote-pricing.ts";
 import { maxGasOf, valueOf } from "../plan-fill-with-calls.ts";
 import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
 import { refusal } from "./read-execution.ts";

@@ -11,8 +11,8 @@ import type { Address, ChargePart, Currency, RequestId } from "@causeway/domain"
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../app-balance/appraise.ts";
-import { addExposures } from "../price-exposure.ts";
-import { spreadBetween, spreadOf } from "../quote-pricing.ts";
+import { addExposures } from "../../markets/prices/price-exposure.ts";
+import { spreadBetween, spreadOf } from "../../markets/prices/quote-pricing.ts";
 
 /** Native token that calls carry: the app balance buys it from the solver. */
 export interface ValueSale {

@@ -1,6 +1,6 @@
 import { depositAddressGas, routeGas } from "@causeway/contracts";
 import type { Currency, PermitMethod } from "@causeway/domain";
-import type { QuoteGas } from "../../ports/quote-policy.ts";
+import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { Swapped } from "../quoting/exchanges.ts";
 import { routedDepositGas } from "../quoting/step-gas.ts";
 

@@ -1,6 +1,6 @@
 import { authorizationNonce, depositAddressOf, routerCalls } from "@causeway/domain";
 import type { Hex32, PermitTerms, RequestTerms, RouteWitness, RouterCall } from "@causeway/domain";
-import type { QuoteGas } from "../../ports/quote-policy.ts";
+import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "../quoting/chosen-route.ts";
 import type { RoutePromise } from "../quoting/route-promise.ts";

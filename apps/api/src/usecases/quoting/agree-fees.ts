@@ -10,11 +10,11 @@ import {
   soon,
 } from "@causeway/domain";
 import type { AppBalancePolicy } from "../../ports/app-balance.ts";
-import type { PriceBook } from "../../ports/price-source.ts";
-import type { Reservations } from "../../ports/quote.ts";
+import type { PriceBook } from "../../markets/prices/price-source.port.ts";
+import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
-import { MAX_RATE_OFF_BPS } from "../agreed-pricing.ts";
+import { MAX_RATE_OFF_BPS } from "../../markets/prices/agreed-pricing.ts";
 import type { FeeWishes } from "./fee-wishes.ts";
 import { capOf, swapLoss } from "./wished-pricing.ts";
 

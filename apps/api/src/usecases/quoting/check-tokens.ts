@@ -3,7 +3,7 @@ import type { Currency, Soon } from "@causeway/domain";
 import { ServiceError, soon } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
-import type { TokenBook } from "../../ports/token-book.ts";
+import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import type { TokenQuirks } from "../../chains/token-quirks.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { TokensOfQuestion } from "./fill-wishes.ts";

@@ -1,9 +1,9 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../ports/liquidity.ts";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
 import type { MaybePromise } from "@causeway/domain";
-import type { RoutedGas } from "../../ports/quote-policy.ts";
+import type { RoutedGas } from "../../markets/quote-policy.port.ts";
 import type { SideChoice } from "./swap-choice.ts";
 
 /** An exchange of two currencies on one chain, native coin included. */

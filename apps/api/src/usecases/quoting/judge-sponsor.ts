@@ -7,7 +7,7 @@ import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
 import { appraise, warmPrices } from "../app-balance/appraise.ts";
 import { planCharge } from "../app-balance/reserve-fees.ts";
 import { shortfallText } from "../app-balance/sponsorship-shortfall.ts";
-import type { PriceServices } from "../price-doubt.ts";
+import type { PriceServices } from "../../markets/prices/price-doubt.ts";
 import { utcDay } from "../../db/utc-day.ts";
 
 export interface SponsorServices extends PriceServices {

@@ -10,7 +10,7 @@ import {
   swappedPromise,
 } from "@causeway/domain";
 import type { SlippageBps } from "@causeway/domain";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute } from "./chosen-route.ts";
 

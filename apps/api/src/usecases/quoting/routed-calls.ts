@@ -1,6 +1,6 @@
 import type { Address, Chain, Currency, OrderId, RequestId, RouterCall, RouterJob } from "@causeway/domain";
 import { multicallCalldata, NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
-import type { SwapBound } from "../../ports/liquidity.ts";
+import type { SwapBound } from "../../markets/liquidity/liquidity.port.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /** An exchange as the router is to make it. */

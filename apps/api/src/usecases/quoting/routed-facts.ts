@@ -1,6 +1,6 @@
 import type { RoutedFacts } from "@causeway/domain";
 import { formatAmount } from "@causeway/domain";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
 import type { ChosenRoute } from "./chosen-route.ts";

@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { QuoteGas } from "../../ports/quote-policy.ts";
+import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /**

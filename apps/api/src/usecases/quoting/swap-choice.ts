@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { LiquiditySource } from "../../ports/liquidity.ts";
+import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 
 /** Which sources of liquidity one side of a route may use. */

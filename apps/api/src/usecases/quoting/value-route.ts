@@ -1,8 +1,8 @@
 import type { Currency, PricedUnit, Soon } from "@causeway/domain";
 import { amountToUsdDown, pow10, ServiceError, soon } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { PoolUsd } from "../../ports/liquidity.ts";
-import type { PriceBook } from "../../ports/price-source.ts";
+import type { PoolUsd } from "../../markets/liquidity/liquidity.port.ts";
+import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";

@@ -1,9 +1,9 @@
 import type { Currency } from "@causeway/domain";
 import { pow10, ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import type { Reservations } from "../../ports/quote.ts";
-import { isBeyondCap } from "../quote-limits.ts";
-import type { RoutePricing } from "../quote-pricing.ts";
+import type { Reservations } from "../../markets/quote.port.ts";
+import { isBeyondCap } from "../../markets/prices/quote-limits.ts";
+import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";
 import { withinShare } from "../../db/within-share.ts";

@@ -12,7 +12,7 @@ import {
 } from "@causeway/domain";
 import type { AuthorizeStep, QuoteStep, RailStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../chains/chains.port.ts";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { UserDepositStep } from "../../chains/rail-steps.port.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailQuestion } from "./quote-question.ts";

@@ -8,11 +8,11 @@ import {
   orderIdOf,
   refundAmount,
 } from "@causeway/domain";
-import type { QuotePolicy } from "../../ports/quote-policy.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
 import { fillContractOf } from "../../chains/fill-contract.ts";
-import { gasOf } from "../quote-pricing.ts";
-import type { RoutePricing } from "../quote-pricing.ts";
+import { gasOf } from "../../markets/prices/quote-pricing.ts";
+import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
 import { FORCE_REFUND_REFERRER } from "../quote-terms.ts";
 import { isRail } from "../../http/request-end.ts";
 import type { RailTrade } from "./quote-limits.ts";

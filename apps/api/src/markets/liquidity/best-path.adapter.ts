@@ -1,0 +1,184 @@
+import type { Address, Hop } from "@causeway/domain";
+import { pairInput, pairOutput, swapConcentrated } from "@causeway/domain";
+import type { LivePool } from "./live-pool.adapter.ts";
+import { tokenPair } from "./token-pair.adapter.ts";
+
+/** One pool of a way from token to token. */
+export interface Leg {
+  readonly pool: LivePool;
+  readonly hop: Hop;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly crossedTicks: number;
+}
+
+/** A way through pools of one source. */
+export interface BestPath {
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+  readonly legs: readonly Leg[];
+}
+
+/** What may be searched: pools by the key of their pair, and the tokens to lead through. */
+export interface PathSearch {
+  readonly live: ReadonlyMap<string, readonly LivePool[]>;
+  /** Names of sources in the order in which they win ties. */
+  readonly sources: readonly string[];
+  readonly connectors: readonly Address[];
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
+  readonly maxHops: number;
+}
+
+/** A chain of hops, newest first, so that ways that begin alike share their beginning. */
+interface Reached {
+  /** At the far end: output on the way forth, input on the way back. */
+  readonly amount: bigint;
+  readonly complete: boolean;
+  readonly token: Address;
+  readonly leg: Leg | undefined;
+  readonly from: Reached | undefined;
+}
+
+/** Any longer way would lose more to fees than it could find. */
+export const MAX_HOPS = 3;
+
+/**
+ * The way that gives most for an input. Each step takes the best pool between its two tokens: more of a token
+ * never buys less of the next, so no other choice ends better. Where ways are alike the first wins: of the
+ * first source, the fewest pools, the first connector, the first fee. Pure.
+ *
+ * @returns undefined when there is no way, or the one that gave most could not take all of the input: it
+ * would give less for more
+ */
+export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | undefined {
+  return bestOf(
+    search,
+    (source) => explore(search, source, search.tokenIn, search.tokenOut, amountIn, stepForth),
+    (candidate, best) => candidate.amount > best.amount,
+    (end) => ({ amountIn, amountOut: end.amount, legs: legsOf(end).toReversed() }),
+  );
+}
+
+/** The way that takes least for an output, likewise. Pure. @returns undefined when no way bears it */
+export function minInput(search: PathSearch, amountOut: bigint): BestPath | undefined {
+  return bestOf(
+    search,
+    (source) => explore(search, source, search.tokenOut, search.tokenIn, amountOut, stepBack),
+    (candidate, best) => candidate.amount < best.amount,
+    (end) => ({ amountIn: end.amount, amountOut, legs: legsOf(end) }),
+  );
+}
+
+function bestOf(
+  { sources }: PathSearch,
+  endOf: (source: string) => Reached | undefined,
+  isBetter: (candidate: Reached, best: Reached) => boolean,
+  toPath: (end: Reached) => BestPath,
+): BestPath | undefined {
+  let best: Reached | undefined;
+  for (const source of sources) {
+    const end = endOf(source);
+    if (end !== undefined && (best === undefined || isBetter(end, best))) best = end;
+  }
+  return best?.complete === true && best.amount > 0n ? toPath(best) : undefined;
+}
+
+/** One step through the best pool of a pair, or undefined where none leads on. */
+type Step = (search: PathSearch, source: string, at: Reached, next: Address) => Reached | undefined;
+
+/** Walks from `start` to `goal` by the best ways over at most `maxHops` pools. */
+function explore(
+  search: PathSearch,
+  source: string,
+  start: Address,
+  goal: Address,
+  amount: bigint,
+  step: Step,
+): Reached | undefined {
+  const maxHops = Math.min(search.maxHops, MAX_HOPS);
+  const between = search.connectors.filter((token) => token !== start && token !== goal);
+  const better = step === stepForth ? isMore : isLess;
+  let best: Reached | undefined;
+  let frontier: readonly Reached[] = [
+    { amount, complete: true, token: start, leg: undefined, from: undefined },
+  ];
+  for (let hops = 1; hops <= maxHops && frontier.length > 0; hops++) {
+    for (const at of frontier) best = better(step(search, source, at, goal), best);
+    if (hops === maxHops) break;
+    const farther: Reached[] = [];
+    for (const next of between) {
+      let reached: Reached | undefined;
+      for (const at of frontier)
+        if (at.token !== next) reached = better(step(search, source, at, next), reached);
+      if (reached !== undefined) farther.push(reached);
+    }
+    frontier = farther;
+  }
+  return best;
+}
+
+function isMore(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
+  if (candidate === undefined || best === undefined) return best ?? candidate;
+  return isMoreThan(candidate.amount, candidate.complete, best) ? candidate : best;
+}
+
+function isMoreThan(amount: bigint, complete: boolean, best: Reached): boolean {
+  return amount === best.amount ? complete && !best.complete : amount > best.amount;
+}
+
+function isLess(candidate: Reached | undefined, best: Reached | undefined): Reached | undefined {
+  if (candidate === undefined || best === undefined) return best ?? candidate;
+  return candidate.amount < best.amount ? candidate : best;
+}
+
+function stepForth(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
+  const pair = tokenPair(at.token, next);
+  let best: Reached | undefined;
+  for (const pool of search.live.get(pair.key) ?? []) {
+    if (pool.known.source.name !== source) continue;
+    const hop = at.token === pair.token0 ? pool.down : pool.up;
+    let amount: bigint;
+    let complete = at.complete;
+    let crossedTicks = 0;
+    if (hop.kind === "pair") amount = pairOutput(hop.pool, hop.zeroForOne, at.amount);
+    else {
+      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactIn", at.amount);
+      amount = swap.amountOut;
+      complete &&= swap.complete;
+      crossedTicks = swap.crossedTicks;
+    }
+    if (amount === 0n || (best !== undefined && !isMoreThan(amount, complete, best))) continue;
+    const leg = { pool, hop, tokenIn: at.token, tokenOut: next, crossedTicks };
+    best = { amount, complete, token: next, leg, from: at };
+  }
+  return best;
+}
+
+function stepBack(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
+  const pair = tokenPair(at.token, next);
+  let best: Reached | undefined;
+  for (const pool of search.live.get(pair.key) ?? []) {
+    if (pool.known.source.name !== source) continue;
+    const hop = next === pair.token0 ? pool.down : pool.up;
+    let amount: bigint | undefined;
+    let crossedTicks = 0;
+    if (hop.kind === "pair") amount = pairInput(hop.pool, hop.zeroForOne, at.amount);
+    else {
+      const swap = swapConcentrated(hop.pool, hop.zeroForOne, "exactOut", at.amount);
+      amount = swap.complete ? swap.amountIn : undefined;
+      crossedTicks = swap.crossedTicks;
+    }
+    if (amount === undefined || (best !== undefined && amount >= best.amount)) continue;
+    const leg = { pool, hop, tokenIn: next, tokenOut: at.token, crossedTicks };
+    best = { amount, complete: true, token: next, leg, from: at };
+  }
+  return best;
+}
+
+/** From the newest step to the first. */
+function legsOf(end: Reached): Leg[] {
+  const legs: Leg[] = [];
+  for (let at: Reached | undefined = end; at?.leg !== undefined; at = at.from) legs.push(at.leg);
+  return legs;
+}

@@ -1,0 +1,379 @@
+import type { BlockRef, ChainReader, HeadSource, PoolFacts, PoolReader, PoolTick } from "@causeway/chains";
+import { followTrail, isUnknownBlock, NodeRefusal } from "@causeway/chains";
+import type { Address, Hex, KnownTicks, PoolSource } from "@causeway/domain";
+import { MAX_TICK, MIN_TICK } from "@causeway/domain";
+import type { Clock } from "../../db/clock.port.ts";
+import type { MaybePromise } from "@causeway/domain";
+import { findPools } from "./find-pools.adapter.ts";
+import {
+  concentratedHops,
+  pairHops,
+  reachBps,
+  roughPrice,
+  type KnownPool,
+  type LivePool,
+} from "./live-pool.adapter.ts";
+import type { TokenPair } from "./token-pair.adapter.ts";
+
+export interface ChainPoolsOptions {
+  readonly sources: readonly PoolSource[];
+  readonly pools: PoolReader;
+  readonly reader: Pick<ChainReader, "head" | "block" | "blockByHash">;
+  readonly heads: Pick<HeadSource, "latest" | "onHead">;
+  readonly clock: Clock;
+  /** Told of every failed reading that nobody waits for. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Pools at one block; those of a pair in the order of their sources and fees. */
+export interface PoolSnapshot {
+  readonly block: BlockRef;
+  readonly live: ReadonlyMap<string, readonly LivePool[]>;
+}
+
+/** The pools of one chain that somebody asks for, kept in memory. */
+export interface ChainPools {
+  /**
+   * Pools of these pairs at the newest block; synchronous while no block came since they were read. Fastest
+   * for a list of pairs that it has seen before.
+   * @throws RpcFault when they cannot be read and what is in memory is too old
+   */
+  at(pairs: readonly TokenPair[]): MaybePromise<PoolSnapshot>;
+  /** What is in memory now. */
+  known(): PoolSnapshot | undefined;
+  close(): void;
+}
+
+/**
+ * While the newest block is being read, what is at most so many blocks older may answer, once that reading
+ * has had its time.
+ */
+const MAX_BLOCKS_BEHIND = 2n;
+const PATIENCE_MS = 25;
+/** After more missed blocks than this everything is read anew. */
+const MAX_BLOCKS_FOLLOWED = 16;
+/**
+ * Words of a bitmap that are known to either side of the price: at the smallest spacing, some 10 000 bps of
+ * price.
+ */
+const WORDS_EACH_WAY = 40;
+/** Where the price comes nearer to the end of what is known, the ticks about it are read anew. */
+const WORDS_LEFT_LEAST = 20;
+const TICKS_PER_WORD = 256;
+/**
+ * Pairs without a pool are looked for again after this time, and all of them for the pools that they had not.
+ */
+const LOOK_AGAIN_MS = 10 * 60_000;
+/** Pairs that nobody asked for in this time, or beyond so many, are forgotten. */
+const KEPT_MS = 15 * 60_000;
+const MAX_PAIRS = 600;
+/** Blocks whose prices are remembered, to tell how restless a pool is. */
+const PRICES_KEPT = 16;
+
+interface WatchedPair {
+  readonly pair: TokenPair;
+  pools: readonly KnownPool[];
+  /** Undefined until looked for. */
+  lookedAtMs: number | undefined;
+  askedAtMs: number;
+}
+
+/** A snapshot, and what the next one is made from. */
+interface Reading extends PoolSnapshot {
+  readonly ticks: ReadonlyMap<Address, KnownTicks>;
+  readonly prices: ReadonlyMap<Address, readonly number[]>;
+}
+
+/**
+ * Reads the pools at each new head that somebody may ask about, as one multicall, together with what changed
+ * their ticks since the block before. A reading belongs to one block hash: where the new head is not its
+ * descendant by few known blocks, or the node does not tell what changed, ticks are read anew. At most one
+ * reading runs; what comes meanwhile causes exactly one more.
+ */
+export function createChainPools(options: ChainPoolsOptions): ChainPools {
+  const { sources, pools: reader, heads, clock, onFault } = options;
+  const watched = new Map<string, WatchedPair>();
+  let reading: Reading | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  function watch(pairs: readonly TokenPair[]): void {
+    const now = clock.nowMs();
+    for (const pair of pairs) {
+      const known = watched.get(pair.key);
+      if (known === undefined)
+        watched.set(pair.key, { pair, pools: [], lookedAtMs: undefined, askedAtMs: now });
+      else known.askedAtMs = now;
+    }
+  }
+
+  function forget(): void {
+    const now = clock.nowMs();
+    for (const [key, { askedAtMs }] of watched) if (now - askedAtMs > KEPT_MS) watched.delete(key);
+    if (watched.size <= MAX_PAIRS) return;
+    const oldest = [...watched].toSorted(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
+    for (const [key] of oldest.slice(0, watched.size - MAX_PAIRS)) watched.delete(key);
+  }
+
+  async function read(): Promise<void> {
+    forget();
+    const known = heads.latest;
+    if (known === undefined) return await readAt(await options.reader.head());
+    try {
+      await readAt(known);
+    } catch (error) {
+      if (!(error instanceof NodeRefusal && isUnknownBlock(error))) throw error;
+      // Behind a load balancer the news of a block may be ahead of the node that answers: the block that this
+      // one has is better than an older one.
+      const reached = await options.reader.head();
+      if (reached.number <= (reading?.block.number ?? -1n)) throw error;
+      await readAt(reached);
+    }
+  }
+
+  async function readAt(head: BlockRef): Promise<void> {
+    const now = clock.nowMs();
+    const unlooked = [...watched.values()].filter(
+      ({ lookedAtMs }) => lookedAtMs === undefined || now - lookedAtMs > LOOK_AGAIN_MS,
+    );
+    const [blocks, found] = await Promise.all([
+      reading === undefined ? undefined : blocksAfter(reading.block, head, options.reader),
+      findPools(
+        reader,
+        sources,
+        unlooked.map(({ pair }) => pair),
+        head.hash,
+      ),
+    ]);
+    for (const [index, one] of unlooked.entries()) {
+      one.pools = found[index] as readonly KnownPool[];
+      one.lookedAtMs = now;
+    }
+    // Pairs that came meanwhile were not looked for yet: to say that they have no pool would be wrong.
+    const pairs = [...watched.values()].filter(({ lookedAtMs }) => lookedAtMs !== undefined);
+    const all = pairs.flatMap(({ pools }) => pools);
+    const before = blocks === undefined ? undefined : reading;
+    const followed = [...(before?.ticks.keys() ?? [])];
+    const [facts, changed] = await Promise.all([
+      reader.facts(all, head.hash),
+      blocks === undefined || blocks.length === 0 || followed.length === 0
+        ? []
+        : reader.changedTicks(followed, blocks),
+    ]);
+    const from =
+      changed === undefined ? { before: undefined, changed: [] } : { before: before?.ticks, changed };
+    const ticks = await ticksOf(reader, all, facts, from, head.hash);
+    const moved = head.hash !== reading?.block.hash;
+    const prices = new Map<Address, readonly number[]>();
+    const live = new Map<string, LivePool[]>();
+    for (const { pair } of pairs) live.set(pair.key, []);
+    for (const [index, known] of all.entries()) {
+      const hops = hopsOf(known, facts[index] as PoolFacts, ticks.get(known.address));
+      if (hops === undefined) continue;
+      const kept = reading?.prices.get(known.address) ?? [];
+      const price = roughPrice(hops);
+      const seen =
+        price === undefined || !(moved || kept.length === 0) ? kept : [...kept, price].slice(-PRICES_KEPT);
+      prices.set(known.address, seen);
+      live.get(known.pair.key)?.push({ known, ...hops, movedBps: reachBps(seen) });
+    }
+    reading = { block: head, live, ticks, prices };
+  }
+
+  function isNewest(one: Reading): boolean {
+    return heads.latest?.hash === one.block.hash;
+  }
+
+  /** Joins the reading under way, which may have begun before the newest head or pair. */
+  function refresh(): Promise<void> {
+    running ??= read().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  function covers(one: Reading | undefined, pairs: readonly TokenPair[]): one is Reading {
+    return one !== undefined && pairs.every(({ key }) => one.live.has(key));
+  }
+
+  /** Which reading was found to hold a list of pairs: a quote asks about the same list again and again. */
+  const covered = new WeakMap<readonly TokenPair[], Reading>();
+
+  function answers(pairs: readonly TokenPair[]): Reading | undefined {
+    if (reading === undefined || !isNewest(reading)) return undefined;
+    if (covered.get(pairs) === reading) return reading;
+    watch(pairs);
+    if (!covers(reading, pairs)) return undefined;
+    covered.set(pairs, reading);
+    return reading;
+  }
+
+  /** What may answer although a newer block is known. */
+  function bearable(pairs: readonly TokenPair[]): Reading | undefined {
+    if (!covers(reading, pairs)) return undefined;
+    const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
+    return behind >= 0n && behind <= MAX_BLOCKS_BEHIND ? reading : undefined;
+  }
+
+  async function waitFor(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
+    const newest = untilNewest(pairs);
+    if (bearable(pairs) === undefined) return await newest;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+    });
+    try {
+      return (await Promise.race([newest, late])) ?? bearable(pairs) ?? (await newest);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function untilNewest(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
+    // The first may have begun before this question, the second has not; a third is wanted only when another
+    // block came.
+    for (let round = 0; round < 3; round++) {
+      try {
+        await refresh();
+      } catch (error) {
+        const older = bearable(pairs);
+        if (older === undefined) throw error;
+        return older;
+      }
+      const newest = answers(pairs);
+      if (newest !== undefined) return newest;
+    }
+    // Blocks come faster than they are read, or no head was heard of: what was read just now is the newest
+    // there is.
+    if (covers(reading, pairs)) return reading;
+    throw new RangeError("too many pairs requested at once");
+  }
+
+  const unsubscribe = heads.onHead(() => {
+    // Nobody asked for a pair lately: the next one who does waits for one reading.
+    forget();
+    if (watched.size === 0 || closed) return;
+    refresh()
+      .then(async () => {
+        if (!closed && reading !== undefined && !isNewest(reading)) await refresh();
+      })
+      .catch((error: unknown) => {
+        if (!closed) onFault(error);
+      });
+  });
+
+  return {
+    at: (pairs) => {
+      const newest = answers(pairs);
+      if (newest !== undefined) return newest;
+      watch(pairs);
+      return waitFor(pairs);
+    },
+    known: () => reading,
+    close: () => {
+      closed = true;
+      unsubscribe();
+    },
+  };
+}
+
+/**
+ * Hashes of the blocks that follow `known` up to `head`, none when it is the same; undefined when it cannot
+ * be followed and everything is to be read anew.
+ */
+async function blocksAfter(
+  known: BlockRef,
+  head: BlockRef,
+  reader: Pick<ChainReader, "block" | "blockByHash">,
+): Promise<Hex[] | undefined> {
+  if (known.hash === head.hash) return [];
+  const distance = head.number - known.number;
+  if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
+  // Headers that do not fit together say that the chain moved meanwhile.
+  const change = await followTrail(reader, [known], head).catch(() => undefined);
+  if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
+  return change.append.map(({ hash }) => hash);
+}
+
+/**
+ * Ticks of all v3 pools: those from before with what changed, and a new stretch where there are none or the
+ * price left the middle of it.
+ */
+async function ticksOf(
+  reader: PoolReader,
+  pools: readonly KnownPool[],
+  facts: readonly PoolFacts[],
+  from: {
+    readonly before: ReadonlyMap<Address, KnownTicks> | undefined;
+    readonly changed: readonly PoolTick[];
+  },
+  blockHash: Hex,
+): Promise<Map<Address, KnownTicks>> {
+  const kept = new Map<Address, KnownTicks>();
+  const stretches: { pool: Address; tickSpacing: number; about: number; words: number }[] = [];
+  for (const [index, pool] of pools.entries()) {
+    const fact = facts[index] as PoolFacts;
+    if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
+    const known = from.before?.get(pool.address);
+    if (known !== undefined && isAmid(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
+    else
+      stretches.push({
+        pool: pool.address,
+        tickSpacing: pool.tickSpacing,
+        about: fact.tick,
+        words: WORDS_EACH_WAY,
+      });
+  }
+  const changed = from.changed.filter(({ pool, tick }) => {
+    const known = kept.get(pool);
+    return known !== undefined && tick >= known.from && tick <= known.to;
+  });
+  const [fresh, nets] = await Promise.all([
+    stretches.length === 0 ? [] : reader.ticksAbout(stretches, blockHash),
+    changed.length === 0 ? [] : reader.ticks(changed, blockHash),
+  ]);
+  for (const [index, { pool }] of stretches.entries()) kept.set(pool, fresh[index] as KnownTicks);
+  for (const [index, { pool, tick }] of changed.entries())
+    kept.set(pool, withTick(kept.get(pool) as KnownTicks, tick, nets[index]));
+  return kept;
+}
+
+/** Whether the price is far enough from where the knowledge ends, if it ends before the pool's range does. */
+function isAmid(known: KnownTicks, tick: number, tickSpacing: number): boolean {
+  const margin = WORDS_LEFT_LEAST * TICKS_PER_WORD * tickSpacing;
+  return (
+    (known.from <= MIN_TICK || tick - known.from >= margin) &&
+    (known.to > MAX_TICK - tickSpacing || known.to - tick >= margin)
+  );
+}
+
+/** The same ticks with another net liquidity at one of them, or without it. */
+function withTick(known: KnownTicks, tick: number, net: bigint | undefined): KnownTicks {
+  const places = new Map(known.at.map((at, index) => [at, known.net[index] as bigint]));
+  if (net === undefined) places.delete(tick);
+  else places.set(tick, net);
+  const sorted = [...places].toSorted(([a], [b]) => a - b);
+  return { ...known, at: sorted.map(([at]) => at), net: sorted.map(([, value]) => value) };
+}
+
+function hopsOf(
+  known: KnownPool,
+  facts: PoolFacts,
+  ticks: KnownTicks | undefined,
+): Pick<LivePool, "down" | "up"> | undefined {
+  if (known.kind === "uniswap-v2" && facts.kind === "uniswap-v2") {
+    const { reserve0, reserve1 } = facts;
+    return pairHops({ reserve0, reserve1, feeBps: BigInt(known.source.feeBps) });
+  }
+  // Not opened yet: it has no price.
+  if (known.kind !== "uniswap-v3" || facts.kind !== "uniswap-v3" || ticks === undefined) return undefined;
+  const { sqrtPrice, tick, liquidity } = facts;
+  return concentratedHops({
+    sqrtPrice,
+    tick,
+    liquidity,
+    fee: BigInt(known.fee),
+    tickSpacing: known.tickSpacing,
+    ticks,
+  });
+}

@@ -1,0 +1,53 @@
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
+import type { MaybePromise } from "@causeway/domain";
+
+/**
+ * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and
+ * otherwise only where pools have no answer. Where answers are alike the pools' wins. A source that could not
+ * be asked counts only when no other has an answer.
+ */
+export function createCombinedLiquidity(
+  pools: LiquiditySource,
+  services: readonly LiquiditySource[],
+): LiquiditySource {
+  if (services.length === 0) return pools;
+
+  async function withServices(
+    question: SwapQuestion,
+    amountIn: bigint,
+    ofPools: MaybePromise<SwapAnswer | undefined>,
+  ): Promise<SwapAnswer | undefined> {
+    const told = await Promise.allSettled([
+      ofPools,
+      ...services.map((service) => service.exactIn(question, amountIn)),
+    ]);
+    let best: SwapAnswer | undefined;
+    for (const one of told) {
+      const answer = one.status === "fulfilled" ? one.value : undefined;
+      if (answer !== undefined && (best === undefined || answer.amountOut > best.amountOut)) best = answer;
+    }
+    const failed = told.find((one) => one.status === "rejected");
+    if (best === undefined && failed !== undefined) throw failed.reason;
+    return best;
+  }
+
+  async function elseServices(
+    question: SwapQuestion,
+    amountIn: bigint,
+    ofPools: Promise<SwapAnswer | undefined>,
+  ): Promise<SwapAnswer | undefined> {
+    const known = await ofPools.catch(() => undefined);
+    return known ?? (await withServices(question, amountIn, ofPools));
+  }
+
+  return {
+    sources: (chainId) => [pools, ...services].flatMap((one) => one.sources(chainId)),
+    exactIn: (question, amountIn) => {
+      const ofPools = pools.exactIn(question, amountIn);
+      if (question.external) return withServices(question, amountIn, ofPools);
+      if (ofPools instanceof Promise) return elseServices(question, amountIn, ofPools);
+      return ofPools ?? withServices(question, amountIn, undefined);
+    },
+    exactOut: (question, amountOut) => pools.exactOut(question, amountOut),
+  };
+}

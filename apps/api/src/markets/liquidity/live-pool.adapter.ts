@@ -1,0 +1,56 @@
+import type { Address, ConcentratedPool, ConstantProductPair, Hop, PoolSource } from "@causeway/domain";
+import { BPS } from "@causeway/domain";
+import type { TokenPair } from "./token-pair.adapter.ts";
+
+/** A pool that was found, and what never changes of it. */
+export type KnownPool = {
+  readonly pair: TokenPair;
+  readonly address: Address;
+} & (
+  | {
+      readonly kind: "uniswap-v3";
+      readonly source: Extract<PoolSource, { kind: "uniswap-v3" }>;
+      /** Hundredths of a bp. */
+      readonly fee: number;
+      readonly tickSpacing: number;
+    }
+  | { readonly kind: "uniswap-v2"; readonly source: Extract<PoolSource, { kind: "uniswap-v2" }> }
+);
+
+/** A pool at one block, ready to be traded in either way. */
+export interface LivePool {
+  readonly known: KnownPool;
+  /** Token0 goes in. */
+  readonly down: Hop;
+  /** Token1 goes in. */
+  readonly up: Hop;
+  /** How far its price reached between its lowest and its highest in the blocks that are remembered, bps. */
+  readonly movedBps: number;
+}
+
+export function concentratedHops(pool: ConcentratedPool): Pick<LivePool, "down" | "up"> {
+  return {
+    down: { kind: "concentrated", pool, zeroForOne: true },
+    up: { kind: "concentrated", pool, zeroForOne: false },
+  };
+}
+
+export function pairHops(pool: ConstantProductPair): Pick<LivePool, "down" | "up"> {
+  return { down: { kind: "pair", pool, zeroForOne: true }, up: { kind: "pair", pool, zeroForOne: false } };
+}
+
+/**
+ * Price of token0 in token1, smallest units, as a floating number: for measures, not for amounts. Undefined
+ * where there is none.
+ */
+export function roughPrice({ down }: Pick<LivePool, "down">): number | undefined {
+  if (down.kind === "concentrated") return (Number(down.pool.sqrtPrice) / 2 ** 96) ** 2;
+  const { reserve0, reserve1 } = down.pool;
+  return reserve0 === 0n || reserve1 === 0n ? undefined : Number(reserve1) / Number(reserve0);
+}
+
+/** Distance of the highest price to the lowest, bps. */
+export function reachBps(prices: readonly number[]): number {
+  if (prices.length < 2) return 0;
+  return Math.ceil((Math.max(...prices) / Math.min(...prices) - 1) * Number(BPS));
+}

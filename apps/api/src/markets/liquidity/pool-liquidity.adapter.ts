@@ -1,0 +1,136 @@
+import type { Address, ChainLiquidity, PoolSource } from "@causeway/domain";
+import { pathSpot, ServiceError } from "@causeway/domain";
+import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
+import type { MaybePromise } from "@causeway/domain";
+import { autoSlippageBps } from "./auto-slippage.adapter.ts";
+import { bestOutput, minInput, MAX_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.adapter.ts";
+import type { ChainPools, PoolSnapshot } from "./chain-pools.adapter.ts";
+import { routerOf, swapCalls } from "./swap-calls.adapter.ts";
+import { pairsOfPaths, type TokenPair } from "./token-pair.adapter.ts";
+
+/** A chain whose pools are kept in memory. */
+export interface PooledChain {
+  readonly chainId: number;
+  readonly liquidity: ChainLiquidity;
+  readonly pools: ChainPools;
+  /** Configured tokens that are known to take one allowance after another. */
+  readonly plainApprovals: ReadonlySet<Address>;
+}
+
+/** A question without its amount. */
+interface Asked {
+  readonly chain: PooledChain;
+  readonly pairs: readonly TokenPair[];
+  readonly ways: Omit<PathSearch, "live">;
+}
+
+/**
+ * Gas of the routers on the local contracts, rounded up to the thousand: what an exchange costs before its
+ * first pool (allowances included), each pool, and each boundary of liquidity that is crossed.
+ */
+const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 24_000n };
+
+/**
+ * Exchanges through pools kept in memory. Each question is answered from one block; synchronously while that
+ * is the newest.
+ */
+export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
+  const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
+  const tradable = new Map(chains.map((chain) => [chain.chainId, tradableSources(chain.liquidity)]));
+
+  /** A quote asks one question about many amounts: what does not depend on them is worked out once. */
+  const prepared = new WeakMap<SwapQuestion, Asked | "nowhere">();
+
+  function prepare(question: SwapQuestion): Asked | "nowhere" {
+    const { tokenIn, tokenOut } = question;
+    const chain = byId.get(question.chainId);
+    if (chain === undefined || tokenIn === tokenOut) return "nowhere";
+    const sources = allowedSources(question, tradable.get(question.chainId) ?? []);
+    const maxHops = Math.min(question.maxHops, MAX_HOPS);
+    if (sources.length === 0 || maxHops < 1) return "nowhere";
+    const { connectors } = chain.liquidity;
+    const pairs = pairsOfPaths(tokenIn, tokenOut, connectors, maxHops);
+    return { chain, pairs, ways: { sources, connectors, tokenIn, tokenOut, maxHops } };
+  }
+
+  function answer(
+    question: SwapQuestion,
+    find: (search: PathSearch) => BestPath | undefined,
+  ): MaybePromise<SwapAnswer | undefined> {
+    let asked = prepared.get(question);
+    if (asked === undefined) {
+      asked = prepare(question);
+      prepared.set(question, asked);
+    }
+    if (asked === "nowhere") return undefined;
+    const { chain, pairs, ways } = asked;
+    const from = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
+      const path = find({ ...ways, live });
+      return path && toAnswer(chain, path, block.number);
+    };
+    const snapshot = chain.pools.at(pairs);
+    return snapshot instanceof Promise
+      ? snapshot.then(from, (cause: unknown) => {
+          throw new ServiceError("RPC_HTTP_ERROR", "The swap pools could not be read; try again", {
+            data: { chainId: chain.chainId },
+            cause,
+          });
+        })
+      : from(snapshot);
+  }
+
+  return {
+    sources: (chainId) => (tradable.get(chainId) ?? []).map(({ name }) => name),
+    exactIn: (question, amountIn) =>
+      amountIn <= 0n ? undefined : answer(question, (search) => bestOutput(search, amountIn)),
+    exactOut: (question, amountOut) =>
+      amountOut <= 0n ? undefined : answer(question, (search) => minInput(search, amountOut)),
+  };
+}
+
+function tradableSources({ sources }: ChainLiquidity): PoolSource[] {
+  return sources.filter((source) => routerOf(source) !== undefined);
+}
+
+function allowedSources({ included, excluded }: SwapQuestion, sources: readonly PoolSource[]): string[] {
+  return sources
+    .map(({ name }) => name)
+    .filter((name) => (included === undefined || included.has(name)) && !excluded.has(name));
+}
+
+function toAnswer(chain: PooledChain, path: BestPath, blockNumber: bigint): SwapAnswer {
+  const { amountIn, amountOut, legs } = path;
+  const first = legs[0] as Leg;
+  const { source } = first.pool.known;
+  const spotOut = pathSpot(
+    legs.map(({ hop }) => hop),
+    amountIn,
+  );
+  return {
+    source: source.name,
+    path: [first.tokenIn, ...legs.map(({ tokenOut }) => tokenOut)],
+    amountIn,
+    amountOut,
+    spotOut,
+    gas: gasOf(legs),
+    slippageBps: autoSlippageBps(
+      amountOut,
+      spotOut,
+      legs.map(({ pool }) => pool.movedBps),
+    ),
+    blockNumber,
+    calls: (bound) => {
+      const router = routerOf(source);
+      if (router === undefined)
+        throw new RangeError(`invariant violated: swap source ${source.name} has no router`);
+      return swapCalls(source, router, path, bound, !chain.plainApprovals.has(first.tokenIn));
+    },
+  };
+}
+
+function gasOf(legs: readonly Leg[]): bigint {
+  let gas = GAS.base;
+  for (const { hop, crossedTicks } of legs)
+    gas += hop.kind === "pair" ? GAS.pair : GAS.concentrated + GAS.crossedTick * BigInt(crossedTicks);
+  return gas;
+}

@@ -1,0 +1,140 @@
+import type { Address, ConstantProductPair, ConcentratedPool, Currency } from "@causeway/domain";
+import { depthNearPrice, NATIVE_CURRENCY, pow10 } from "@causeway/domain";
+import type { PoolUsd } from "./liquidity.port.ts";
+import type { PriceBook } from "../prices/price-source.port.ts";
+import type { PooledChain } from "./pool-liquidity.adapter.ts";
+import { tokenPair, type TokenPair } from "./token-pair.adapter.ts";
+
+/** A chain with what may have a price of its own. */
+export interface PricedChain extends PooledChain {
+  readonly native: Currency;
+  readonly tokens: readonly Currency[];
+}
+
+/** Pools with less than this on the side of the known token tell nothing: USD with 18 decimals. */
+const MIN_DEPTH_USD = 1_000n * 10n ** 18n;
+/** Pools between a token and the one with a price. */
+const MAX_POOLS = 2;
+
+/** USD per smallest unit, as a fraction, and how much of the known token stood behind it. */
+interface UnitUsd {
+  /** 18 decimals. */
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  readonly depthUsd: bigint;
+}
+
+/** What tokens are worth by the pools in memory, over the chain's connectors to one with a price. */
+export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook): PoolUsd {
+  const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
+
+  function priced(chain: PricedChain, token: Address): UnitUsd | undefined {
+    const currency =
+      token === chain.liquidity.wrappedNative
+        ? chain.native
+        : chain.tokens.find(({ address }) => address === token);
+    if (currency === undefined) return undefined;
+    const usd = usdNow(prices, currency);
+    if (usd === undefined) return undefined;
+    return { numerator: usd, denominator: pow10(currency.decimals), depthUsd: 0n };
+  }
+
+  function unitUsd(chain: PricedChain, token: Address, poolsLeft: number): UnitUsd | undefined {
+    let best: UnitUsd | undefined;
+    for (const connector of chain.liquidity.connectors) {
+      if (connector === token) continue;
+      const known =
+        priced(chain, connector) ?? (poolsLeft > 1 ? unitUsd(chain, connector, poolsLeft - 1) : undefined);
+      if (known === undefined) continue;
+      const pair = tokenPair(token, connector);
+      for (const { down } of chain.pools.known()?.live.get(pair.key) ?? []) {
+        const found = through(token === pair.token0, down.pool, known);
+        if (found !== undefined && (best === undefined || found.depthUsd > best.depthUsd)) best = found;
+      }
+    }
+    return best;
+  }
+
+  const pairs = new WeakMap<object, readonly TokenPair[]>();
+
+  /** Lets the pools of a token be read with the next blocks; whoever asks now has no answer yet. */
+  function remember(currency: object, chain: PricedChain, token: Address): void {
+    let wanted = pairs.get(currency);
+    if (wanted === undefined) {
+      wanted = pairsAbout(token, chain.liquidity.connectors);
+      pairs.set(currency, wanted);
+    }
+    const answer = chain.pools.at(wanted);
+    // The next block tries again, and a failed reading is told of by whoever needs it.
+    if (answer instanceof Promise) answer.catch(() => undefined);
+  }
+
+  return (currency, minDepthUsd = 0n) => {
+    const { chainId, address, decimals } = currency;
+    const chain = byId.get(chainId);
+    if (chain === undefined) return undefined;
+    const token = address === NATIVE_CURRENCY ? chain.liquidity.wrappedNative : address;
+    if (token === undefined) return undefined;
+    remember(currency, chain, token);
+    const found = unitUsd(chain, token, MAX_POOLS);
+    if (found === undefined || found.depthUsd < minDepthUsd) return undefined;
+    return (found.numerator * pow10(decimals)) / found.denominator;
+  };
+}
+
+/** Of a token with each connector, and of the connectors with each other. */
+function pairsAbout(token: Address, connectors: readonly Address[]): TokenPair[] {
+  return connectors.flatMap((connector, index) => [
+    ...(connector === token ? [] : [tokenPair(token, connector)]),
+    ...connectors.slice(index + 1).map((other) => tokenPair(connector, other)),
+  ]);
+}
+
+/** Whoever wants to know it now cannot wait, nor be told that there is none. */
+function usdNow(prices: PriceBook, currency: Currency): bigint | undefined {
+  try {
+    const usd = prices.usd(currency);
+    if (typeof usd === "bigint") return usd;
+    usd.catch(() => undefined);
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function through(
+  isToken0: boolean,
+  pool: ConcentratedPool | ConstantProductPair,
+  known: UnitUsd,
+): UnitUsd | undefined {
+  const { reserve0, reserve1 } = virtualReserves(pool);
+  const [own, other] = isToken0 ? [reserve0, reserve1] : [reserve1, reserve0];
+  if (own === 0n || other === 0n) return undefined;
+  const behind = (depthOf(pool, isToken0 ? "token1" : "token0") * known.numerator) / known.denominator;
+  const depthUsd = known.depthUsd > 0n && known.depthUsd < behind ? known.depthUsd : behind;
+  if (depthUsd < MIN_DEPTH_USD) return undefined;
+  return { numerator: known.numerator * other, denominator: known.denominator * own, depthUsd };
+}
+
+const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
+
+/**
+ * How much of a token stands behind the price. Pools in memory never change: what was measured once holds
+ * until the next block.
+ */
+function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
+  if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;
+  const measured = depths.get(pool) ?? {};
+  depths.set(pool, measured);
+  return (measured[token] ??= depthNearPrice(pool, token));
+}
+
+/** What a pair of constant product with the same price and the same liquidity at it would hold. */
+function virtualReserves(pool: ConcentratedPool | ConstantProductPair): {
+  reserve0: bigint;
+  reserve1: bigint;
+} {
+  if ("reserve0" in pool) return pool;
+  const { liquidity, sqrtPrice } = pool;
+  return { reserve0: (liquidity << 96n) / sqrtPrice, reserve1: (liquidity * sqrtPrice) >> 96n };
+}

@@ -1,0 +1,46 @@
+import type { PriceSource, UsdPrice } from "./price-source.port.ts";
+
+/**
+ * Prices of one source, confirmed by a second one: a price that the second source does not confirm within the
+ * bound is marked as disputed. While the second source cannot be reached, or its price is too old, the price
+ * is disputed: a veto that an outage lifts is none.
+ * @param maxDivergenceBps by price id, bps of the second source's price
+ * @param maxLagMs how much older than the price itself the second source's may be
+ * @param onFault receives the second source's failure, and each price that becomes disputed
+ */
+export function createConfirmedPrices(
+  primary: PriceSource,
+  second: PriceSource,
+  maxDivergenceBps: (priceId: string) => number,
+  maxLagMs: number,
+  onFault: (error: unknown) => void,
+): PriceSource {
+  return {
+    name: `${primary.name}, confirmed by ${second.name}`,
+    fetch: async (priceIds, signal) => {
+      const [prices, confirming] = await Promise.all([
+        primary.fetch(priceIds, signal),
+        second.fetch(priceIds, signal).catch((error: unknown) => {
+          onFault(error);
+          return new Map<string, UsdPrice>();
+        }),
+      ]);
+      return new Map(
+        [...prices].map(([id, price]) => {
+          const other = confirming.get(id);
+          const isDisputed =
+            other === undefined ||
+            price.asOfMs - other.asOfMs > maxLagMs ||
+            diverges(price.usd, other.usd, maxDivergenceBps(id));
+          return [id, isDisputed ? { ...price, isDisputed } : price];
+        }),
+      );
+    },
+  };
+}
+
+/** Whether a price is further than this from a reference, bps of the reference. */
+export function diverges(usd: bigint, reference: bigint, maxBps: number): boolean {
+  const distance = usd > reference ? usd - reference : reference - usd;
+  return distance * 10_000n > reference * BigInt(maxBps);
+}

@@ -1,0 +1,43 @@
+import { parseDecimal } from "@causeway/domain";
+import type { PriceSource, UsdPrice } from "./price-source.port.ts";
+import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
+import type { PriceEndpoint } from "./http-json.adapter.ts";
+import { inGroups, priceEntry } from "./price-entry.adapter.ts";
+
+/** Prices of which the service itself is less sure than this (0 to 1, two decimals here) are not used. */
+const MIN_CONFIDENCE_PERCENT = 90n;
+
+/**
+ * Any service with the interface `GET /prices/current/coingecko:a,coingecko:b`, which answers `{ "coins": {
+ * "coingecko:a": { "price": 1.5, "timestamp": <Unix seconds>, "confidence": 0.99 } } }`. Price ids are
+ * CoinGecko's.
+ */
+export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceSource {
+  return {
+    name: "defillama",
+    fetch: async (priceIds, signal) => {
+      const known = new Map<string, UsdPrice>();
+      const answers = await Promise.all(
+        inGroups(priceIds).map(async (ids) => {
+          const coins = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
+          return fieldsOf(
+            fieldsOf(await readPriceJson(endpoint, `/prices/current/${coins}`, signal)).get("coins"),
+          );
+        }),
+      );
+      for (const coins of answers)
+        for (const id of priceIds) {
+          const fields = fieldsOf(coins.get(`coingecko:${id}`));
+          const price = priceEntry(fields.get("price"), fields.get("timestamp"));
+          if (price !== undefined && isSure(fields.get("confidence"))) known.set(id, price);
+        }
+      return known;
+    },
+  };
+}
+
+/** A source that does not speak of confidence is taken at its word. */
+function isSure(confidence: unknown): boolean {
+  const percent = typeof confidence === "string" ? parseDecimal(confidence, 2) : undefined;
+  return percent === undefined || percent >= MIN_CONFIDENCE_PERCENT;
+}

@@ -1,0 +1,21 @@
+import type { Clock } from "../../db/clock.port.ts";
+import type { PriceSource, UsdPrice } from "./price-source.port.ts";
+
+/**
+ * Prices from configuration, USD with 18 decimals by price id; always as of now. For local systems and tests.
+ */
+export function createFixedPrices(prices: ReadonlyMap<string, bigint>, clock: Clock): PriceSource {
+  return {
+    name: "fixed",
+    isFixed: true,
+    fetch: async (priceIds) => {
+      const asOfMs = clock.nowMs();
+      const known = new Map<string, UsdPrice>();
+      for (const id of priceIds) {
+        const usd = prices.get(id);
+        if (usd !== undefined) known.set(id, { usd, asOfMs });
+      }
+      return known;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Currency, PriceDoubt, PriceReading } from "@causeway/domain";
+import { priceDoubt, ServiceError, unreachable } from "@causeway/domain";
+import type { PriceBook } from "./price-source.port.ts";
+import type { QuotePolicy } from "../quote-policy.port.ts";
+
+/** Prices, and how old they may be. */
+export interface PriceServices {
+  readonly prices: PriceBook;
+  readonly quotePolicy: Pick<QuotePolicy, "maxVolatilePriceAgeMs">;
+}
+
+/** A configured price. */
+const EXACT: PriceReading = { ageMs: 0, volatilityBps: 0 };
+
+/** How far the price in memory can be trusted. */
+export function readingOf(prices: PriceBook, currency: Currency): PriceReading {
+  return prices.reading?.(currency) ?? EXACT;
+}
+
+/** The error to throw when the price in memory must not decide amounts; undefined when it may. */
+export function doubtOf(
+  { prices, quotePolicy: { maxVolatilePriceAgeMs } }: PriceServices,
+  currency: Currency,
+): ServiceError | undefined {
+  const doubt = priceDoubt(currency, readingOf(prices, currency), maxVolatilePriceAgeMs);
+  return doubt && doubtError(doubt, maxVolatilePriceAgeMs);
+}
+
+export function doubtError(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): ServiceError {
+  const { priceId } = doubt;
+  const message = doubtText(doubt, maxVolatilePriceAgeMs);
+  return new ServiceError("PRICE_FETCH_FAILED", message, { data: { priceId } });
+}
+
+function doubtText(doubt: PriceDoubt, maxVolatilePriceAgeMs: number): string {
+  const { priceId } = doubt;
+  switch (doubt.kind) {
+    case "disputed":
+      return `The price of ${priceId} is contradicted by a ${doubt.by}; try again later`;
+    case "tooOld":
+      return `The price of ${priceId} is ${Math.round(doubt.ageMs / 1000)} s old; between different assets it must be at most ${maxVolatilePriceAgeMs / 1000} s old; try again`;
+    case "tooVolatile":
+      return `The price of ${priceId} is too volatile: the spread for its age would be ${doubt.spreadBps / 100} %; try again later`;
+    default:
+      return unreachable(doubt);
+  }
+}

@@ -1,0 +1,20 @@
+import { parseDecimal, USD_DECIMALS } from "@causeway/domain";
+import type { UsdPrice } from "./price-source.port.ts";
+
+/** A price from the texts of its two numbers; undefined unless it is above zero and its moment known. */
+export function priceEntry(usdText: unknown, asOfSecondsText: unknown): UsdPrice | undefined {
+  if (typeof usdText !== "string" || typeof asOfSecondsText !== "string") return undefined;
+  const usd = parseDecimal(usdText, USD_DECIMALS);
+  const asOfMs = parseDecimal(asOfSecondsText, 3);
+  if (usd === undefined || usd <= 0n || asOfMs === undefined || asOfMs <= 0n) return undefined;
+  return { usd, asOfMs: Number(asOfMs) };
+}
+
+/** Ids in groups that keep a URL short. */
+export function inGroups(ids: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  for (let at = 0; at < ids.length; at += IDS_PER_REQUEST) groups.push(ids.slice(at, at + IDS_PER_REQUEST));
+  return groups;
+}
+
+const IDS_PER_REQUEST = 100;

@@ -1,0 +1,34 @@
+import { ONE_USD } from "@causeway/domain";
+import type { Services } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+
+/**
+ * Adds a trade to what this minute has exposed to the price of one asset (`PRICE_EXPOSURE_USD_PER_MINUTE`).
+ * @param usd with 18 decimals
+ * @returns false when the limit is reached: nothing was added
+ */
+export async function addExposure(
+  { clock, enginePolicy }: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  priceId: string,
+  usd: bigint,
+): Promise<boolean> {
+  const maxUsd = BigInt(enginePolicy.maxPriceExposureUsd) * ONE_USD;
+  return await tx.priceExposure.add(priceId, usd, maxUsd, clock.nowMs());
+}
+
+/**
+ * {@link addExposure} for each asset. When a limit is reached the caller must roll its commit back: other
+ * assets may have been counted.
+ * @returns the asset whose limit is reached; undefined when all were counted
+ */
+export async function addExposures(
+  services: Pick<Services, "clock" | "enginePolicy">,
+  tx: Pick<Tx, "priceExposure">,
+  exposed: ReadonlyMap<string, bigint>,
+): Promise<string | undefined> {
+  // In one order everywhere: two commits that lock two assets must not wait for each other.
+  for (const [priceId, usd] of [...exposed].sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (!(await addExposure(services, tx, priceId, usd))) return priceId;
+  return undefined;
+}

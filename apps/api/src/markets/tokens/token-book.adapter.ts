@@ -1,0 +1,40 @@
+import type { Currency } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { TokenBook } from "./token-book.port.ts";
+import type { TokenCatalog } from "./token-catalog.port.ts";
+import type { TokenLists } from "./token-lists.adapter.ts";
+
+export interface TokenBookOptions {
+  readonly chains: ChainDirectory;
+  readonly lists: Pick<TokenLists, "get" | "of">;
+  /** Who is asked about tokens that nobody has vouched for. */
+  readonly unlisted: TokenBook;
+}
+
+/**
+ * What the operator configured is believed before what lists say, and these before what a token says of
+ * itself.
+ */
+export function createTokenBook({ chains, lists, unlisted }: TokenBookOptions): TokenBook & TokenCatalog {
+  const named = new Map<number, { readonly of: readonly Currency[]; readonly all: readonly Currency[] }>();
+  return {
+    token: (chainId, address, isSearch) =>
+      chains.currency(chainId, address) ??
+      lists.get(chainId, address) ??
+      // Native coin of a chain that is not here.
+      (address === NATIVE_CURRENCY ? undefined : unlisted.token(chainId, address, isSearch)),
+    named(chainId) {
+      const chain = chains.profile(chainId);
+      if (chain === undefined) return [];
+      const of = lists.of(chainId);
+      const held = named.get(chainId);
+      if (held?.of === of) return held.all;
+      const configured = [chain.native, ...chain.tokens];
+      const listed = of.filter(({ address }) => chains.currency(chainId, address) === undefined);
+      const all = [...configured, ...listed];
+      named.set(chainId, { of, all });
+      return all;
+    },
+  };
+}

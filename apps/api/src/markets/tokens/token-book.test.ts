@@ -1,0 +1,168 @@
+import type { ChainReader } from "@causeway/chains";
+import { RpcFault } from "@causeway/chains";
+import type { Address, Currency, Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { encodeAbiParameters, encodeFunctionResult, multicall3Abi } from "viem";
+import { expect, test } from "vitest";
+import { aChain, ORIGIN, usdcOn } from "../../../../../test/fakes/quote-world.ts";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { createChainDirectory } from "../../chains/directory.adapter.ts";
+import { foreignToken } from "./foreign-token.adapter.ts";
+import { createTokenBook } from "./token-book.adapter.ts";
+import { createUnlistedTokens } from "./unlisted-tokens.adapter.ts";
+
+const address = (byte: string): Address => `0x${byte.repeat(20)}`;
+const NO_TOKEN = address("ee");
+
+const listed = (token: Address, symbol: string): Currency =>
+  foreignToken({
+    chainId: ORIGIN,
+    address: token,
+    symbol,
+    name: symbol,
+    decimals: 18,
+    logoUri: undefined,
+    verified: true,
+  });
+
+const aToken = (() => {
+  const word = encodeAbiParameters([{ type: "uint256" }], [8n]);
+  const text = encodeAbiParameters([{ type: "string" }], ["USDC"]);
+  const result = [word, word, text, text].map((returnData) => ({ success: true, returnData }));
+  return encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result });
+})();
+
+/** One chain on which every address but {@link NO_TOKEN} is a token that calls itself USDC. */
+function world({ lists = [] as readonly Currency[], maxKept = 100 } = {}) {
+  const asked: Hex[] = [];
+  const node: { fault?: Error | undefined; wait?: Promise<void> } = {};
+  const reader: Pick<ChainReader, "ask"> = {
+    ask: async (_to, data) => {
+      asked.push(data);
+      await node.wait;
+      if (node.fault !== undefined) throw node.fault;
+      return data.includes(NO_TOKEN.slice(2)) ? undefined : aToken;
+    },
+  };
+  const connected = {
+    chain: aChain(ORIGIN),
+    connection: { reader },
+    pulse: {},
+  } as unknown as ConnectedChain;
+  const chains = createChainDirectory([connected]);
+  const time = { nowMs: 1_000_000 };
+  const clock = { nowMs: () => time.nowMs };
+  const state = { lists };
+  const book = createTokenBook({
+    chains,
+    lists: {
+      get: (chainId, token) => state.lists.find((one) => one.chainId === chainId && one.address === token),
+      of: (chainId) => (chainId === ORIGIN ? state.lists : []),
+    },
+    unlisted: createUnlistedTokens({ chains, monotonic: clock, maxKept }),
+  });
+  return { book, asked, node, time, state };
+}
+
+test("what is configured is believed before lists, and lists before the token itself", async () => {
+  const { book, asked } = world({
+    lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
+  });
+  expect(book.token(ORIGIN, usdcOn(ORIGIN))).toMatchObject({ symbol: "USDC", supportsBridging: true });
+  expect(book.token(ORIGIN, NATIVE_CURRENCY)).toMatchObject({ symbol: "ETH" });
+  expect(book.token(ORIGIN, address("b1"))).toMatchObject({ symbol: "LISTED", verified: true });
+  expect(asked).toEqual([]);
+  expect(await book.token(ORIGIN, address("c1"))).toMatchObject({ symbol: "USDC", verified: false });
+});
+
+test("a token that calls itself USDC is neither verified nor bridged, and no other asset's equal", async () => {
+  const { book } = world();
+  const [one, other] = [await book.token(ORIGIN, address("c1")), await book.token(ORIGIN, address("c2"))];
+  const usdc = await book.token(ORIGIN, usdcOn(ORIGIN));
+  expect(one).toMatchObject({
+    symbol: "USDC",
+    decimals: 8,
+    class: "minor",
+    verified: false,
+    supportsBridging: false,
+    supportsPermit: false,
+  });
+  for (const key of ["id", "priceId"] as const)
+    expect(new Set([one?.[key], other?.[key], usdc?.[key]]).size).toBe(3);
+});
+
+test("a token once known is answered at once, and asked for once however many ask", async () => {
+  const { book, asked } = world();
+  const answers = await Promise.all([1, 2, 3].map(async () => await book.token(ORIGIN, address("c1"))));
+  expect(answers[0]).toBeDefined();
+  expect(new Set(answers).size).toBe(1);
+  expect(book.token(ORIGIN, address("c1"))).toBe(answers[0]);
+  expect(asked).toHaveLength(1);
+});
+
+test("that an address is no token is believed for a short time", async () => {
+  const { book, asked, time } = world();
+  expect(await book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
+  expect(book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
+  time.nowMs += 29_999;
+  expect(book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
+  expect(asked).toHaveLength(1);
+  time.nowMs += 1;
+  expect(await book.token(ORIGIN, NO_TOKEN)).toBeUndefined();
+  expect(asked).toHaveLength(2);
+});
+
+test("a chain that does not tell is a fault and no answer", async () => {
+  const { book, node } = world();
+  node.fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
+  await expect(book.token(ORIGIN, address("c1"))).rejects.toMatchObject({
+    code: "RPC_HTTP_ERROR",
+    retryable: true,
+    cause: node.fault,
+  });
+  node.fault = undefined;
+  expect(await book.token(ORIGIN, address("c1"))).toBeDefined();
+});
+
+test("of many unknown tokens only a few are asked about at once, and all are answered", async () => {
+  const { book, asked, node } = world();
+  const gate = Promise.withResolvers<void>();
+  node.wait = gate.promise;
+  const tokens = Array.from({ length: 20 }, (_, index) => address((16 + index).toString(16)));
+  const answers = Promise.all(tokens.map(async (token) => await book.token(ORIGIN, token)));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toHaveLength(4);
+  gate.resolve();
+  expect((await answers).every((token) => token?.symbol === "USDC")).toBe(true);
+  expect(asked).toHaveLength(20);
+});
+
+test("the token not asked for longest is forgotten first", async () => {
+  const { book, asked } = world({ maxKept: 2 });
+  await book.token(ORIGIN, address("c1"));
+  await book.token(ORIGIN, address("c2"));
+  void book.token(ORIGIN, address("c1"));
+  await book.token(ORIGIN, address("c3"));
+  expect(book.token(ORIGIN, address("c1"))).not.toBeInstanceOf(Promise);
+  expect(asked).toHaveLength(3);
+  await book.token(ORIGIN, address("c2"));
+  expect(asked).toHaveLength(4);
+});
+
+test("chains that are not here have no tokens, not even native coin", () => {
+  const { book } = world();
+  expect(book.token(1, NATIVE_CURRENCY)).toBeUndefined();
+  expect(book.token(1, address("c1"))).toBeUndefined();
+  expect(book.named(1)).toEqual([]);
+});
+
+test("named are the configured currencies, native coin first, then the listed ones that are not configured", () => {
+  const { book, state } = world({
+    lists: [listed(usdcOn(ORIGIN), "FALSE"), listed(address("b1"), "LISTED")],
+  });
+  const named = book.named(ORIGIN);
+  expect(named.map(({ symbol }) => symbol)).toEqual(["ETH", "USDC", "WETH", "RARE", "LOCKED", "LISTED"]);
+  expect(book.named(ORIGIN)).toBe(named);
+  state.lists = [listed(address("b2"), "NEW")];
+  expect(book.named(ORIGIN).at(-1)?.symbol).toBe("NEW");
+});

@@ -1,0 +1,87 @@
+import type { Address, Currency } from "@causeway/domain";
+import { readDocument, type DocumentBounds } from "./read-document.adapter.ts";
+import { readTokenList } from "./token-list.adapter.ts";
+
+export interface TokenListOptions {
+  /** File paths and URLs; where two lists know a token the earlier one is believed. */
+  readonly sources: readonly string[];
+  /** Tokens of other chains are not kept. */
+  readonly chainIds: ReadonlySet<number>;
+  /** Lists are read again this often, ms. */
+  readonly refreshMs: number;
+  readonly bounds: DocumentBounds;
+  /** Told of a list that could not be read, and of entries that are no tokens (`refused`). */
+  readonly onFault: (error: unknown, facts: { readonly list: string; readonly refused?: number }) => void;
+}
+
+/** What token lists say, kept in memory. */
+export interface TokenLists {
+  get(chainId: number, address: Address): Currency | undefined;
+  /** The same array until a list has changed. */
+  of(chainId: number): readonly Currency[];
+  /**
+   * Reads all lists now, or joins the reading under way. A list that cannot be read stays as it was last
+   * read; never throws.
+   */
+  refresh(): Promise<void>;
+  /** Ends the reading under way and the coming ones. */
+  close(): void;
+}
+
+/**
+ * Reads nothing by itself before the first {@link TokenLists.refresh}; then again and again on its own clock.
+ */
+export function createTokenLists(options: TokenListOptions): TokenLists {
+  const { sources, chainIds, refreshMs, bounds, onFault } = options;
+  const closing = new AbortController();
+  /** What each source said when it was last read well. */
+  const lists = new Map<string, readonly Currency[]>();
+  let byChain: ReadonlyMap<number, ReadonlyMap<Address, Currency>> = new Map();
+  let arrays: ReadonlyMap<number, readonly Currency[]> = new Map();
+  let running: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function read(list: string): Promise<void> {
+    try {
+      const { tokens, refused } = readTokenList(await readDocument(list, bounds, closing.signal), chainIds);
+      lists.set(list, tokens);
+      if (refused > 0) onFault(new Error("entries of a token list are not valid tokens"), { list, refused });
+    } catch (error) {
+      if (!closing.signal.aborted) onFault(error, { list });
+    }
+  }
+
+  async function readAll(): Promise<void> {
+    await Promise.all(sources.map(read));
+    const merged = new Map<number, Map<Address, Currency>>();
+    for (const token of sources.flatMap((source) => lists.get(source) ?? [])) {
+      const ofChain = merged.get(token.chainId) ?? new Map<Address, Currency>();
+      merged.set(token.chainId, ofChain);
+      if (!ofChain.has(token.address)) ofChain.set(token.address, token);
+    }
+    byChain = merged;
+    arrays = new Map([...merged].map(([chainId, tokens]) => [chainId, [...tokens.values()]]));
+  }
+
+  function refresh(): Promise<void> {
+    running ??= readAll().finally(() => {
+      running = undefined;
+      if (closing.signal.aborted || sources.length === 0) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => void refresh(), refreshMs).unref();
+    });
+    return running;
+  }
+
+  return {
+    get: (chainId, address) => byChain.get(chainId)?.get(address),
+    of: (chainId) => arrays.get(chainId) ?? NONE,
+    refresh,
+    close: () => {
+      clearTimeout(timer);
+      closing.abort();
+    },
+  };
+}
+
+const NONE: readonly Currency[] = [];

@@ -1,0 +1,117 @@
+import { readTokenMetadata } from "@causeway/chains";
+import type { Address, Currency } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts";
+import type { Clock } from "../../db/clock.port.ts";
+import type { TokenBook } from "./token-book.port.ts";
+import { lookUpTurns } from "./look-up-turns.adapter.ts";
+import { foreignToken } from "./foreign-token.adapter.ts";
+
+/** That there is no token is true until somebody deploys one. */
+const ABSENT_MS = 30_000;
+const MAX_KEPT = 20_000;
+/** Questions under way at one chain: code of anybody's choice runs on its node, which has other work. */
+const MAX_ASKED_AT_ONCE = 4;
+
+type Entry =
+  | { readonly kind: "known"; readonly token: Currency }
+  | { readonly kind: "absent"; readonly readAtMs: number }
+  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined>; readonly hurry: () => void };
+
+type Asking = Extract<Entry, { kind: "asking" }>;
+
+export interface UnlistedTokensOptions {
+  readonly chains: Pick<ChainDirectory, "get">;
+  readonly monotonic: Clock;
+  /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
+  readonly maxKept?: number;
+}
+
+/**
+ * Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask
+ * at the same time.
+ */
+export function createUnlistedTokens({
+  chains,
+  monotonic,
+  maxKept = MAX_KEPT,
+}: UnlistedTokensOptions): TokenBook {
+  const entries = new Map<string, Entry>();
+  const places = new Map<number, ReturnType<typeof lookUpTurns>>();
+
+  function keep(key: string, entry: Entry): void {
+    entries.delete(key);
+    entries.set(key, entry);
+    // A map keeps the order in which keys came: the first is the one not asked for longest.
+    const oldest = entries.size > maxKept ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
+  }
+
+  function ask(key: string, connected: ConnectedChain, address: Address, isSearch: boolean): Asking {
+    const { chain, connection } = connected;
+    const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
+    places.set(chain.id, turn);
+    const { answer, hurry } = turn(
+      async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
+      isSearch,
+    );
+    return { kind: "asking", answer: answered(key, connected, address, answer), hurry };
+  }
+
+  async function answered(
+    key: string,
+    { chain }: ConnectedChain,
+    address: Address,
+    answer: ReturnType<typeof readTokenMetadata>,
+  ): Promise<Currency | undefined> {
+    try {
+      const told = await answer;
+      if (told === undefined) {
+        keep(key, { kind: "absent", readAtMs: monotonic.nowMs() });
+        return undefined;
+      }
+      const token = foreignToken({
+        chainId: chain.id,
+        address,
+        ...told,
+        logoUri: undefined,
+        verified: false,
+      });
+      keep(key, { kind: "known", token });
+      return token;
+    } catch (cause) {
+      // Nothing was learnt: the next one who asks asks the chain.
+      entries.delete(key);
+      if (cause instanceof ServiceError) throw cause;
+      throw new ServiceError(
+        "RPC_HTTP_ERROR",
+        `The node of ${chain.displayName} did not return the token; try again`,
+        {
+          data: { chainId: chain.id, address },
+          cause,
+        },
+      );
+    }
+  }
+
+  return {
+    token(chainId, address, isSearch = false) {
+      const connected = chains.get(chainId);
+      if (connected === undefined) return undefined;
+      const key = `${chainId}:${address}`;
+      const entry = entries.get(key);
+      if (entry?.kind === "known") {
+        keep(key, entry);
+        return entry.token;
+      }
+      if (entry?.kind === "asking") {
+        if (!isSearch) entry.hurry();
+        return entry.answer;
+      }
+      if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
+      const asking = ask(key, connected, address, isSearch);
+      keep(key, asking);
+      return asking.answer;
+    },
+  };
+}
