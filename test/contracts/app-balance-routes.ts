@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { AppBalanceRoutes } from "../../apps/api/src/ports/app-balance-routes.ts";
+import type { AppBalanceRoutes } from "../../apps/api/src/balances/app-balance-routes.port.ts";
 
 const WALLET: Address = `0x${"5e".repeat(20)}`;
 

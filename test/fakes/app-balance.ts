@@ -1,6 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Currency } from "@causeway/domain";
-import type { AppBalanceRoutes } from "../../apps/api/src/ports/app-balance-routes.ts";
+import type { AppBalanceRoutes } from "../../apps/api/src/balances/app-balance-routes.port.ts";
 
 export const aBalanceCurrency: Currency = {
   chainId: 11,

@@ -3,7 +3,7 @@ import { defaultFeePolicy, inChargeOrder } from "@causeway/domain";
 import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chains/pulse.adapter.ts";
-import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
 import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";

@@ -8,7 +8,7 @@ import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import type { ExecutionRecord } from "../../apps/api/src/ports/executions.ts";
 import type { IdempotencyLease } from "../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import { creditTopUp } from "../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";

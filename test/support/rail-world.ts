@@ -14,7 +14,7 @@ import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
-import { balanceReads } from "../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";

@@ -31,7 +31,7 @@ import type { OracleUrl } from "./oracle-urls.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
 import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
-import type { AppBalancePolicy } from "./ports/app-balance.ts";
+import type { AppBalancePolicy } from "./balances/app-balance.port.ts";
 import type { EnginePolicy } from "./db/engine-policy.port.ts";
 import type { PushPolicy } from "./ports/push-routes.ts";
 import type { RateLimitPolicy } from "./http/rate-limits.port.ts";

@@ -1,10 +1,10 @@
 import { accountSignatures } from "./chains/signatures.adapter.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
-import type { AppBalanceRoutes } from "./ports/app-balance-routes.ts";
+import type { AppBalanceRoutes } from "./balances/app-balance-routes.port.ts";
 import type { Services } from "./db/services.port.ts";
-import { acceptClaim } from "./usecases/app-balance/accept-claim.ts";
-import { offerClaim } from "./usecases/app-balance/offer-claim.ts";
-import { readBalances, readClaims } from "./usecases/app-balance/read-balances.ts";
+import { acceptClaim } from "./balances/accept-claim.ts";
+import { offerClaim } from "./balances/offer-claim.ts";
+import { readBalances, readClaims } from "./balances/read-balances.ts";
 
 /**
  * The use cases of the app balance with their services given.

@@ -10,7 +10,7 @@ import { createCodeCache } from "./chains/code-cache.adapter.ts";
 import { createChainDirectory } from "./chains/directory.adapter.ts";
 import { createNodeLatency } from "./chains/node-latency.adapter.ts";
 import { createChainPulse } from "./chains/pulse.adapter.ts";
-import { balanceReads } from "./adapters/postgres/balance-reads.ts";
+import { balanceReads } from "./balances/balance-reads.postgres.ts";
 import { checkSessions } from "./db/check-sessions.postgres.ts";
 import { withDatabaseProblems } from "./db/database-problem.postgres.ts";
 import { checkSchema } from "./db/migrations.postgres.ts";

@@ -3,7 +3,7 @@
 // that an operator does here: `keys`, `refund` and `withdraw`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
-import { balanceReport, claimReport, holdReport } from "./adapters/postgres/operator-balance-reads.ts";
+import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import {
   laneReport,

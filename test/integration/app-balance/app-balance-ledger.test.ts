@@ -6,15 +6,15 @@ import {
   reinstateHold,
   releaseHold,
   returnPermanent,
-} from "../../../apps/api/src/usecases/app-balance/move-hold.ts";
-import { freeAmount } from "../../../apps/api/src/usecases/app-balance/offer-claim.ts";
-import { payFees } from "../../../apps/api/src/usecases/app-balance/pay-fees.ts";
-import { placeHold } from "../../../apps/api/src/usecases/app-balance/place-hold.ts";
-import { releaseFees } from "../../../apps/api/src/usecases/app-balance/release-fees.ts";
-import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+} from "../../../apps/api/src/balances/move-hold.ts";
+import { freeAmount } from "../../../apps/api/src/balances/offer-claim.ts";
+import { payFees } from "../../../apps/api/src/balances/pay-fees.ts";
+import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
+import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
+import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
-import { creditTopUp, reverseTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
-import { appraise } from "../../../apps/api/src/usecases/app-balance/appraise.ts";
+import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
+import { appraise } from "../../../apps/api/src/balances/appraise.ts";
 import {
   ONE,
   brokenLaws,

@@ -2,26 +2,26 @@ import type { Address, FeeSponsorship, Hex32, RequestId } from "@causeway/domain
 import fc from "fast-check";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { balanceReads } from "../../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { balanceReads } from "../../../apps/api/src/balances/balance-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
-import { accrueAppFees } from "../../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
-import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
-import { closePaidClaim } from "../../../apps/api/src/usecases/app-balance/end-claim.ts";
+import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
+import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts";
+import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
+import { closePaidClaim } from "../../../apps/api/src/balances/end-claim.ts";
 import {
   makeHoldPermanent,
   releaseHold,
   returnPermanent,
-} from "../../../apps/api/src/usecases/app-balance/move-hold.ts";
-import { payFees } from "../../../apps/api/src/usecases/app-balance/pay-fees.ts";
-import { placeHold } from "../../../apps/api/src/usecases/app-balance/place-hold.ts";
-import { releaseFees } from "../../../apps/api/src/usecases/app-balance/release-fees.ts";
-import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+} from "../../../apps/api/src/balances/move-hold.ts";
+import { payFees } from "../../../apps/api/src/balances/pay-fees.ts";
+import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
+import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
+import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import {
   chargeSponsorship,
   followSponsorship,
   reserveSponsorship,
-} from "../../../apps/api/src/usecases/app-balance/sponsor-fees.ts";
+} from "../../../apps/api/src/balances/sponsor-fees.ts";
 import { noChains } from "../../fakes/no-chains.ts";
 import { ONE, brokenLaws, startLedgerWorld, usdc, type LedgerWorld } from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";

@@ -1,22 +1,22 @@
 import type { Address } from "@causeway/domain";
 import { createMetrics } from "@causeway/service-kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { balanceReads } from "../../../apps/api/src/adapters/postgres/balance-reads.ts";
+import { balanceReads } from "../../../apps/api/src/balances/balance-reads.postgres.ts";
 import {
   balanceReport,
   claimReport,
   holdReport,
-} from "../../../apps/api/src/adapters/postgres/operator-balance-reads.ts";
+} from "../../../apps/api/src/balances/operator-balance-reads.postgres.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { balanceGauges } from "../../../apps/api/src/adapters/telemetry/balance-gauges.ts";
-import type { BalanceReads } from "../../../apps/api/src/ports/balance-reads.ts";
-import { acceptClaim } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
-import { reverseTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
-import { makeHoldPermanent } from "../../../apps/api/src/usecases/app-balance/move-hold.ts";
-import { placeHold } from "../../../apps/api/src/usecases/app-balance/place-hold.ts";
-import { readBalances, readClaims } from "../../../apps/api/src/usecases/app-balance/read-balances.ts";
-import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import type { BalanceReads } from "../../../apps/api/src/balances/balance-reads.port.ts";
+import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
+import { reverseTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
+import { makeHoldPermanent } from "../../../apps/api/src/balances/move-hold.ts";
+import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
+import { readBalances, readClaims } from "../../../apps/api/src/balances/read-balances.ts";
+import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import { ONE, ether, startLedgerWorld, usdc, type LedgerWorld } from "../../support/ledger-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 

@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { reserveFees } from "../../../apps/api/src/usecases/app-balance/reserve-fees.ts";
+import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { encodeFunctionData, parseAbi } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";

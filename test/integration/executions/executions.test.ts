@@ -1,7 +1,7 @@
 import { ONE_USD } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
-import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/usecases/execution/accept-execution.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";

@@ -10,7 +10,7 @@ import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
-import { creditTopUp } from "../../../apps/api/src/usecases/app-balance/credit-top-up.ts";
+import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/usecases/execution/accept-execution.ts";
 import { forgiveCosts } from "../../../apps/api/src/usecases/execution/settle-execution.ts";

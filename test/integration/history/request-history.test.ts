@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
-import { accrueAppFees } from "../../../apps/api/src/usecases/app-balance/accrue-app-fees.ts";
+import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts";
 import { aServer } from "../../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";

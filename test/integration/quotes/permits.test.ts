@@ -18,7 +18,7 @@ import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.p
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import type { AnswerToKeep } from "../../../apps/api/src/usecases/app-balance/accept-claim.ts";
+import type { AnswerToKeep } from "../../../apps/api/src/balances/accept-claim.ts";
 import { mortalServices } from "../../fakes/mortal-services.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";

@@ -3,7 +3,7 @@ import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
 import type { FillBurnReads } from "../ports/fill-burns.ts";
-import type { FastFillRecord } from "../ports/fast-fill.ts";
+import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../ports/executions.ts";
 import type { LegKind } from "./leg.port.ts";
 import type { RailReads } from "../chains/rails.port.ts";

@@ -1,7 +1,7 @@
 import type { Signer } from "@causeway/attest";
 import type { PayingRail } from "@causeway/chains";
-import type { AppBalancePolicy } from "../ports/app-balance.ts";
-import type { BalanceReads } from "../ports/balance-reads.ts";
+import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
+import type { BalanceReads } from "../balances/balance-reads.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";

@@ -13,13 +13,13 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { FillBurnWrites } from "../ports/fill-burns.ts";
-import type { FastFillWrites } from "../ports/fast-fill.ts";
+import type { FastFillWrites } from "../balances/fast-fill.port.ts";
 import type { ExecutionWrites } from "../ports/executions.ts";
 import type { PrunableQuotes } from "./prunable.port.ts";
 import type { IdempotencyWrites } from "../http/idempotency.port.ts";
 import type { DepositAddressWrites } from "../ports/deposit-addresses.ts";
-import type { ClaimWrites } from "../ports/claims.ts";
-import type { LedgerWrites } from "../ports/ledger.ts";
+import type { ClaimWrites } from "../balances/claims.port.ts";
+import type { LedgerWrites } from "../balances/ledger.port.ts";
 import type { Leg } from "./leg.port.ts";
 import type {
   Attempt,
@@ -35,8 +35,8 @@ import type { NonceMappingWrites } from "../chains/nonce-mappings.port.ts";
 import type { RailWrites } from "../chains/rails.port.ts";
 import type { DueOnChain } from "../ports/due-on-chain.ts";
 import type { JobName } from "./job-name.port.ts";
-import type { SponsorKeys } from "../ports/sponsors.ts";
-import type { TopUpWrites } from "../ports/top-ups.ts";
+import type { SponsorKeys } from "../balances/sponsors.port.ts";
+import type { TopUpWrites } from "../balances/top-ups.port.ts";
 import type { SettlementWrites } from "../ports/settlement.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Budget } from "./sponsors.ts";
+import type { Budget } from "../balances/sponsors.port.ts";
 import type { Authorization, CallPlan } from "@causeway/chains";
 import type {
   Address,

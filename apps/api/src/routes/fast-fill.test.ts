@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { failing, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { FastFillWish } from "../ports/fast-fill.ts";
+import type { FastFillWish } from "../balances/fast-fill.port.ts";
 import { refusal } from "../usecases/fast-fill-refusals.ts";
 import type { FastFillRule } from "../usecases/fast-fill-refusals.ts";
 

@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { answerFor } from "@causeway/service-kit";
 import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { fastFillError, fastFillRequest, fastFillUnknown, messageAnswer, usdOfInput } from "@causeway/wire";
-import type { FastFillOutcome } from "../ports/fast-fill.ts";
+import type { FastFillOutcome } from "../balances/fast-fill.port.ts";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { requireKey } from "../http/access.route.ts";

@@ -22,7 +22,7 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import type { World } from "../../../../test/fakes/quote-world.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { AskingKey } from "../ports/sponsors.ts";
+import type { AskingKey } from "../balances/sponsors.port.ts";
 import { createQuote } from "../usecases/create-quote.ts";
 import type { QuoteServices } from "../usecases/create-quote.ts";
 

@@ -1,9 +1,9 @@
 import { isCoverDue } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { warmPrices } from "./app-balance/appraise.ts";
-import { releaseUnpaid } from "./apply-hold.ts";
-import { coverFastFill } from "./cover-fast-fill.ts";
+import { warmPrices } from "../balances/appraise.ts";
+import { releaseUnpaid } from "../balances/apply-hold.ts";
+import { coverFastFill } from "../balances/cover-fast-fill.ts";
 import { transition } from "./transition.ts";
 import type { TransitionServices } from "./transition.ts";
 

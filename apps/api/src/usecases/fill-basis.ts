@@ -1,5 +1,5 @@
 import type { RequestState } from "@causeway/domain";
-import type { FastFillRecord } from "../ports/fast-fill.ts";
+import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 

@@ -4,7 +4,7 @@ import type { RequestId, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { storeTopUps } from "./app-balance/record-top-ups.ts";
+import { storeTopUps } from "../balances/record-top-ups.ts";
 import { recordDeposits, sightingOf } from "./record-deposits.ts";
 import type { RecordingServices } from "./record-deposits.ts";
 import { unseenTransaction } from "./unseen-transaction.ts";

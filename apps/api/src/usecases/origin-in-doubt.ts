@@ -1,7 +1,7 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { FastFillWish } from "../ports/fast-fill.ts";
+import type { FastFillWish } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { refusal } from "./fast-fill-refusals.ts";

@@ -1,9 +1,9 @@
 import { amountToUsdDown, amountToUsdUp, forward, minDeposit, usdToAmountDown } from "@causeway/domain";
 import type { Hex, PricedUnit, RequestTerms } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { AcceptedPrices, FastFillRecord } from "../ports/fast-fill.ts";
+import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { unitInMemory } from "./app-balance/appraise.ts";
+import { unitInMemory } from "../balances/appraise.ts";
 import { refusal } from "./fast-fill-refusals.ts";
 import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
 import { honourOf, payoutOf } from "./fill-amount.ts";

@@ -1,7 +1,7 @@
 import type { PriceAnswer, QuoteInput } from "@causeway/wire";
 import { createQuote } from "./create-quote.ts";
 import type { QuoteServices } from "./create-quote.ts";
-import type { AskingKey } from "../ports/sponsors.ts";
+import type { AskingKey } from "../balances/sponsors.port.ts";
 
 /**
  * What {@link createQuote} would answer without its promise: nothing is stored, so that nothing can be paid

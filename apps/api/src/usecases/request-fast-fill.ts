@@ -1,12 +1,12 @@
 import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
-import type { FastFillOutcome, FastFillWish } from "../ports/fast-fill.ts";
+import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { warmPrices } from "./app-balance/appraise.ts";
-import { placeHold } from "./app-balance/place-hold.ts";
-import type { PlacedHold } from "./app-balance/place-hold.ts";
+import { warmPrices } from "../balances/appraise.ts";
+import { placeHold } from "../balances/place-hold.ts";
+import type { PlacedHold } from "../balances/place-hold.ts";
 import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
 import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
 import { priceFastFill } from "./price-fast-fill.ts";

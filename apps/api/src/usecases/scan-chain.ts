@@ -4,7 +4,7 @@ import type { Chain } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { creditDueTopUps, storeTopUps, takeBackTopUps } from "./app-balance/record-top-ups.ts";
+import { creditDueTopUps, storeTopUps, takeBackTopUps } from "../balances/record-top-ups.ts";
 import { actOnDeposits, depositKey, factKey, storeDeposits } from "./record-deposits.ts";
 import type { Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";

@@ -3,9 +3,9 @@ import type { Decision, Effect, FailReason, RequestEvent } from "@causeway/domai
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
-import { followSponsorship } from "./app-balance/sponsor-fees.ts";
-import { applyHold } from "./apply-hold.ts";
-import type { HoldServices } from "./apply-hold.ts";
+import { followSponsorship } from "../balances/sponsor-fees.ts";
+import { applyHold } from "../balances/apply-hold.ts";
+import type { HoldServices } from "../balances/apply-hold.ts";
 
 /** What letting an event act asks for: holds are moved in the same commit. */
 export type TransitionServices = HoldServices;

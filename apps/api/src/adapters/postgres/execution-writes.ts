@@ -1,5 +1,5 @@
 import type { Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
-import type { Budget } from "../../ports/sponsors.ts";
+import type { Budget } from "../../balances/sponsors.port.ts";
 import type { ExecutionWrites } from "../../ports/executions.ts";
 import { insertAcceptedCalls } from "./accepted-calls.ts";
 import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";

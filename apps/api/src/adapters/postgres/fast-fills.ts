@@ -1,5 +1,5 @@
 import type { Address, RequestId } from "@causeway/domain";
-import type { CoverState, FastFillRecord, FastFillWrites } from "../../ports/fast-fill.ts";
+import type { CoverState, FastFillRecord, FastFillWrites } from "../../balances/fast-fill.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 

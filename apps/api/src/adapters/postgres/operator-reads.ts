@@ -1,5 +1,5 @@
 import type { DepositId, Hex } from "@causeway/domain";
-import { unattributedTopUps } from "./operator-balance-reads.ts";
+import { unattributedTopUps } from "../../balances/operator-balance-reads.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 

@@ -1,7 +1,7 @@
-import type { SponsorKeys, SponsorReads } from "../../ports/sponsors.ts";
+import type { SponsorKeys, SponsorReads } from "../../balances/sponsors.port.ts";
 import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
 import type { ApiKeyRow } from "./api-key-rows.ts";
-import { balanceReads } from "./balance-reads.ts";
+import { balanceReads } from "../../balances/balance-reads.postgres.ts";
 import { readSpending } from "./execution-writes.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";

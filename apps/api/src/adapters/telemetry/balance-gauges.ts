@@ -2,7 +2,7 @@ import { USD_DECIMALS, formatFixed } from "@causeway/domain";
 import type { Currency } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { BalanceReads, BalanceTotals } from "../../ports/balance-reads.ts";
+import type { BalanceReads, BalanceTotals } from "../../balances/balance-reads.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
 
 /**

@@ -2,9 +2,9 @@ import type { CallPlan } from "@causeway/chains";
 import { transferCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
-import type { BalanceReads } from "../../ports/balance-reads.ts";
+import type { BalanceReads } from "../../balances/balance-reads.port.ts";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { ClaimRecord } from "../../ports/claims.ts";
+import type { ClaimRecord } from "../../balances/claims.port.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
@@ -14,7 +14,7 @@ import { sendSlot } from "../send-slot.ts";
 import { DONE } from "../../db/wait.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";
 import type { Progress } from "../../db/wait.ts";
-import { returnClaim } from "./end-claim.ts";
+import { returnClaim } from "../../balances/end-claim.ts";
 import { withHeadroom } from "../execution/price-execution.ts";
 
 type Needs = Parameters<typeof sendSlot>[0] &

@@ -1,9 +1,9 @@
 import type { Address } from "@causeway/domain";
 import type { AcceptedCall } from "../../ports/executions.ts";
-import type { FeesToReserve } from "../../ports/ledger.ts";
-import { appraise } from "../app-balance/appraise.ts";
-import { planCharge } from "../app-balance/reserve-fees.ts";
-import type { Shortfall } from "../app-balance/reserve-fees.ts";
+import type { FeesToReserve } from "../../balances/ledger.port.ts";
+import { appraise } from "../../balances/appraise.ts";
+import { planCharge } from "../../balances/reserve-fees.ts";
+import type { Shortfall } from "../../balances/reserve-fees.ts";
 import { executeJob } from "../transition.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";

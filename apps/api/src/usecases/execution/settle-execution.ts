@@ -2,8 +2,8 @@ import type { Address, RequestId } from "@causeway/domain";
 import type { ExecutionRecord } from "../../ports/executions.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { payFees } from "../app-balance/pay-fees.ts";
-import { releaseFees } from "../app-balance/release-fees.ts";
+import { payFees } from "../../balances/pay-fees.ts";
+import { releaseFees } from "../../balances/release-fees.ts";
 
 type Needs = Pick<Services, "clock" | "events">;
 

@@ -10,7 +10,7 @@ import {
 import type { Address, ChargePart, Currency, RequestId } from "@causeway/domain";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../app-balance/appraise.ts";
+import { appraise, gasUnitInMemory, unitInMemory, warmPrices } from "../../balances/appraise.ts";
 import { addExposures } from "../../markets/prices/price-exposure.ts";
 import { spreadBetween, spreadOf } from "../../markets/prices/quote-pricing.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex32 } from "@causeway/domain";
-import { claimJob } from "../app-balance/accept-claim.ts";
-import { closePaidClaim, returnClaim } from "../app-balance/end-claim.ts";
+import { claimJob } from "../../balances/accept-claim.ts";
+import { closePaidClaim, returnClaim } from "../../balances/end-claim.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /** What a wallet takes back of its balance. */

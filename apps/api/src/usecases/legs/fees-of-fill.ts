@@ -1,8 +1,8 @@
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { accrueAppFees } from "../app-balance/accrue-app-fees.ts";
-import { chargeSponsorship } from "../app-balance/sponsor-fees.ts";
+import { accrueAppFees } from "../../balances/accrue-app-fees.ts";
+import { chargeSponsorship } from "../../balances/sponsor-fees.ts";
 import { fillJob } from "../transition.ts";
 
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;

@@ -2,7 +2,7 @@ import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId } from "@causeway/domain";
 import type { DestinationExecution } from "../../ports/executions.ts";
 import type { DepositRecord } from "../../db/records.port.ts";
-import { gasUnitInMemory } from "../app-balance/appraise.ts";
+import { gasUnitInMemory } from "../../balances/appraise.ts";
 import { isPlainTransfer } from "../gas-used-by-fills.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";

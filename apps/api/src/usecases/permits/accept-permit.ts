@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
+import type { AnswerToKeep } from "../../balances/accept-claim.ts";
 import type { NewExecution } from "../../ports/executions.ts";
 import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";

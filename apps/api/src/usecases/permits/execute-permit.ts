@@ -2,7 +2,7 @@ import type { TraceOutcome } from "@causeway/chains";
 import { executionCost, formatUsd, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { AnswerToKeep } from "../app-balance/accept-claim.ts";
+import type { AnswerToKeep } from "../../balances/accept-claim.ts";
 import { PERMIT_KEY_ID } from "../../chains/permits.port.ts";
 import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";

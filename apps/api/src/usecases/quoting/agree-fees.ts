@@ -9,7 +9,7 @@ import {
   ServiceError,
   soon,
 } from "@causeway/domain";
-import type { AppBalancePolicy } from "../../ports/app-balance.ts";
+import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
 import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Reservations } from "../../markets/quote.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";

@@ -13,7 +13,7 @@ import {
   ServiceError,
 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
-import type { AskingKey } from "../../ports/sponsors.ts";
+import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
 /** What a client says about fees: what apps take, and what an app pays. */

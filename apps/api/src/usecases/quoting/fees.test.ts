@@ -16,7 +16,7 @@ import {
   user,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
-import type { AskingKey } from "../../ports/sponsors.ts";
+import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { quoteJson } from "../../routes/quote-json.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";

@@ -1,12 +1,12 @@
 import { formatUsd, judgeFees, ServiceError, transferredUsd } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
-import type { AppBalancePolicy } from "../../ports/app-balance.ts";
+import type { AppBalancePolicy } from "../../balances/app-balance.port.ts";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
-import type { SponsorKey, SponsorReads } from "../../ports/sponsors.ts";
-import { appraise, warmPrices } from "../app-balance/appraise.ts";
-import { planCharge } from "../app-balance/reserve-fees.ts";
-import { shortfallText } from "../app-balance/sponsorship-shortfall.ts";
+import type { SponsorKey, SponsorReads } from "../../balances/sponsors.port.ts";
+import { appraise, warmPrices } from "../../balances/appraise.ts";
+import { planCharge } from "../../balances/reserve-fees.ts";
+import { shortfallText } from "../../balances/sponsorship-shortfall.ts";
 import type { PriceServices } from "../../markets/prices/price-doubt.ts";
 import { utcDay } from "../../db/utc-day.ts";
 

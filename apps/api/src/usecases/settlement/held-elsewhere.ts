@@ -2,7 +2,7 @@ import { hubAlias, hubTokenId } from "@causeway/attest";
 import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
 import { encodeAddress, familyOf } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { HeldAmount } from "../../ports/held-amount.ts";
+import type { HeldAmount } from "../../balances/held-amount.port.ts";
 import type { HubChain } from "../../ports/hub.ts";
 
 /** What the solver owns on the hub of every bridged currency, in the newest block. @throws RpcFault */

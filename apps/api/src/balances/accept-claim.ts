@@ -1,0 +1,112 @@
+import { ServiceError, mergeEntries } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
+import type { BalanceReads } from "./balance-reads.port.ts";
+import type { ClaimRecord } from "./claims.port.ts";
+import type { IdempotencyLease, StoredAnswer } from "../http/idempotency.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Signatures } from "../chains/signatures.port.ts";
+import type { OutboxEntry, Tx } from "../db/unit-of-work.port.ts";
+import { warmPrices } from "./appraise.ts";
+import { lineOf } from "./credit-entries.ts";
+import { freeAmount, insufficient, isBound } from "./offer-claim.ts";
+
+export type AcceptServices = Pick<
+  Services,
+  "clock" | "prices" | "quotePolicy" | "chains" | "uow" | "events" | "appBalance"
+> & {
+  readonly balances: Pick<BalanceReads, "claim">;
+  readonly signatures: Signatures;
+};
+
+/**
+ * An answer that is to be stored in the very commit, for whoever calls again with the same Idempotency-Key.
+ */
+export interface AnswerToKeep {
+  readonly lease: IdempotencyLease;
+  readonly answer: StoredAnswer;
+}
+
+/**
+ * The wallet signed: amount and fee are set aside and the payout is ordered, in one commit. The same
+ * signature again changes nothing.
+ * @throws ServiceError INVALID_REQUEST for a claim that is unknown or has ended, UNAUTHORIZED for a signature
+ * that is not the wallet's, INSUFFICIENT_FUNDS. @throws RpcFault when the chain did not say whether a
+ * contract stands behind the signature
+ */
+export async function acceptClaim(
+  services: AcceptServices,
+  claimId: Hex32,
+  signature: Hex,
+  keep?: AnswerToKeep,
+): Promise<void> {
+  const offered = await services.balances.claim(claimId);
+  if (offered === undefined) throw refused(claimId, `Claim ${claimId} not found`);
+  // Before the expiry is looked at: only who may hear of a claim learns how it stands.
+  if (!(await services.signatures.isSignedBy(offered.wallet, { raw: claimId }, signature)))
+    throw new ServiceError("INVALID_REQUEST", "signature is not the wallet's signature over the claim id", {
+      field: "signature",
+      requestId: claimId,
+    });
+  await warmPrices(services);
+  const accepted = await services.uow.run(async (tx) => {
+    const done = await setAside(services, tx, offered);
+    if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
+    return done;
+  });
+  if (!accepted) return;
+  const { wallet, currency, amount } = offered;
+  services.events.happened("claim_accepted", { claimId, wallet, currency, amount });
+}
+
+/** False when it was done before. */
+async function setAside(
+  services: AcceptServices,
+  tx: Tx,
+  { claimId, wallet }: ClaimRecord,
+): Promise<boolean> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const claim = await tx.claims.lock(claimId);
+  if (claim === undefined) throw refused(claimId, `Claim ${claimId} not found`);
+  if (claim.state !== "offered") return false;
+  if (claim.expiresAt * 1000 <= atMs) throw refused(claimId, "Claim expired; request a new one");
+  const { chainId, amount, feeAmount } = claim;
+  const currency = services.appBalance.currencies.find(({ address }) => address === claim.currency);
+  if (currency === undefined || chainId !== services.appBalance.chainId)
+    throw refused(
+      claimId,
+      "App balances are no longer paid out in the currency of this claim; request a new one",
+    );
+  const asset = { chainId, currency: currency.address };
+  const total = amount + feeAmount;
+  const isCovered =
+    lineOf(book, asset).balance >= total &&
+    (!isBound(book) || freeAmount(services, book, currency, total) >= total);
+  if (!isCovered) throw insufficient(amount, feeAmount, claim);
+  await tx.ledger.post(
+    {
+      key: `claim:${claimId}:set-aside`,
+      context: "set-pending-amount",
+      reason: "a claim is being paid",
+      wallet,
+      requestId: claimId,
+      entries: mergeEntries([
+        { account: "balance", asset, amount: -total },
+        { account: "pending", asset, amount: total },
+      ]),
+    },
+    atMs,
+  );
+  await tx.claims.setState(claimId, { state: "paying", tries: 1 }, atMs);
+  await tx.outbox.add([claimJob(claimId, 1)], atMs);
+  return true;
+}
+
+/** The try is part of the id: the queue ignores an id that it still remembers. */
+export function claimJob(claimId: Hex32, tries: number): OutboxEntry {
+  return { job: "claim", jobId: `claim-${claimId}-${tries}`, payload: { claimId } };
+}
+
+function refused(claimId: Hex32, message: string): ServiceError {
+  return new ServiceError("INVALID_REQUEST", message, { field: "requestId", requestId: claimId });
+}

@@ -1,0 +1,85 @@
+import { isCoverDue, unpaidFillUsd, unreachable } from "@causeway/domain";
+import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/domain";
+import type { FastFillRecord } from "./fast-fill.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./move-hold.ts";
+import { chargeBurntFill } from "./charge-burnt-fill.ts";
+import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
+import type { CoverServices } from "./cover-fast-fill.ts";
+
+/** What moving a hold asks for. */
+export type HoldServices = CoverServices;
+
+/** The effects that concern what an app vouches with. */
+export type HoldEffect = Extract<
+  Effect,
+  { readonly kind: "releaseHold" | "reinstateHold" | "debitHold" | "returnHold" }
+>;
+
+/**
+ * Moves the hold of a request as its transition says, in the same commit.
+ * @param next the state that the request is in now
+ * @throws ServiceError PRICE_FETCH_FAILED when a debit cannot be priced now
+ */
+export async function applyHold(
+  services: HoldServices,
+  tx: Tx,
+  terms: RequestTerms,
+  next: RequestState,
+  effect: HoldEffect,
+): Promise<void> {
+  const { requestId } = terms;
+  if ((await tx.ledger.holdWallet(requestId)) === undefined) {
+    services.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
+    return;
+  }
+  switch (effect.kind) {
+    case "returnHold":
+    case "releaseHold":
+      if (isCoverDue(next) && next.depositId !== undefined)
+        return await coverFastFill(services, tx, terms, next.depositId);
+      return await releaseUnpaid(services, tx, requestId);
+    case "reinstateHold":
+      if ((await uncoverFastFill(services, tx, requestId)) === "undone")
+        await reinstateHold(services, tx, requestId);
+      return;
+    case "debitHold":
+      return await debitFront(services, tx, terms);
+    default:
+      return unreachable(effect);
+  }
+}
+
+/**
+ * Nothing was paid to the recipient: gas that was burnt is charged first, and the hold stands until it can
+ * be. Again, it changes nothing.
+ */
+export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
+  if ((await chargeBurntFill(services, tx, requestId)) === "due") return;
+  await releaseHold(services, tx, requestId);
+}
+
+/** The app pays for the fill, and for the gas that it took. */
+async function debitFront(services: HoldServices, tx: Tx, terms: RequestTerms): Promise<void> {
+  const { requestId } = terms;
+  const fastFill = await tx.fastFills.find(requestId);
+  const usd = fastFill && dueUsd(services, terms, fastFill);
+  const moved = await makeHoldPermanent(services, tx, requestId, usd);
+  if (moved !== "applied") return;
+  const hold = await tx.ledger.hold(requestId);
+  if (hold === undefined) return;
+  const entries = await tx.ledger.entriesOf(debitKey(requestId, hold.debits));
+  const taken = entries.filter(({ account }) => account === "fronted");
+  await tx.fastFills.setDebited(requestId, worthOf(services, taken));
+}
+
+/** USD with 18 decimals; undefined of a fast fill whose prices are not known: what was held. */
+function dueUsd(
+  services: HoldServices,
+  { destination }: RequestTerms,
+  { amount, prices, spentUsd }: FastFillRecord,
+): bigint | undefined {
+  if (prices.destinationUsd === 0n) return undefined;
+  const now = priceOf(services, destination);
+  return unpaidFillUsd(amount, { ...now, priceUsd: prices.destinationUsd }, now) + spentUsd;
+}

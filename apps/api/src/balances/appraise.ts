@@ -1,0 +1,210 @@
+import type {
+  ChargeableBalance,
+  Currency,
+  CurrencyClass,
+  LedgerAsset,
+  Position,
+  PricedUnit,
+  Standing,
+} from "@causeway/domain";
+import {
+  ServiceError,
+  amountToUsdDown,
+  amountToUsdUp,
+  assetKey,
+  haircutUsd,
+  unpricedHoldUsd,
+} from "@causeway/domain";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { HeldAsset, WalletBook } from "./ledger.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { doubtOf } from "../markets/prices/price-doubt.ts";
+import type { PriceServices } from "../markets/prices/price-doubt.ts";
+
+export interface AppraisalServices extends PriceServices, Pick<Services, "appBalance"> {
+  readonly chains: Pick<ChainDirectory, "currency">;
+}
+
+/** A balance with a price, and how far its worth may back fast fills. */
+export interface AppraisedBalance extends ChargeableBalance {
+  readonly priceId: string;
+  readonly class: CurrencyClass;
+}
+
+/**
+ * What holds have promised of one asset, at the greater of its worth then and now, which is what is charged;
+ * with a margin while it has no price.
+ */
+export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
+
+/** What balances are worth together, USD with 18 decimals. */
+export function worthOf(
+  balances: readonly AppraisedBalance[],
+  held: readonly HeldWorth[],
+): Pick<Standing, "balanceUsd" | "haircutUsd"> {
+  const positions = balances.map(({ priceId, class: currencyClass, amount, unit }): Position => ({
+    priceId,
+    class: currencyClass,
+    balanceUsd: amountToUsdDown(amount, unit),
+    heldUsd: 0n,
+  }));
+  return {
+    balanceUsd: positions.reduce((sum, { balanceUsd }) => sum + balanceUsd, 0n),
+    haircutUsd: haircutUsd([...positions, ...held.map((one): Position => ({ ...one, balanceUsd: 0n }))]),
+  };
+}
+
+/** What a wallet's book is worth now. */
+export interface Appraisal {
+  /** Balances with a price, in the order in which charges take them. */
+  readonly balances: readonly AppraisedBalance[];
+  readonly held: readonly HeldWorth[];
+  readonly standing: Standing;
+  /**
+   * Set when a balance has no price that can be believed: it counts as nothing, and "not enough" cannot be
+   * said for certain.
+   */
+  readonly unpriced: ServiceError | undefined;
+  /**
+   * Set when a held volatile asset has no such price: it counts with a margin, so an insufficient balance may
+   * be sufficient.
+   */
+  readonly unpricedHold: ServiceError | undefined;
+}
+
+/**
+ * Values the book at the prices in memory: inside a transaction nobody waits for a price source.
+ * @throws ServiceError PRICE_FETCH_FAILED when something owed has no price that can be believed.
+ */
+export function appraise(services: AppraisalServices, book: WalletBook): Appraisal {
+  const { chainId, currencies } = services.appBalance;
+  refuseUnlistedDebts(services, book);
+  const lines = new Map(book.lines.map((line) => [assetKey(line.asset), line]));
+  const balances: AppraisedBalance[] = [];
+  let unpriced: ServiceError | undefined;
+  let owedUsd = 0n;
+  for (const currency of currencies) {
+    const line = lines.get(assetKey({ chainId, currency: currency.address }));
+    if (line === undefined || (line.balance === 0n && line.owed === 0n)) continue;
+    const unit = unitInMemory(services, currency);
+    if (unit instanceof ServiceError) {
+      if (line.owed > 0n) throw unit;
+      unpriced = unit;
+      continue;
+    }
+    balances.push({ asset: line.asset, amount: line.balance, unit, ...kindOf(currency) });
+    owedUsd += amountToUsdUp(line.owed, unit);
+  }
+  const priced = book.held.map((one) => priceHeld(services, one));
+  const held = priced.map(({ worth }) => worth);
+  const heldUsd = held.reduce((sum, one) => sum + one.heldUsd, 0n);
+  return {
+    balances,
+    held,
+    standing: { ...worthOf(balances, held), owedUsd, heldUsd },
+    unpriced,
+    unpricedHold: priced.find((one) => one.unpriced !== undefined)?.unpriced,
+  };
+}
+
+const kindOf = ({ priceId, class: currencyClass }: Currency): Pick<Position, "priceId" | "class"> => ({
+  priceId,
+  class: currencyClass,
+});
+
+/**
+ * The class and asset of what a hold pays out; a currency that is not configured any more counts as the most
+ * volatile.
+ */
+export function heldKind(
+  { chains }: Pick<AppraisalServices, "chains">,
+  asset: LedgerAsset,
+): Pick<Position, "priceId" | "class"> {
+  const currency = chains.currency(asset.chainId, asset.currency);
+  return currency === undefined ? { priceId: assetKey(asset), class: "minor" } : kindOf(currency);
+}
+
+function priceHeld(
+  services: AppraisalServices,
+  { asset, amount, usd }: HeldAsset,
+): { readonly worth: HeldWorth; readonly unpriced: ServiceError | undefined } {
+  const kind = heldKind(services, asset);
+  const currency = services.chains.currency(asset.chainId, asset.currency);
+  const worth = { ...kind, heldUsd: usd };
+  if (kind.class === "stable") return { worth, unpriced: undefined };
+  if (currency === undefined)
+    return { worth: { ...worth, heldUsd: unpricedHoldUsd(usd, undefined) }, unpriced: unlistedHold(asset) };
+  const unit = unitInMemory(services, currency);
+  if (unit instanceof ServiceError) {
+    const priceUsd = services.prices.lastUsd?.(currency);
+    const lastUsd =
+      priceUsd === undefined ? undefined : amountToUsdUp(amount, { decimals: currency.decimals, priceUsd });
+    return { worth: { ...worth, heldUsd: unpricedHoldUsd(usd, lastUsd) }, unpriced: unit };
+  }
+  const nowUsd = amountToUsdUp(amount, unit);
+  return { worth: nowUsd > usd ? { ...worth, heldUsd: nowUsd } : worth, unpriced: undefined };
+}
+
+function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
+  return new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `A fast fill holds currency ${currency} on chain ${chainId}, but that currency is not configured; the operator must configure it again`,
+  );
+}
+
+/**
+ * A debt lessens every purpose, also in a currency that was taken off the list since: without it nothing may
+ * be promised out of the balance.
+ */
+function refuseUnlistedDebts(
+  { appBalance: { chainId, currencies } }: AppraisalServices,
+  book: WalletBook,
+): void {
+  const listed = new Set(currencies.map(({ address }) => assetKey({ chainId, currency: address })));
+  const unlisted = book.lines.find(({ asset, owed }) => owed > 0n && !listed.has(assetKey(asset)));
+  if (unlisted === undefined) return;
+  const { asset, owed } = unlisted;
+  throw new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, but app balances do not support that currency; the operator must set its supportsBridging again`,
+  );
+}
+
+/**
+ * The price in memory, or the error to throw; a missing price is being fetched for the next try. A price that
+ * quotes would not trade at counts as none, because any guess would favor one side: such balances back
+ * nothing, and charges and credits wait.
+ */
+export function unitInMemory(services: PriceServices, currency: Currency): PricedUnit | ServiceError {
+  const unit = gasUnitInMemory(services, currency);
+  return unit instanceof ServiceError ? unit : (doubtOf(services, currency) ?? unit);
+}
+
+/** The same at a price that quotes would not trade at, too: gas is small, and what used it is under way. */
+export function gasUnitInMemory(
+  { prices }: Pick<PriceServices, "prices">,
+  currency: Currency,
+): PricedUnit | ServiceError {
+  const unpriced = (cause?: unknown): ServiceError =>
+    new ServiceError("PRICE_FETCH_FAILED", `No fresh price of ${currency.symbol}; try again`, { cause });
+  try {
+    const priceUsd = prices.usd(currency);
+    if (typeof priceUsd === "bigint") return { decimals: currency.decimals, priceUsd };
+    // Its outcome concerns whoever asks next.
+    priceUsd.catch(() => {});
+    return unpriced();
+  } catch (error) {
+    return unpriced(error);
+  }
+}
+
+/**
+ * Sees to it that the prices which {@link appraise} needs are in memory, as far as they can be had: for
+ * callers that may wait, before their transaction.
+ */
+export async function warmPrices({
+  prices,
+  appBalance,
+}: Pick<Services, "prices" | "appBalance">): Promise<void> {
+  await Promise.allSettled(appBalance.currencies.map(async (currency) => await prices.usd(currency)));
+}

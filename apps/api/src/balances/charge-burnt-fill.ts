@@ -1,0 +1,46 @@
+import type { RequestId } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { forcedCharge } from "./book-charge.ts";
+
+type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
+
+/**
+ * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it
+ * stays `due`.
+ * @throws whatever the database throws
+ */
+export async function chargeBurntFill(
+  services: ChargeServices,
+  tx: Pick<Tx, "fastFills" | "ledger">,
+  requestId: RequestId,
+): Promise<"settled" | "due"> {
+  const fastFill = await tx.fastFills.find(requestId);
+  if (fastFill?.burnt === undefined || fastFill.burnt.isCharged || fastFill.burnt.usd === 0n)
+    return "settled";
+  const { wallet, burnt } = fastFill;
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  try {
+    const { entries, owedUsd } = forcedCharge(services, book, burnt.usd, "fees");
+    if (owedUsd > 0n) services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
+    if (entries.length > 0)
+      await tx.ledger.post(
+        {
+          key: `fast-fill:${requestId}:burnt:${burnt.slotId}`,
+          context: "pay-fees",
+          reason: "gas of a fast fill that reverted",
+          wallet,
+          requestId,
+          entries,
+        },
+        atMs,
+      );
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return "due";
+    throw error;
+  }
+  await tx.fastFills.setBurntCharged(requestId);
+  return "settled";
+}

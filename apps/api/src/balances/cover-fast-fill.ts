@@ -1,0 +1,359 @@
+import {
+  amountToUsdDown,
+  BPS,
+  mergeEntries,
+  mulDivDown,
+  pairClassOf,
+  ServiceError,
+  shortfallUsd,
+  surplusUnits,
+  surplusUsd,
+  usdToAmountDown,
+} from "@causeway/domain";
+import type { Currency, EndPrices, LedgerEntry, PricedUnit, RequestId, RequestTerms } from "@causeway/domain";
+import type { FastFillRecord } from "./fast-fill.port.ts";
+import type { HoldRecord, WalletBook } from "./ledger.port.ts";
+import type { DepositRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { unitInMemory } from "./appraise.ts";
+import { forcedCharge } from "./book-charge.ts";
+import { creditEntries, debitEntries } from "./credit-entries.ts";
+import { debitKey, releaseHold, returnPermanent } from "./move-hold.ts";
+import { addExposure } from "../markets/prices/price-exposure.ts";
+import { spreadOf } from "../markets/prices/quote-pricing.ts";
+
+export type CoverServices = Pick<
+  Services,
+  "clock" | "events" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
+>;
+
+/** What a deposit changes in the balance of the app that vouched for it, beside its hold. */
+interface Cover {
+  /** What the deposit brings beyond what the fill was priced on. */
+  readonly surplus: readonly LedgerEntry[];
+  /**
+   * Smallest units of the origin's currency that the deposit brings beyond any amount that is credited
+   * automatically.
+   */
+  readonly beyond: bigint;
+  /** What the deposit is worth less than when the app vouched. */
+  readonly shortfall: (book: WalletBook) => readonly LedgerEntry[];
+}
+
+/**
+ * Deposit and fill of a fast fill are final: the hold goes, or what was debited comes back; the app is
+ * credited what the deposit brings more, and pays what it is worth less by now. Without a fresh price nothing
+ * is booked and the hold stays: `bookDueCovers` tries again. Again, it changes nothing.
+ */
+export async function coverFastFill(
+  services: CoverServices,
+  tx: Tx,
+  terms: RequestTerms,
+  depositId: string,
+): Promise<void> {
+  const { requestId } = terms;
+  const fastFill = await tx.fastFills.find(requestId);
+  const deposit = await tx.deposits.lock(depositId);
+  if (fastFill === undefined || deposit === undefined)
+    throw new Error(`invariant violated: cover of ${requestId} without a fast fill or a deposit`);
+  if (fastFill.coverState === "booked") return;
+  const { wallet, coverMoves } = fastFill;
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const hold = await tx.ledger.hold(requestId);
+  if (hold === undefined) throw new Error(`invariant violated: cover of ${requestId} without a hold`);
+  const cover = await priced(async () => {
+    const found = await coverOf(services, tx, { terms, fastFill, deposit, hold });
+    // Also whether the balance itself can be priced, before anything is counted or moved.
+    found.shortfall(book);
+    await countExposure(services, tx, terms, found.surplus);
+    return found;
+  });
+  if (cover instanceof ServiceError) {
+    services.events.alarm("fast_fill_cover_waits", { requestId, wallet, why: cover.message });
+    await tx.fastFills.setCover(requestId, "due", coverMoves);
+    return;
+  }
+  if (cover.beyond > 0n)
+    services.events.alarm("fast_fill_surplus_kept", {
+      requestId,
+      wallet,
+      currency: terms.origin.currency,
+      units: cover.beyond,
+    });
+  const move = hold.state === "permanent" ? returnPermanent : releaseHold;
+  await move(services, tx, requestId);
+  const moves = coverMoves + 1;
+  const about = { wallet, requestId };
+  const shortfall = cover.shortfall(await tx.ledger.lockWallet(wallet, atMs));
+  if (shortfall.length > 0)
+    await tx.ledger.post(
+      {
+        key: coverKey(requestId, "shortfall", moves),
+        context: "fast-fill-reduce-balance",
+        reason: "the deposit is worth less than when the fast fill was accepted",
+        ...about,
+        entries: shortfall,
+      },
+      atMs,
+    );
+  const [line] = cover.surplus;
+  if (line !== undefined)
+    await tx.ledger.post(
+      {
+        key: coverKey(requestId, "surplus", moves),
+        context: "fast-fill-increase-balance",
+        reason: "the deposit exceeds the input that the fill was priced on",
+        ...about,
+        entries: mergeEntries([
+          ...cover.surplus,
+          ...creditEntries(await tx.ledger.lockWallet(wallet, atMs), line.asset, -line.amount),
+        ]),
+      },
+      atMs,
+    );
+  await tx.fastFills.setCover(requestId, "booked", moves);
+}
+
+/**
+ * The deposit does not cover the final fast fill any more, because a reorg took it. What it changed is
+ * undone; what was spent meanwhile is owed. `waited`: nothing had been booked, and the hold still stands.
+ */
+export async function uncoverFastFill(
+  services: CoverServices,
+  tx: Tx,
+  requestId: RequestId,
+): Promise<"undone" | "waited"> {
+  const fastFill = await tx.fastFills.find(requestId);
+  if (fastFill === undefined || fastFill.coverState === "none") return "undone";
+  const { wallet, coverMoves, coverState } = fastFill;
+  await tx.fastFills.setCover(requestId, "none", coverMoves);
+  if (coverState === "due") return "waited";
+  const atMs = services.clock.nowMs();
+  for (const part of ["surplus", "shortfall"] as const) {
+    const key = coverKey(requestId, part, coverMoves);
+    const given = (await tx.ledger.entriesOf(key)).filter(({ account }) => account === "fronted");
+    if (given.length === 0) continue;
+    const book = await tx.ledger.lockWallet(wallet, atMs);
+    await tx.ledger.post(
+      {
+        key: `${key}:undone`,
+        context: part === "surplus" ? "fast-fill-reduce-balance" : "fast-fill-increase-balance",
+        reason: "the deposit of a fast fill was reorged out",
+        wallet,
+        requestId,
+        entries: mergeEntries(
+          given.flatMap(({ asset, amount }) => [
+            { account: "fronted" as const, asset, amount: -amount },
+            ...(amount < 0n ? debitEntries(book, asset, -amount) : creditEntries(book, asset, amount)),
+          ]),
+        ),
+      },
+      atMs,
+    );
+  }
+  return "undone";
+}
+
+function coverKey(requestId: RequestId, part: "surplus" | "shortfall", n: number): string {
+  return `fast-fill:${requestId}:${part}:${n}`;
+}
+
+interface Covering {
+  readonly terms: RequestTerms;
+  readonly fastFill: FastFillRecord;
+  readonly deposit: DepositRecord;
+  readonly hold: HoldRecord;
+}
+
+/** @throws ServiceError PRICE_FETCH_FAILED when something that matters has no fresh price */
+async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
+  const { credited, beyond } = unitsOf(covering);
+  const surplus = surplusOf(services, covering, credited);
+  if (covering.hold.state === "permanent") {
+    const kept = await keptOfDebit(services, tx, covering);
+    return {
+      surplus,
+      beyond,
+      shortfall: (book) =>
+        mergeEntries(kept.flatMap((entry) => [entry, ...debitEntries(book, entry.asset, entry.amount)])),
+    };
+  }
+  const usd = missingUsd(services, covering);
+  return {
+    surplus,
+    beyond,
+    shortfall: (book) => (usd === 0n ? [] : forcedCharge(services, book, usd, "fronted").entries),
+  };
+}
+
+/**
+ * What a deposit is worth less of the fill, USD with 18 decimals: of one that came while the quote was firm
+ * the solver bears what quotes bear.
+ */
+function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Covering): bigint {
+  const { amount, prices, toleranceBps } = fastFill;
+  if (prices.originUsd === 0n || isOneAsset(services, terms)) return 0n;
+  const now = pricesNow(services, terms);
+  const then = {
+    origin: { ...now.origin, priceUsd: prices.originUsd },
+    destination: { ...now.destination, priceUsd: prices.destinationUsd },
+  };
+  return shortfallUsd(amount, then, now, deposit.seenAtMs <= terms.firmUntilMs ? toleranceBps : 0);
+}
+
+/**
+ * What stays of a debit: the deposit came after the app had paid, and gives back no more than it is worth by
+ * now, in no more units than were taken.
+ */
+async function keptOfDebit(
+  services: CoverServices,
+  tx: Pick<Tx, "ledger">,
+  { terms, fastFill, hold }: Covering,
+): Promise<LedgerEntry[]> {
+  const taken = (await tx.ledger.entriesOf(debitKey(hold.requestId, hold.debits))).filter(
+    ({ account }) => account === "fronted",
+  );
+  if (fastFill.debitedUsd === 0n) return [];
+  const depositUsd = amountToUsdDown(fastFill.inputAmount, priceOf(services, terms.origin));
+  // The debit may have taken other currencies than the deposit's: returning them for the deposit is a trade
+  // at today's prices.
+  const spreadBps = Math.max(
+    0,
+    ...taken.map(({ asset }) => spreadOf(services, ...pairOf(services, terms.origin, asset))),
+  );
+  const coveredUsd = lessBps(depositUsd, spreadBps);
+  const returnedUsd = coveredUsd < fastFill.debitedUsd ? coveredUsd : fastFill.debitedUsd;
+  const worthUsd = worthOf(services, taken);
+  if (worthUsd <= returnedUsd) return [];
+  return taken
+    .map((entry) => ({ ...entry, amount: entry.amount - mulDivDown(entry.amount, returnedUsd, worthUsd) }))
+    .filter(({ amount }) => amount > 0n);
+}
+
+/** Worth of entries at the prices in memory, USD with 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
+export function worthOf(
+  services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
+  entries: readonly LedgerEntry[],
+): bigint {
+  return entries.reduce(
+    (usd, { asset, amount }) => usd + amountToUsdDown(amount, priceOf(services, asset)),
+    0n,
+  );
+}
+
+/**
+ * The other side of the credit, at the lesser price of then and now; empty when the deposit brings nothing
+ * more.
+ */
+function surplusOf(services: CoverServices, covering: Covering, units: bigint): LedgerEntry[] {
+  const { terms, fastFill } = covering;
+  const { asset } = fastFill.surplus;
+  if (units === 0n) return [];
+  const amount = isInKind(terms, asset) ? units : convertedSurplus(services, covering, units);
+  return amount === 0n ? [] : [{ account: "fronted", asset, amount: -amount }];
+}
+
+function unitsOf({
+  terms: { origin, surplusToSolver },
+  fastFill,
+  deposit,
+}: Covering): ReturnType<typeof surplusUnits> {
+  const isCapped = surplusToSolver === true && deposit.amount > origin.amount;
+  return surplusUnits(isCapped ? origin.amount : deposit.amount, origin.amount, fastFill.inputAmount);
+}
+
+type Asset = Pick<RequestTerms["origin"], "chainId" | "currency">;
+
+const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boolean =>
+  chainId === origin.chainId && currency === origin.currency;
+
+/**
+ * Less what a quote from one to the other would charge now: otherwise a low input would be a way around fee
+ * and spread.
+ */
+function convertedSurplus(
+  services: CoverServices,
+  { terms: { origin }, fastFill: { prices, surplus } }: Covering,
+  units: bigint,
+): bigint {
+  const now = priceOf(services, origin);
+  const then = prices.originUsd === 0n ? now : { ...now, priceUsd: prices.originUsd };
+  const pair = pairOf(services, origin, surplus.asset);
+  const bps = services.quotePolicy.serviceBps[pairClassOf(...pair)] + spreadOf(services, ...pair);
+  return usdToAmountDown(lessBps(surplusUsd(units, then, now), bps), priceOf(services, surplus.asset));
+}
+
+const lessBps = (usd: bigint, bps: number): bigint => mulDivDown(usd, BPS - BigInt(bps), BPS);
+
+/**
+ * Counts a credit in another asset against the bound of the asset that it was deposited in, as the fill of a
+ * quote between the two would be.
+ * @throws ServiceError PRICE_FETCH_FAILED when the bound of this minute is used up
+ */
+async function countExposure(
+  services: CoverServices,
+  tx: Pick<Tx, "priceExposure">,
+  { origin }: RequestTerms,
+  surplus: readonly LedgerEntry[],
+): Promise<void> {
+  const [line] = surplus;
+  if (line === undefined) return;
+  const [from, to] = pairOf(services, origin, line.asset);
+  if (from.priceId === to.priceId) return;
+  const usd = amountToUsdDown(-line.amount, priceOf(services, line.asset));
+  if (await addExposure(services, tx, from.priceId, usd)) return;
+  throw new ServiceError(
+    "PRICE_FETCH_FAILED",
+    `PRICE_EXPOSURE_USD_PER_MINUTE is used up for ${from.priceId}; try again in the next minute`,
+  );
+}
+
+/** @throws ServiceError PRICE_FETCH_FAILED when one is not configured any more */
+function pairOf(
+  { chains }: Pick<CoverServices, "chains">,
+  from: Asset,
+  to: Asset,
+): readonly [Currency, Currency] {
+  return [configured(chains, from), configured(chains, to)];
+}
+
+function configured(chains: CoverServices["chains"], { chainId, currency }: Asset): Currency {
+  const known = chains.currency(chainId, currency);
+  if (known !== undefined) return known;
+  throw new ServiceError("PRICE_FETCH_FAILED", `Currency ${currency} of chain ${chainId} is not configured`);
+}
+
+function pricesNow(services: CoverServices, { origin, destination }: RequestTerms): EndPrices {
+  return { origin: priceOf(services, origin), destination: priceOf(services, destination) };
+}
+
+/** Whether both ends are one asset, whose price does not matter. */
+function isOneAsset(
+  { chains }: Pick<CoverServices, "chains">,
+  { origin, destination }: RequestTerms,
+): boolean {
+  const [from, to] = [origin, destination].map(({ chainId, currency }) => chains.currency(chainId, currency));
+  return from !== undefined && from.priceId === to?.priceId;
+}
+
+/** @throws ServiceError PRICE_FETCH_FAILED */
+export function priceOf(
+  services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
+  asset: Asset,
+): PricedUnit {
+  const unit = unitInMemory(services, configured(services.chains, asset));
+  if (unit instanceof ServiceError) throw unit;
+  return unit;
+}
+
+/** A missing price is an outcome here: the watcher of a chain waits for none. */
+async function priced<T>(work: () => Promise<T>): Promise<T | ServiceError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return error;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import type { Address, LedgerAsset } from "@causeway/domain";
+import { mergeEntries } from "@causeway/domain";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { creditEntries, debitEntries } from "./credit-entries.ts";
+
+/** Money that arrived at the solver for a wallet. */
+export interface TopUpMovement {
+  readonly wallet: Address;
+  readonly asset: LedgerAsset;
+  /** What arrived, smallest units, positive. */
+  readonly amount: bigint;
+  readonly movementKey: string;
+}
+
+/** Credits what arrived: debts in that currency first, then the balance. */
+export async function creditTopUp(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  { wallet, asset, amount, movementKey }: TopUpMovement,
+): Promise<"posted" | "already"> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const entries = mergeEntries([
+    { account: "custody", asset, amount: -amount },
+    ...creditEntries(book, asset, amount),
+  ]);
+  return await tx.ledger.post(
+    {
+      key: movementKey,
+      context: "balance-topup",
+      reason: "a top-up is confirmed",
+      wallet,
+      requestId: undefined,
+      entries,
+    },
+    atMs,
+  );
+}
+
+/**
+ * Takes a credited top-up back whose block vanished; what the balance does not cover any more is owed, and
+ * told.
+ */
+export async function reverseTopUp(
+  services: Pick<Services, "clock" | "events">,
+  tx: Pick<Tx, "ledger">,
+  { wallet, asset, amount, movementKey }: TopUpMovement,
+): Promise<"posted" | "already"> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const debit = debitEntries(book, asset, amount);
+  const posted = await tx.ledger.post(
+    {
+      key: movementKey,
+      context: "balance-topup-reversed",
+      reason: "a top-up was reorged out",
+      wallet,
+      requestId: undefined,
+      entries: mergeEntries([{ account: "custody", asset, amount }, ...debit]),
+    },
+    atMs,
+  );
+  const owed = debit.find(({ account }) => account === "owed")?.amount ?? 0n;
+  if (posted === "posted" && owed !== 0n)
+    services.events.alarm("app_balance_owed", { wallet, currency: asset.currency, owed: -owed });
+  return posted;
+}

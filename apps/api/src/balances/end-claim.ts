@@ -1,0 +1,79 @@
+import { mergeEntries } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import type { ClaimRecord } from "./claims.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { creditEntries } from "./credit-entries.ts";
+
+type EndServices = Pick<Services, "clock" | "events">;
+type EndTx = Pick<Tx, "ledger" | "claims">;
+type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
+
+/** The payout is beyond reorgs: what was set aside is gone, its fee earned. */
+export async function closePaidClaim(
+  services: EndServices,
+  tx: EndTx,
+  { claimId, wallet }: NamedClaim,
+): Promise<void> {
+  const atMs = services.clock.nowMs();
+  await tx.ledger.lockWallet(wallet, atMs);
+  const claim = await tx.claims.lock(claimId);
+  if (claim?.state !== "paying") return;
+  const asset = { chainId: claim.chainId, currency: claim.currency };
+  await tx.ledger.post(
+    {
+      key: `claim:${claimId}:paid`,
+      context: "claim",
+      reason: "a claim was paid",
+      wallet,
+      requestId: claimId,
+      entries: mergeEntries([
+        { account: "pending", asset, amount: -(claim.amount + claim.feeAmount) },
+        { account: "custody", asset, amount: claim.amount },
+        { account: "fees", asset, amount: claim.feeAmount },
+      ]),
+    },
+    atMs,
+  );
+  await tx.claims.setState(claimId, { state: "paid", tries: claim.tries }, atMs);
+  services.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
+}
+
+/**
+ * What a claim that ends without its payout costs the wallet: nothing, or the fee where the chain took gas
+ * for it all the same.
+ */
+type Cost = "nothing" | "fee";
+
+/** The payout cannot be made: what it did not cost is balance again, debts first. */
+export async function returnClaim(
+  services: EndServices,
+  tx: EndTx,
+  { claimId, wallet }: { readonly claimId: Hex32; readonly wallet: ClaimRecord["wallet"] },
+  { failReason, cost }: { readonly failReason: string; readonly cost: Cost },
+): Promise<void> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const claim = await tx.claims.lock(claimId);
+  if (claim?.state !== "paying") return;
+  const asset = { chainId: claim.chainId, currency: claim.currency };
+  const earned = cost === "fee" ? claim.feeAmount : 0n;
+  const total = claim.amount + claim.feeAmount;
+  await tx.ledger.post(
+    {
+      key: `claim:${claimId}:returned`,
+      context: "unset-pending-amount",
+      reason: "a claim could not be paid",
+      wallet,
+      requestId: claimId,
+      entries: mergeEntries([
+        { account: "pending", asset, amount: -total },
+        { account: "fees", asset, amount: earned },
+        ...creditEntries(book, asset, total - earned),
+      ]),
+    },
+    atMs,
+  );
+  await tx.claims.setState(claimId, { state: "returned", tries: claim.tries, failReason }, atMs);
+  services.events.alarm("claim_returned", { claimId, wallet, reason: failReason });
+}

@@ -1,0 +1,141 @@
+import type { HoldAct, RequestId } from "@causeway/domain";
+import { decideHold, mergeEntries } from "@causeway/domain";
+import type { HoldRecord, WalletBook } from "./ledger.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { forcedCharge } from "./book-charge.ts";
+import { creditEntries } from "./credit-entries.ts";
+
+type HoldServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
+type HoldTx = Pick<Tx, "ledger">;
+
+/**
+ * `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was
+ * raised and nothing changed.
+ */
+export type MovedHold = "applied" | "already" | "rejected" | "none";
+
+/** The deposit came, or nothing was paid: the hold is over. */
+export async function releaseHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "release");
+}
+
+/**
+ * A deposit that had released the hold vanished: the app vouches again, whether its balance still covers it
+ * or not.
+ */
+export async function reinstateHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "reinstate");
+}
+
+/**
+ * The deposit never came: the balance pays, and what it does not cover is owed.
+ * @param usd what is due, USD with 18 decimals; by default what was held
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price: to be tried again
+ */
+export async function makeHoldPermanent(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+  usd?: bigint,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "makePermanent", usd);
+}
+
+/** A deposit came after the app had paid: exactly what was taken goes back. */
+export async function returnPermanent(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+): Promise<MovedHold> {
+  return await moveHold(services, tx, requestId, "return");
+}
+
+async function moveHold(
+  services: HoldServices,
+  tx: HoldTx,
+  requestId: RequestId,
+  act: HoldAct,
+  dueUsd?: bigint,
+): Promise<MovedHold> {
+  const wallet = await tx.ledger.holdWallet(requestId);
+  if (wallet === undefined) return "none";
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const hold = await tx.ledger.hold(requestId);
+  if (hold === undefined) return "none";
+  const decision = decideHold(hold.state, act);
+  const facts = { requestId, wallet, usd: hold.usd };
+  if (decision.kind === "rejected") {
+    services.events.alarm("hold_move_rejected", { ...facts, act, state: hold.state });
+    return "rejected";
+  }
+  if (decision.kind === "already") return "already";
+  const debits = decision.moves === "debit" ? hold.debits + 1 : hold.debits;
+  if (decision.moves === "debit") await debit(services, tx, book, hold, { usd: dueUsd ?? hold.usd, atMs });
+  if (decision.moves === "credit") await giveBack(tx, book, hold, atMs);
+  await tx.ledger.setHold(requestId, decision.state, debits, atMs);
+  services.events.happened("hold_moved", { ...facts, act, state: decision.state });
+  return "applied";
+}
+
+async function debit(
+  services: HoldServices,
+  tx: HoldTx,
+  book: WalletBook,
+  hold: HoldRecord,
+  { usd, atMs }: { readonly usd: bigint; readonly atMs: number },
+): Promise<void> {
+  const { wallet, requestId } = hold;
+  const { entries, owedUsd } = forcedCharge(services, book, usd, "fronted");
+  if (owedUsd > 0n) services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
+  if (entries.length > 0)
+    await tx.ledger.post(
+      {
+        key: debitKey(requestId, hold.debits + 1),
+        context: "fast-fill-reduce-balance",
+        reason: "the deposit of a fast fill did not arrive in time",
+        wallet,
+        requestId,
+        entries,
+      },
+      atMs,
+    );
+}
+
+async function giveBack(tx: HoldTx, book: WalletBook, hold: HoldRecord, atMs: number): Promise<void> {
+  const { wallet, requestId, debits } = hold;
+  const taken = (await tx.ledger.entriesOf(debitKey(requestId, debits))).filter(
+    ({ account }) => account === "fronted",
+  );
+  if (taken.length === 0) return;
+  await tx.ledger.post(
+    {
+      key: `hold:${requestId}:return:${debits}`,
+      context: "fast-fill-increase-balance",
+      reason: "the late deposit of a fast fill arrived",
+      wallet,
+      requestId,
+      entries: mergeEntries(
+        taken.flatMap(({ asset, amount }) => [
+          { account: "fronted", asset, amount: -amount },
+          ...creditEntries(book, asset, amount),
+        ]),
+      ),
+    },
+    atMs,
+  );
+}
+
+/** Names the nth debit of a hold. */
+export function debitKey(requestId: RequestId, n: number): string {
+  return `hold:${requestId}:debit:${n}`;
+}

@@ -1,0 +1,195 @@
+import {
+  NATIVE_CURRENCY,
+  ServiceError,
+  availableFor,
+  claimIdOf,
+  convertUp,
+  gasCostWei,
+  usdToAmountDown,
+} from "@causeway/domain";
+import type { Address, Currency, PricedUnit } from "@causeway/domain";
+import type { BalanceReads } from "./balance-reads.port.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { ClaimRecord, NewClaim } from "./claims.port.ts";
+import type { Random } from "../db/random.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { appraise, warmPrices } from "./appraise.ts";
+import type { AppraisalServices } from "./appraise.ts";
+import { lineOf } from "./credit-entries.ts";
+import { amountText } from "../http/refusals.ts";
+
+export type OfferServices = Pick<
+  Services,
+  "clock" | "chains" | "prices" | "signer" | "uow" | "quotePolicy" | "appBalance"
+> & { readonly balances: Pick<BalanceReads, "book">; readonly random: Random };
+
+/**
+ * What somebody wants to take out of a wallet's balance. Nothing is believed of him: only the wallet's
+ * signature makes it so.
+ */
+export interface ClaimQuestion {
+  readonly wallet: Address;
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly recipient: Address;
+  /** Smallest units; undefined: all that is there. */
+  readonly amount: bigint | undefined;
+}
+
+/**
+ * Offers a claim for the wallet to sign, with what its payout will cost. No money moves.
+ * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW,
+ * INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
+ */
+export async function offerClaim(services: OfferServices, question: ClaimQuestion): Promise<NewClaim> {
+  const { wallet, recipient } = question;
+  const { connected, currency } = homeCurrency(services, question);
+  const { chain } = connected;
+  const noRecipients: readonly Address[] = [
+    NATIVE_CURRENCY,
+    services.signer.address,
+    ...chain.tokens.map(({ address }) => address),
+  ];
+  if (noRecipients.includes(recipient))
+    throw new ServiceError(
+      "INVALID_RECIPIENT",
+      "recipient must be a wallet, not the zero address, the solver or a token contract",
+      {
+        field: "recipient",
+      },
+    );
+  await warmPrices(services);
+  const feeAmount = await payoutFee(services, connected, currency);
+  const most = await claimable(services, question, currency, feeAmount);
+  const amount = question.amount ?? most;
+  if (amount === 0n)
+    throw new ServiceError(
+      "AMOUNT_TOO_LOW",
+      `amount: the available app balance must exceed the payout fee of ${amountText(feeAmount, currency)}`,
+      {
+        field: "amount",
+      },
+    );
+  if (amount > most) throw insufficient(amount, feeAmount);
+
+  const createdAtMs = services.clock.nowMs();
+  const expiresAt = Math.floor(createdAtMs / 1000) + services.appBalance.claimLifetimeSeconds;
+  const facts = { wallet, chainId: chain.id, currency: currency.address, recipient, amount, expiresAt };
+  const claim: NewClaim = {
+    ...facts,
+    claimId: claimIdOf({ ...facts, salt: services.random.bytes32() }),
+    feeAmount,
+    createdAtMs,
+  };
+  await services.uow.run((tx) => tx.claims.offer(claim));
+  return claim;
+}
+
+/** @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY */
+function homeCurrency(
+  { chains, appBalance }: Pick<Services, "chains" | "appBalance">,
+  { chainId, currency: address }: Pick<ClaimQuestion, "chainId" | "currency">,
+): { readonly connected: ConnectedChain; readonly currency: Currency } {
+  const connected = chains.get(appBalance.chainId);
+  if (connected === undefined || chainId !== appBalance.chainId)
+    throw new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      `chainId must be ${appBalance.chainId}, the chain of app balances, got ${chainId}`,
+      {
+        field: "chainId",
+      },
+    );
+  const currency = appBalance.currencies.find((one) => one.address === address);
+  if (currency === undefined)
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `currency must be one of the app balance currencies: ${appBalance.currencies.map((one) => `${one.symbol} (${one.address})`).join(", ")}`,
+      {
+        field: "currency",
+      },
+    );
+  return { connected, currency };
+}
+
+/** The live price of the payout's gas, in its currency, rounded up. */
+async function payoutFee(
+  services: Pick<Services, "prices" | "quotePolicy">,
+  { chain, pulse }: ConnectedChain,
+  currency: Currency,
+): Promise<bigint> {
+  const gasUnits = gasOf(services.quotePolicy.gas.fill, currency, false);
+  const { minPriorityFeeWei, gasMarginBps } = chain.fees;
+  const wei = gasCostWei(gasUnits, pulse.gasPrices(), minPriorityFeeWei, gasMarginBps);
+  if (currency.address === NATIVE_CURRENCY) return wei;
+  const [native, priced] = await Promise.all(
+    [chain.native, currency].map(async (one): Promise<PricedUnit> => ({
+      decimals: one.decimals,
+      priceUsd: await services.prices.usd(one),
+    })),
+  );
+  if (native === undefined || priced === undefined)
+    throw new Error("invariant violated: fewer than two prices for two currencies");
+  return convertUp(wei, native, priced);
+}
+
+/**
+ * The most that can be claimed now, its fee already taken off; zero when there is nothing.
+ *
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
+async function claimable(
+  services: OfferServices,
+  { wallet, amount }: Pick<ClaimQuestion, "wallet" | "amount">,
+  currency: Currency,
+  feeAmount: bigint,
+): Promise<bigint> {
+  const book = await services.balances.book(wallet);
+  const asset = { chainId: currency.chainId, currency: currency.address };
+  const { balance } = lineOf(book, asset);
+  const wanted = (amount ?? 1n) + feeAmount;
+  const free = isBound(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
+  const most = (free < balance ? free : balance) - feeAmount;
+  return most > 0n ? most : 0n;
+}
+
+type Book = Awaited<ReturnType<BalanceReads["book"]>>;
+
+/** Holds and debts are in dollars, or in other currencies: only with them do prices matter. */
+export function isBound(book: Book): boolean {
+  return book.heldUsd > 0n || book.lines.some(({ owed }) => owed > 0n);
+}
+
+/**
+ * Smallest units of `currency` that holds and debts leave free, whatever the balance.
+ * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free, and a missing price may be why
+ */
+export function freeAmount(
+  services: AppraisalServices,
+  book: Book,
+  currency: Currency,
+  wanted: bigint,
+): bigint {
+  const { standing, balances, unpriced, unpricedHold } = appraise(services, book);
+  const own = balances.find(({ asset }) => asset.currency === currency.address);
+  const free = own === undefined ? 0n : usdToAmountDown(availableFor("claim", standing), own.unit);
+  const missingPrice = unpriced ?? unpricedHold;
+  if (missingPrice !== undefined && free < wanted) throw missingPrice;
+  return free;
+}
+
+export function insufficient(
+  amount: bigint,
+  feeAmount: bigint,
+  claim?: Pick<ClaimRecord, "claimId">,
+): ServiceError {
+  return new ServiceError(
+    "INSUFFICIENT_FUNDS",
+    `amount ${amount} plus the payout fee ${feeAmount} (base units) exceeds the available app balance; lower amount`,
+    {
+      field: "amount",
+      data: { amount: amount.toString(), fee: feeAmount.toString() },
+      ...(claim && { requestId: claim.claimId }),
+    },
+  );
+}

@@ -1,0 +1,70 @@
+import { amountToUsdDown, amountToUsdUp } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import type { BalanceView, BalancesView, ClaimView } from "./app-balance-routes.port.ts";
+import type { Page, PlaceInTime } from "../db/page.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { lineOf } from "./credit-entries.ts";
+
+type ReadServices = Pick<Services, "balances" | "prices" | "appBalance">;
+
+/**
+ * What a wallet has, at live prices. A wallet that nobody has heard of has nothing.
+ * @throws ServiceError PRICE_FETCH_FAILED when something that it has or owes has no fresh price
+ */
+export async function readBalances(services: ReadServices, wallet: Address): Promise<BalancesView> {
+  const { balances, appBalance } = services;
+  const book = await balances.book(wallet);
+  const lines = appBalance.currencies.map((currency) => ({
+    currency,
+    line: lineOf(book, { chainId: appBalance.chainId, currency: currency.address }),
+  }));
+  const known = await Promise.all(
+    lines
+      .filter(({ line }) => line.balance + line.pending + line.owed > 0n)
+      .map(async ({ currency, line }) => {
+        const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+        const { balance: amount, pending, owed } = line;
+        const view = { currency, amount, pending, owed, usd: amountToUsdDown(amount, unit) };
+        return { view, owedUsd: amountToUsdUp(owed, unit) };
+      }),
+  );
+  const all = known.map(({ view }) => view);
+  const netUsd = known.reduce((sum, { view, owedUsd }) => sum + view.usd - owedUsd, 0n);
+  const totalUsd = notBelowZero(netUsd);
+  return {
+    main: all.find(({ currency }) => currency === appBalance.currencies[0]) ?? nothingOf(appBalance),
+    all,
+    totalUsd,
+    heldUsd: book.heldUsd,
+    availableUsd: notBelowZero(netUsd - book.heldUsd),
+  };
+}
+
+function nothingOf({ currencies: [currency] }: { readonly currencies: readonly Currency[] }): BalanceView {
+  if (currency === undefined) throw new Error("invariant violated: app balances without a currency");
+  return { currency, amount: 0n, pending: 0n, owed: 0n, usd: 0n };
+}
+
+const notBelowZero = (usd: bigint): bigint => (usd > 0n ? usd : 0n);
+
+/**
+ * Signed claims of a wallet, newest first, at live prices; those in currencies that are not configured any
+ * more cannot be told.
+ *
+ * @throws ServiceError PRICE_FETCH_FAILED
+ */
+export async function readClaims(
+  services: ReadServices,
+  wallet: Address,
+  page: Page<PlaceInTime>,
+): Promise<ClaimView[]> {
+  const claims = await services.balances.claims(wallet, page);
+  return await Promise.all(
+    claims.map(async (claim): Promise<ClaimView> => {
+      const currency = services.appBalance.currencies.find(({ address }) => address === claim.currency);
+      if (currency === undefined) throw new Error(`claim ${claim.claimId}: its currency is not configured`);
+      const unit = { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+      return { claim, currency, usd: amountToUsdDown(claim.amount, unit) };
+    }),
+  );
+}

@@ -1,0 +1,98 @@
+import type { TopUpFact } from "@causeway/chains";
+import { amountToUsdDown, confirmAtBlock, ServiceError } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import type { Services } from "../db/services.port.ts";
+import type { TopUpRecord } from "./top-ups.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { unitInMemory } from "./appraise.ts";
+import { creditTopUp, reverseTopUp } from "./credit-top-up.ts";
+
+type TopUpServices = Pick<Services, "clock" | "events" | "appBalance">;
+type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
+type TopUpTx = Pick<Tx, "ledger" | "topUps">;
+
+/**
+ * Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already
+ * stays as it is. Nobody is credited yet.
+ */
+export async function storeTopUps(
+  services: StoreServices,
+  tx: TopUpTx,
+  facts: readonly TopUpFact[],
+  seenAtMs: number,
+): Promise<void> {
+  const { chainId, confirmations } = services.appBalance;
+  for (const fact of facts) {
+    const isTooSmall = isDust(services, fact);
+    const stored = await tx.topUps.upsert({
+      ...fact,
+      chainId,
+      state: fact.wallet === undefined || isTooSmall ? "unattributed" : "seen",
+      confirmAtBlock: confirmAtBlock(fact.blockNumber, confirmations),
+      seenAtMs,
+    });
+    if (stored === undefined) continue;
+    // Dust is no reason to wake anybody: whoever sends it would do so at will.
+    if (isTooSmall) services.events.happened("top_up_too_small", factsOf(stored));
+    else if (stored.state === "unattributed") services.events.alarm("top_up_unattributed", factsOf(stored));
+    else services.events.happened("top_up_seen", factsOf(stored));
+  }
+}
+
+/**
+ * Whether it is worth less than what is credited. Without a price in memory it is taken for more: nothing is
+ * kept from anybody for our lack of one.
+ */
+function isDust(services: StoreServices, { currency: address, amount }: TopUpFact): boolean {
+  const { currencies, minTopUpUsd } = services.appBalance;
+  const currency = currencies.find((one) => one.address === address);
+  if (currency === undefined || minTopUpUsd === 0n) return false;
+  const unit = unitInMemory(services, currency);
+  return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < minTopUpUsd;
+}
+
+/**
+ * Takes back what vanished blocks said (those mined again were moved to their new block before): silently
+ * what nobody was credited for yet, by a movement of its own what somebody was.
+ * @param canonicalHashes of the blocks that stand now between the two heights
+ */
+export async function takeBackTopUps(
+  services: TopUpServices,
+  tx: TopUpTx,
+  aboveBlock: bigint,
+  upToBlock: bigint,
+  canonicalHashes: readonly Hex[],
+): Promise<void> {
+  const { chainId } = services.appBalance;
+  for (const gone of await tx.topUps.removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes)) {
+    services.events.alarm("top_up_removed", { ...factsOf(gone), state: gone.state });
+    if (gone.state !== "credited" || gone.wallet === undefined) continue;
+    const { wallet, amount, currency } = gone;
+    const movementKey = `top-up:${gone.id}:reverse:${gone.credits}`;
+    await reverseTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
+    await tx.topUps.setState(gone.id, "seen", gone.credits);
+    services.events.alarm("top_up_reversed", factsOf(gone));
+  }
+}
+
+/** Credits every top-up that has its confirmations at this height, each once for each time it came. */
+export async function creditDueTopUps(
+  services: TopUpServices,
+  tx: TopUpTx,
+  headNumber: bigint,
+): Promise<void> {
+  const { chainId } = services.appBalance;
+  for (const due of await tx.topUps.lockDue(chainId, headNumber)) {
+    const { wallet, amount, currency } = due;
+    if (wallet === undefined) continue;
+    const credits = due.credits + 1;
+    const movementKey = `top-up:${due.id}:credit:${credits}`;
+    await creditTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
+    await tx.topUps.setState(due.id, "credited", credits);
+    services.events.happened("top_up_credited", factsOf(due));
+  }
+}
+
+function factsOf({ id, txHash, sender, wallet, currency, amount }: TopUpRecord) {
+  return { topUpId: id, txHash, sender, wallet, currency, amount };
+}

@@ -1,0 +1,167 @@
+import type { Address, ChargePart, RequestId } from "@causeway/domain";
+import { amountToUsdDown, assetKey, availableFor, mergeEntries, splitCharge } from "@causeway/domain";
+import type { FeeBudget, FeePurpose, Reservation } from "./ledger.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { appraise, worthOf } from "./appraise.ts";
+import type { Appraisal, AppraisedBalance } from "./appraise.ts";
+
+export interface FeeCharge {
+  readonly wallet: Address;
+  /** USD with 18 decimals. */
+  readonly usd: bigint;
+  /**
+   * The part of it that ends with somebody else than the service: holds stand in its way as in that of a
+   * claim.
+   */
+  readonly transferredUsd: bigint;
+  /**
+   * Only stablecoins pay the transferred part: it is charged at the bare price, and others would be sold at
+   * it. Default: every balance pays it.
+   */
+  readonly isTransferStable?: boolean;
+  readonly requestId: RequestId;
+  readonly movementKey: string;
+  /** Default: `execution`. */
+  readonly purpose?: FeePurpose;
+  /** A later one stands beside what was reserved, and released, before; default: the first. */
+  readonly round?: number;
+  readonly budget?: FeeBudget;
+}
+
+/** What a balance lacks for a charge; USD with 18 decimals. */
+export interface Shortfall {
+  readonly kind: "insufficient";
+  readonly availableUsd: bigint;
+  readonly requiredUsd: bigint;
+  /**
+   * `unheld`: the balance suffices, but is held for fast fills, and would go to others than the service.
+   * `stablecoins`: it suffices, but only stablecoins pay what goes to others.
+   */
+  readonly missing: "balance" | "unheld" | "stablecoins";
+}
+
+/**
+ * `closed`: fees of this request were reserved before, and paid or released, or by another wallet; a request
+ * reserves once in a round.
+ */
+export type ReservedFees =
+  | { readonly kind: "reserved"; readonly reservation: Reservation }
+  | Shortfall
+  | { readonly kind: "closed" };
+
+/**
+ * Sets the fees of a request aside, all or nothing: balance → pending. Holds stand in the way of what is
+ * transferred to others, not of fees. Asked again while the reservation is open, it answers the same.
+ * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
+ */
+export async function reserveFees(
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
+  tx: Pick<Tx, "ledger">,
+  {
+    wallet,
+    usd,
+    transferredUsd,
+    isTransferStable = false,
+    requestId,
+    movementKey,
+    purpose = "execution",
+    round = 1,
+    budget,
+  }: FeeCharge,
+): Promise<ReservedFees> {
+  const atMs = services.clock.nowMs();
+  const book = await tx.ledger.lockWallet(wallet, atMs);
+  const known = await tx.ledger.reservation(requestId, purpose);
+  if (known !== undefined && known.round >= round)
+    return known.state === "open" && known.wallet === wallet
+      ? { kind: "reserved", reservation: known }
+      : { kind: "closed" };
+
+  const planned = planCharge(appraise(services, book), { usd, transferredUsd, isTransferStable });
+  if (planned.kind === "insufficient") return planned;
+  const { parts } = planned;
+  const entries = mergeEntries(
+    parts.flatMap(({ asset, amount }) => [
+      { account: "balance", asset, amount: -amount },
+      { account: "pending", asset, amount },
+    ]),
+  );
+  if (entries.length > 0) {
+    const posted = await tx.ledger.post(
+      {
+        key: movementKey,
+        context: "set-pending-amount",
+        reason: "fees reserved",
+        wallet,
+        requestId,
+        entries,
+      },
+      atMs,
+    );
+    if (posted === "already")
+      throw new Error(`invariant violated: movement ${movementKey} belongs to another request`);
+  }
+  return {
+    kind: "reserved",
+    reservation: await tx.ledger.addReservation(
+      { requestId, wallet, parts, usd, purpose, round, ...(budget !== undefined && { budget }) },
+      atMs,
+    ),
+  };
+}
+
+export type PlannedCharge =
+  | {
+      readonly kind: "planned";
+      readonly parts: readonly ChargePart[];
+      /** What there is when they are taken. */
+      readonly left: Appraisal;
+    }
+  | Shortfall;
+
+/**
+ * What a charge takes from a wallet that was appraised, all or nothing. Pure.
+ * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
+ */
+export function planCharge(
+  appraisal: Appraisal,
+  {
+    usd,
+    transferredUsd,
+    isTransferStable = false,
+  }: Pick<FeeCharge, "usd" | "transferredUsd" | "isTransferStable">,
+): PlannedCharge {
+  const { balances, held, standing, unpriced, unpricedHold } = appraisal;
+  const availableUsd = availableFor("sponsorship", standing);
+  const transferableUsd = availableFor("claim", standing);
+  const isVolatile = ({ class: currencyClass }: AppraisedBalance): boolean => currencyClass !== "stable";
+  const { parts, uncoveredUsd } = splitCharge(
+    usd,
+    balances,
+    isTransferStable ? { usd: usd - transferredUsd, applies: isVolatile } : undefined,
+  );
+  const isCovered = availableUsd >= usd;
+  if (!isCovered || transferableUsd < transferredUsd || uncoveredUsd > 0n) {
+    const missingPrice = unpriced ?? (isCovered ? unpricedHold : undefined);
+    if (missingPrice) throw missingPrice;
+    if (!isCovered) return { kind: "insufficient", availableUsd, requiredUsd: usd, missing: "balance" };
+    const requiredUsd = transferredUsd;
+    if (transferableUsd < transferredUsd)
+      return { kind: "insufficient", availableUsd: transferableUsd, requiredUsd, missing: "unheld" };
+    const stableUsd = balances
+      .filter((one) => !isVolatile(one))
+      .reduce((sum, { amount, unit }) => sum + amountToUsdDown(amount, unit), 0n);
+    return { kind: "insufficient", availableUsd: stableUsd, requiredUsd, missing: "stablecoins" };
+  }
+  const taken = new Map(parts.map(({ asset, amount }) => [assetKey(asset), amount]));
+  const rest = balances.map((balance) => ({
+    ...balance,
+    amount: balance.amount - (taken.get(assetKey(balance.asset)) ?? 0n),
+  }));
+  return {
+    kind: "planned",
+    parts,
+    left: { ...appraisal, balances: rest, standing: { ...standing, ...worthOf(rest, held) } },
+  };
+}

@@ -1,0 +1,117 @@
+import { bindsFees, judgeFees, transferredUsd } from "@causeway/domain";
+import type { RequestId, RequestState, RequestTerms } from "@causeway/domain";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { utcDay } from "../db/utc-day.ts";
+import { payFees } from "./pay-fees.ts";
+import { shortfallText } from "./sponsorship-shortfall.ts";
+import { releaseFees } from "./release-fees.ts";
+import { reserveFees } from "./reserve-fees.ts";
+
+/** `refused`: the promise that the sponsor made cannot be kept, and why. */
+export type SponsoredFees =
+  | { readonly kind: "reserved" }
+  | { readonly kind: "refused"; readonly why: string };
+
+type SponsoredTerms = Pick<RequestTerms, "requestId" | "user" | "keyId" | "sponsorship">;
+
+/**
+ * Sets aside what a sponsor pays of a fill, in the commit that plans it: all of it, by the rules of the key
+ * as they are now, or nothing. Planned again, what stands is what counts; for another sum it is set aside
+ * anew.
+ * @param usd USD with 18 decimals
+ * @throws ServiceError PRICE_FETCH_FAILED when a balance that might have sufficed has no fresh price
+ */
+export async function reserveSponsorship(
+  services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
+  tx: Pick<Tx, "ledger" | "executions" | "sponsors" | "fillBurns">,
+  { requestId, user, keyId, sponsorship }: SponsoredTerms,
+  usd: bigint,
+): Promise<SponsoredFees> {
+  if (sponsorship === undefined) return { kind: "reserved" };
+  const { wallet } = sponsorship;
+  const key = keyId === undefined ? undefined : await tx.sponsors.key(keyId);
+  if (key?.fundingAddress !== wallet)
+    return { kind: "refused", why: "the sponsoring API key is no longer funded by that wallet" };
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state === "open" && known.usd === usd) return { kind: "reserved" };
+  if (known?.state === "open") await release(services, tx, requestId, wallet, known.round);
+
+  const budget = { keyId: key.id, day: utcDay(services.clock.nowMs()), user };
+  const round = (known?.round ?? 0) + 1;
+  const fees = { wallet, requestId, purpose: "fees", round, budget } as const;
+  const movementKey = `fees:${requestId}:reserve:${round}`;
+  const refuse = async (why: string): Promise<SponsoredFees> => {
+    // What earlier fills burnt stays reserved out of what was released: it is charged when the request is
+    // refunded.
+    const burntUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
+    const keptUsd = known !== undefined && burntUsd > known.usd ? known.usd : burntUsd;
+    if (keptUsd > 0n)
+      await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
+    return { kind: "refused", why };
+  };
+  if (bindsFees(key.rules)) {
+    const spending = await tx.executions.lockSpending({ ...budget, target: undefined }, undefined);
+    const refusal = judgeFees(key.rules, usd, spending);
+    if (refusal !== undefined) return await refuse(`${refusal.rule}: ${refusal.message}`);
+  }
+  const reserved = await reserveFees(services, tx, {
+    ...fees,
+    usd,
+    transferredUsd: transferredUsd(sponsorship, usd),
+    isTransferStable: true,
+    movementKey,
+  });
+  if (reserved.kind === "insufficient")
+    return await refuse(`not sponsored: ${shortfallText(services, wallet, reserved)}`);
+  if (reserved.kind === "closed")
+    throw new Error(`invariant violated: fee reservation of ${requestId} was closed under its lock`);
+  return { kind: "reserved" };
+}
+
+/** Charges the sponsor what was set aside: the fill is final. Again, it changes nothing. */
+export async function chargeSponsorship(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  { requestId, sponsorship }: SponsoredTerms,
+): Promise<void> {
+  if (sponsorship === undefined) return;
+  const { wallet } = sponsorship;
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state !== "open") return;
+  const payer = { requestId, wallet };
+  await payFees(services, tx, payer, { usd: known.usd }, `fees:${requestId}:pay`, "fees");
+}
+
+/**
+ * Gives the sponsor back what was set aside once a request is not being filled any more, less the gas of its
+ * fills that reverted in a block: that was a part of the fees that the sponsor was to pay, and calls can burn
+ * far more than a deposit is worth.
+ */
+export async function followSponsorship(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger" | "fillBurns">,
+  { requestId, sponsorship }: SponsoredTerms,
+  { name }: RequestState,
+): Promise<void> {
+  if (sponsorship === undefined) return;
+  if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
+  const known = await tx.ledger.reservation(requestId, "fees");
+  if (known?.state !== "open") return;
+  const burntUsd = await tx.fillBurns.unchargedUsd(requestId);
+  if (burntUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
+  const paidUsd = burntUsd < known.usd ? burntUsd : known.usd;
+  const payer = { requestId, wallet: sponsorship.wallet };
+  await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
+  await tx.fillBurns.charged(requestId, { paidUsd, burntUsd });
+}
+
+async function release(
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "ledger">,
+  requestId: RequestId,
+  wallet: NonNullable<SponsoredTerms["sponsorship"]>["wallet"],
+  round: number,
+): Promise<void> {
+  await releaseFees(services, tx, { requestId, wallet }, `fees:${requestId}:release:${round}`, "fees");
+}
