@@ -2,7 +2,7 @@ import type {
   HistoryCondition,
   HistoryQuestion,
   HistorySort,
-} from "../../apps/api/src/ports/request-history.ts";
+} from "../../apps/api/src/requests/history/request-history.port.ts";
 import { NEWEST_MS } from "./store-history.ts";
 
 /**

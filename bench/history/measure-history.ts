@@ -1,11 +1,11 @@
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import type pg from "pg";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { postgresRequestHistory } from "../../apps/api/src/adapters/postgres/request-history.ts";
+import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { pastRequestJson } from "../../apps/api/src/routes/past-request-json.ts";
-import { searchTurns } from "../../apps/api/src/usecases/history/search-turns.ts";
-import { listRequests, type HistoryServices } from "../../apps/api/src/usecases/history/list-requests.ts";
+import { pastRequestJson } from "../../apps/api/src/requests/history/past-request-json.ts";
+import { searchTurns } from "../../apps/api/src/requests/history/search-turns.ts";
+import { listRequests, type HistoryServices } from "../../apps/api/src/requests/history/list-requests.ts";
 import { filterCases, questionFor } from "./filters.ts";
 import { storedFacts } from "./stored-facts.ts";
 

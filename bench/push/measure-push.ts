@@ -9,7 +9,7 @@ import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { migrate } from "../../apps/api/src/migrate.ts";
-import { transition } from "../../apps/api/src/usecases/transition.ts";
+import { transition } from "../../apps/api/src/requests/transition.ts";
 import { percentilesOf, type Percentiles } from "../../scripts/soak/percentiles.ts";
 import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";

@@ -13,7 +13,7 @@ import { catalog as real } from "../../apps/api/src/jobs/catalog.ts";
 import type { Catalog } from "../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
-import { refundJob } from "../../apps/api/src/usecases/transition.ts";
+import { refundJob } from "../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { enginePolicy } from "../../test/support/engine-policy.ts";

@@ -1,6 +1,6 @@
 import type { RequestTerms } from "@causeway/domain";
-import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
-import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
+import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import { brokenLaws } from "../support/ledger-world.ts";
 import { DUST_USD } from "./bounds.ts";
 import {

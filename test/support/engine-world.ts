@@ -27,7 +27,7 @@ import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of
 import { catalog } from "../../apps/api/src/jobs/catalog.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
-import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
@@ -40,7 +40,7 @@ import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/usecases/recheck-final-blocks.ts";
-import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import { loadTrail, scanChain } from "../../apps/api/src/usecases/scan-chain.ts";
 import { followReports } from "../../apps/api/src/usecases/follow-reports.ts";
 import { trackLane } from "../../apps/api/src/usecases/track-lane.ts";

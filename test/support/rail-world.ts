@@ -23,7 +23,7 @@ import type { ConnectedPayingRail } from "../../apps/api/src/chains/chains.port.
 import type { MappedNonce } from "../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import type { StatusView } from "../../apps/api/src/ports/status-view.ts";
+import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { attributeLate } from "../../apps/api/src/usecases/rails/attribute-late.ts";
@@ -31,7 +31,7 @@ import { openRailLane } from "../../apps/api/src/usecases/rails/open-rail-lane.t
 import { readArrivals } from "../../apps/api/src/usecases/rails/read-arrivals.ts";
 import { trackRail } from "../../apps/api/src/usecases/rails/track-rail.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
-import { requestStatus } from "../../apps/api/src/usecases/request-status.ts";
+import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { createFakeRail } from "../fakes/fake-rail.ts";

@@ -1,13 +1,13 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Chain, RailChain } from "@causeway/domain";
-import { postgresRequestHistory } from "./adapters/postgres/request-history.ts";
+import { postgresRequestHistory } from "./requests/history/request-history.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import type { Searches } from "./container-searches.ts";
-import type { CurrencyName } from "./ports/request-history.ts";
+import type { CurrencyName } from "./requests/history/request-history.port.ts";
 import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
-import { listRequests } from "./usecases/history/list-requests.ts";
-import { requestTrace } from "./usecases/history/request-trace.ts";
+import { listRequests } from "./requests/history/list-requests.ts";
+import { requestTrace } from "./requests/history/request-trace.ts";
 import { spellingOf } from "./chains/address-format.ts";
 
 interface HistoryGround {

@@ -3,7 +3,7 @@ import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import type { ApiConfig } from "./config.ts";
 import type { SearchTurns } from "./http/usage.port.ts";
-import { SEARCH_PLACES, searchTurns } from "./usecases/history/search-turns.ts";
+import { SEARCH_PLACES, searchTurns } from "./requests/history/search-turns.ts";
 
 /** A search that an index answers takes a hundredth of this. */
 export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000 };

@@ -24,7 +24,7 @@ import { depositAddressReads } from "./adapters/postgres/deposit-address-reads.t
 import { databaseBytes, oldestSnapshot } from "./adapters/postgres/database-figures.ts";
 import { openPayments } from "./adapters/postgres/open-payments.ts";
 import { outboxDepth } from "./db/outbox-depth.postgres.ts";
-import { requestsUnderWay } from "./adapters/postgres/requests-under-way.ts";
+import { requestsUnderWay } from "./requests/requests-under-way.postgres.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { watchServer } from "./db/server-watch.postgres.ts";
 import { sponsorReads } from "./adapters/postgres/sponsors.ts";
@@ -101,12 +101,12 @@ import { recordSingleTransaction } from "./usecases/record-single-transaction.ts
 import { readReport } from "./usecases/reported-transaction.ts";
 import { createReportTurns } from "./db/report-turns.ts";
 import { sharedAnswers } from "./db/shared-answers.ts";
-import { createRequestSignature } from "./usecases/request-signature.ts";
+import { createRequestSignature } from "./requests/request-signature.ts";
 import { requestFastFill } from "./usecases/request-fast-fill.ts";
 import { walletNonces } from "./usecases/rails/wallet-nonces.ts";
-import { keptStatuses } from "./usecases/kept-statuses.ts";
+import { keptStatuses } from "./requests/kept-statuses.ts";
 import { depositoryBalances, hubBalances } from "./usecases/settlement/held-elsewhere.ts";
-import { requestStatus, statusByIdOrDeposit } from "./usecases/request-status.ts";
+import { requestStatus, statusByIdOrDeposit } from "./requests/request-status.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;

@@ -14,7 +14,7 @@ import { knownKeys } from "../../../apps/api/src/adapters/keys/known-keys.ts";
 import { apiKeyRegister } from "../../../apps/api/src/adapters/postgres/api-key-register.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { storedKeys } from "../../../apps/api/src/adapters/postgres/stored-keys.ts";
-import { searchTurns } from "../../../apps/api/src/usecases/history/search-turns.ts";
+import { searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
 import { usageCounter, type UsageCounter } from "../../../apps/api/src/adapters/postgres/usage-counter.ts";
 import { pooledRandomBytes } from "../../../apps/api/src/db/pooled-bytes.adapter.ts";
 import { runKeys } from "../../../apps/api/src/keys-command.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseBytes } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
 import { outboxDepth } from "../../../apps/api/src/db/outbox-depth.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { requestsUnderWay, underWay } from "../../../apps/api/src/adapters/postgres/requests-under-way.ts";
+import { requestsUnderWay, underWay } from "../../../apps/api/src/requests/requests-under-way.postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;

@@ -17,7 +17,7 @@ import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/usecases/quote-gas.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
-import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
 import { noChains } from "../../fakes/no-chains.ts";
 import { aChain } from "../../fakes/quote-world.ts";

@@ -7,7 +7,7 @@ import { createScanPace } from "../../../apps/api/src/jobs/scan-pace.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
-import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { depositKey, factKey } from "../../../apps/api/src/usecases/record-deposits.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";

@@ -6,7 +6,7 @@ import { expireFastFills } from "../../../apps/api/src/usecases/expire-fast-fill
 import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
-import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";

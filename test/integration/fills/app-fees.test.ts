@@ -12,7 +12,7 @@ import { fillLeg } from "../../../apps/api/src/usecases/legs/fill-leg.ts";
 import { offerClaim } from "../../../apps/api/src/balances/offer-claim.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
-import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { approveCall } from "../../support/execution-world.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
 import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
-import { pageStatement } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { pageStatement } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { filterCases, questionFor, type StoredFacts } from "../../../bench/history/filters.ts";
 import { storeHistory } from "../../../bench/history/store-history.ts";
 import { storedFacts } from "../../../bench/history/stored-facts.ts";

@@ -14,7 +14,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
-import { postgresRequestHistory } from "../../../apps/api/src/adapters/postgres/request-history.ts";
+import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts";
 import { aServer } from "../../support/route-server.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
@@ -28,7 +28,7 @@ import {
   type Paid,
   SIGNED_BYTES,
 } from "../../support/history-world.ts";
-import { SEARCH_PLACES, searchTurns } from "../../../apps/api/src/usecases/history/search-turns.ts";
+import { SEARCH_PLACES, searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
 const KEY = "cw_live_key";

@@ -25,7 +25,7 @@ import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit
 import { readApiConfig } from "../../../apps/api/src/config.ts";
 import { createContainer } from "../../../apps/api/src/container.ts";
 import { buildServer } from "../../../apps/api/src/server.ts";
-import { transition } from "../../../apps/api/src/usecases/transition.ts";
+import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
 import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { answeringCode, endlessCode, longWindedCode } from "../../support/answering-code.ts";

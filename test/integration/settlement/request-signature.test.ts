@@ -4,7 +4,7 @@ import { createLocalClient, localAccount, startAnvil, type RunningAnvil } from "
 import { pad, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRequestSignature } from "../../../apps/api/src/usecases/request-signature.ts";
+import { createRequestSignature } from "../../../apps/api/src/requests/request-signature.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import { someTerms } from "../../support/terms.ts";
 import { noChains } from "../../fakes/no-chains.ts";

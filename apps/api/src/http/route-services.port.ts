@@ -13,9 +13,9 @@ import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { PushRoutes } from "../ports/push-routes.ts";
 import type { RateLimits } from "./rate-limits.port.ts";
-import type { HistoryRoutes } from "../ports/request-history-routes.ts";
+import type { HistoryRoutes } from "../requests/history/request-history-routes.port.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
-import type { StatusView } from "../ports/status-view.ts";
+import type { StatusView } from "../requests/status-view.port.ts";
 import type { WebhookAdmin } from "../ports/webhooks.ts";
 import type { Usage } from "./usage.port.ts";
 import type {

@@ -1,7 +1,7 @@
 import type { TrustedProxies } from "@causeway/service-kit";
 import type { RequestId } from "@causeway/domain";
-import type { StatusView } from "./status-view.ts";
-import type { StopListening } from "./status-feed.ts";
+import type { StatusView } from "../requests/status-view.port.ts";
+import type { StopListening } from "../requests/status-feed.port.ts";
 
 /** What a client sees of a request after one of its changes. */
 export interface StatusUpdate {

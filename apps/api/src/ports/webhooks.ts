@@ -1,4 +1,4 @@
-import type { StatusChange } from "./status-feed.ts";
+import type { StatusChange } from "../requests/status-feed.port.ts";
 
 /** How webhooks are delivered. */
 export interface WebhookPolicy {

@@ -9,7 +9,7 @@ import {
   aView,
   KNOWN_REQUEST_ID,
 } from "../../../../test/fakes/route-services.ts";
-import { statusJson, statusJsonOnce } from "./status-json.ts";
+import { statusJson, statusJsonOnce } from "../requests/status-json.route.ts";
 import { aQuoteBody, aServer } from "../../../../test/support/route-server.ts";
 
 const { app } = await aServer();

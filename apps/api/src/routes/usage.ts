@@ -2,7 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import { MAX_USAGE_KEYS, usageAnswer, usageQuery, wholeNumber } from "@causeway/wire";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
-import { searcherOf } from "./requests-v3.ts";
+import { searcherOf } from "../requests/history/requests-v3.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
 const MINUTE_MS = 60_000;

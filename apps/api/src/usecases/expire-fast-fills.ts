@@ -4,8 +4,8 @@ import type { Services } from "../db/services.port.ts";
 import { warmPrices } from "../balances/appraise.ts";
 import { releaseUnpaid } from "../balances/apply-hold.ts";
 import { coverFastFill } from "../balances/cover-fast-fill.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 /**
  * Apps pay for fast fills whose deposit can come in time no more: the order's deadline is past, and blocks

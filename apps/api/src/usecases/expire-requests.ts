@@ -5,8 +5,8 @@ import type { Services } from "../db/services.port.ts";
 import type { OverdueRequest, Tx } from "../db/unit-of-work.port.ts";
 import { indexTransaction } from "./index-transaction.ts";
 import { lookAgainAtReports } from "./look-again-at-reports.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 const BATCH = 500;
 /** Batches of one chain in a round: quotes must not be made faster than they expire. */

@@ -44,7 +44,7 @@ import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { endOf, isRail } from "../http/request-end.ts";
 import { resumeSlot } from "./resume-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import { transition } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
 import { whyMaybePaid } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";

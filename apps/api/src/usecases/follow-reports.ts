@@ -3,8 +3,8 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { hasArrived } from "./quoted-payment.ts";
-import type { TransitionServices } from "./transition.ts";
-import { transition } from "./transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
+import { transition } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 

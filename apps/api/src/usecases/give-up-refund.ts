@@ -1,8 +1,8 @@
 import type { RefundFailReason } from "@causeway/domain";
 import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 

@@ -12,7 +12,7 @@ import { indexOnRail } from "./rails/index-on-rail.ts";
 import { recordSend } from "./record-send.ts";
 import { ReportsBusy } from "../db/report-turns.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { describeIndexed } from "./unattributed-deposits.ts";
+import { describeIndexed } from "../requests/history/unattributed-deposits.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
 type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;

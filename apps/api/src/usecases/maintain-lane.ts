@@ -7,7 +7,7 @@ import { laneSigners, signerOf } from "../chains/lane-signers.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
-import type { TransitionServices } from "./transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> & TransitionServices;
 

@@ -3,7 +3,7 @@ import { expireFastFills } from "./expire-fast-fills.ts";
 import { settleEndedExecutions } from "./execution/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
 import { overdueNow, rescue } from "../db/rescue-lost.ts";
-import type { TransitionServices } from "./transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 const BATCH = 500;
 

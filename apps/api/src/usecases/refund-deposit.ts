@@ -17,7 +17,7 @@ import {
   PRICE_WAIT_MS,
   refundCancelAfterMs,
   refundRecipient,
-} from "./refund-terms.ts";
+} from "../requests/refund-terms.ts";
 import { giveUpRefund } from "./give-up-refund.ts";
 import { isPlaceholder } from "../chains/placeholder-user.ts";
 import { limitJobs } from "./rails/limit-jobs.ts";

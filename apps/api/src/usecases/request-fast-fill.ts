@@ -12,7 +12,7 @@ import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
 import { frontLeadMs, settledLeadMs } from "./settled-lead.ts";
-import { transition } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 type Needs = Pick<

@@ -3,7 +3,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 import { sendRailSlot } from "./rails/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";
-import type { TransitionServices } from "./transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = LaneKeys & Pick<WorkerServices, "uow" | "reads" | "chains"> & TransitionServices;
 

@@ -12,8 +12,8 @@ import type { Slice } from "./deposit-slices.ts";
 import { replacedBlocks, takeBackDeposits } from "./take-back-deposits.ts";
 import type { Advance } from "./take-back-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 

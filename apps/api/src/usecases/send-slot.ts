@@ -6,8 +6,8 @@ import type { Services } from "../db/services.port.ts";
 import { refusedTarget } from "./execution/own-contracts.ts";
 import type { LaneKeys } from "../chains/lane-signers.ts";
 import { signAttempt } from "./sign-attempt.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
 

@@ -2,8 +2,8 @@ import type { BlockRef } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { transition } from "./transition.ts";
-import type { TransitionServices } from "./transition.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
 
 type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
 

@@ -3,7 +3,7 @@ import { NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.ts";
 import { OUTBOX_CHANNEL } from "../../db/outbox.postgres.ts";
 import { announcing } from "../../db/announcements.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { termsToJson } from "./terms-json.ts";
+import { termsToJson } from "../../requests/terms-json.postgres.ts";
 
 const insert = announcing(
   "accepted_calls_insert",

@@ -3,8 +3,8 @@ import type { DepositRecord } from "../../db/records.port.ts";
 import type { DepositSighting, DepositWrites } from "../../db/unit-of-work.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
-import type { DepositRow } from "./rows.ts";
+import { DEPOSIT_COLUMNS, depositOf } from "../../requests/rows.postgres.ts";
+import type { DepositRow } from "../../requests/rows.postgres.ts";
 
 /**
  * What names a deposit for good, and where it was read; one array each, so that a block with thousands costs

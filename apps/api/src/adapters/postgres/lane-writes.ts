@@ -7,8 +7,8 @@ import { legId } from "../../db/leg.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "./rows.ts";
-import type { AttemptRow, SlotRow } from "./rows.ts";
+import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "../../requests/rows.postgres.ts";
+import type { AttemptRow, SlotRow } from "../../requests/rows.postgres.ts";
 import type { ServerWatch } from "../../db/server-watch.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.ts";
 

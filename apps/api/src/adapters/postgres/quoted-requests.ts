@@ -1,7 +1,7 @@
 import type { RequestTerms } from "@causeway/domain";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { termsToJson } from "./terms-json.ts";
+import { termsToJson } from "../../requests/terms-json.postgres.ts";
 import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 
 /**

@@ -2,8 +2,8 @@ import type { Address, DepositId, Hex } from "@causeway/domain";
 import type { RailReads, RailWrites } from "../../chains/rails.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, depositOf } from "./rows.ts";
-import type { DepositRow } from "./rows.ts";
+import { DEPOSIT_COLUMNS, depositOf } from "../../requests/rows.postgres.ts";
+import type { DepositRow } from "../../requests/rows.postgres.ts";
 
 const cursor = statement("rail_cursor", "select cursor from rail_cursors where chain_id = $1");
 // Those first of which something was said here: the others are anybody's, and may be very many.

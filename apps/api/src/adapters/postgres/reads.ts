@@ -7,7 +7,7 @@ import { unrecordedDeposits } from "./deposit-writes.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";
-import { LARGE, LARGE_ENDED } from "./large-requests.ts";
+import { LARGE, LARGE_ENDED } from "../../requests/history/large-requests.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../../db/server-watch.postgres.ts";
@@ -21,13 +21,13 @@ import {
   depositOf,
   requestOf,
   slotOf,
-} from "./rows.ts";
-import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "./rows.ts";
+} from "../../requests/rows.postgres.ts";
+import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "../../requests/rows.postgres.ts";
 import { fillBurnReads } from "./fill-burns.ts";
 import { sendReads } from "./send-reads.ts";
 import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
-import { batchedStatusReads } from "./status-reads.ts";
-import { NEWEST_BLOCKS, waitingReads } from "./waiting-requests.ts";
+import { batchedStatusReads } from "../../requests/status-reads.postgres.ts";
+import { NEWEST_BLOCKS, waitingReads } from "../../requests/waiting-requests.postgres.ts";
 
 const ping = statement("read_ping", "select 1 from requests limit 1");
 const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);

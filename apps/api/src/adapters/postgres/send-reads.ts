@@ -1,6 +1,6 @@
 import type { SendReads } from "../../db/reads.port.ts";
-import { sendOf, SEND_COLUMNS } from "./rows.ts";
-import type { SendRow } from "./rows.ts";
+import { sendOf, SEND_COLUMNS } from "../../requests/rows.postgres.ts";
+import type { SendRow } from "../../requests/rows.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 

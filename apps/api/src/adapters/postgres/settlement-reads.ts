@@ -2,8 +2,8 @@ import type { TxHash } from "@causeway/domain";
 import type { DuePayment, SettlementReads } from "../../ports/settlement.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, REQUEST_COLUMNS, depositOf, requestOf } from "./rows.ts";
-import type { DepositRow, RequestRow } from "./rows.ts";
+import { DEPOSIT_COLUMNS, REQUEST_COLUMNS, depositOf, requestOf } from "../../requests/rows.postgres.ts";
+import type { DepositRow, RequestRow } from "../../requests/rows.postgres.ts";
 import {
   EXECUTION_COLUMNS,
   HUB_ATTEMPT_COLUMNS,

@@ -2,8 +2,8 @@ import { legId } from "../../db/leg.port.ts";
 import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { SLOT_COLUMNS, slotOf } from "./rows.ts";
-import type { SlotRow } from "./rows.ts";
+import { SLOT_COLUMNS, slotOf } from "../../requests/rows.postgres.ts";
+import type { SlotRow } from "../../requests/rows.postgres.ts";
 
 const liveOfLegs = statement(
   "slots_live_of_legs",

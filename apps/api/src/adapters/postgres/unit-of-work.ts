@@ -16,7 +16,7 @@ import { outbox } from "../../db/outbox.postgres.ts";
 import { sqlOn, statement, type Sql } from "../../db/pool.postgres.ts";
 import { priceExposureWrites } from "../../markets/prices/price-exposure.postgres.ts";
 import { railWrites } from "./rail-rows.ts";
-import { requestWrites } from "./request-writes.ts";
+import { requestWrites } from "../../requests/request-writes.postgres.ts";
 import { fillBurnWrites } from "./fill-burns.ts";
 import { sendWrites } from "./send-writes.ts";
 import { watchServer, type ServerWatch } from "../../db/server-watch.postgres.ts";

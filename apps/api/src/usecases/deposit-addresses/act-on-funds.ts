@@ -18,7 +18,7 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import { fillContractOf } from "../../chains/fill-contract.ts";
 import { orderSignerOf } from "../../chains/order-signer.ts";
 import { endOf } from "../../http/request-end.ts";
-import { sweepJob } from "../transition.ts";
+import { sweepJob } from "../../requests/transition.ts";
 import type { AddressServices } from "./address-services.ts";
 import { askedAgain } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";

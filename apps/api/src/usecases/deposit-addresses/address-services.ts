@@ -4,7 +4,7 @@ import type { DepositAddressReads } from "../../ports/deposit-addresses.ts";
 import type { Random } from "../../db/random.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../../chains/lane-signers.ts";
-import type { TransitionServices } from "../transition.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
 
 /** What watching deposit addresses, and deciding about what comes to them, asks for. */
 export interface AddressServices

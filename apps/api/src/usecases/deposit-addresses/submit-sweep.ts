@@ -9,7 +9,7 @@ import { factoryProblem } from "./check-factory.ts";
 import { maxWei, uncommittedCoin } from "../execution/send-execution.ts";
 import type { LaneKeys } from "../../chains/lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";
-import type { TransitionServices } from "../transition.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";

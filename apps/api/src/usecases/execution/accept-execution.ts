@@ -10,7 +10,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { reserveFees } from "../../balances/reserve-fees.ts";
 import type { Shortfall } from "../../balances/reserve-fees.ts";
-import { executeJob, transition } from "../transition.ts";
+import { executeJob, transition } from "../../requests/transition.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
 import { acceptsExecution } from "./awaits-execution.ts";
 import { callTerms } from "./call-terms.ts";

@@ -8,7 +8,7 @@ import type { LaneWrites } from "../../db/unit-of-work.port.ts";
 import type { LaneKeys } from "../../chains/lane-signers.ts";
 import { broadcastAll, sendSlot } from "../send-slot.ts";
 import { signAttempt } from "../sign-attempt.ts";
-import type { TransitionServices } from "../transition.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
 

@@ -7,7 +7,7 @@ import type { LaneCall } from "../../db/leg.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import { isOverWithoutExecution } from "../execution/awaits-execution.ts";
 import { forgiveCosts, noteCosts } from "../execution/settle-execution.ts";
-import { transition } from "../transition.ts";
+import { transition } from "../../requests/transition.ts";
 import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";
 

@@ -3,7 +3,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { accrueAppFees } from "../../balances/accrue-app-fees.ts";
 import { chargeSponsorship } from "../../balances/sponsor-fees.ts";
-import { fillJob } from "../transition.ts";
+import { fillJob } from "../../requests/transition.ts";
 
 type Needs = Pick<Services, "clock" | "prices" | "chains" | "quotePolicy">;
 

@@ -6,7 +6,7 @@ import { gasUnitInMemory } from "../../balances/appraise.ts";
 import { isPlainTransfer } from "../gas-used-by-fills.ts";
 import { noteCosts } from "../execution/settle-execution.ts";
 import { valueOf } from "../plan-fill-with-calls.ts";
-import { transition } from "../transition.ts";
+import { transition } from "../../requests/transition.ts";
 import { feesOfFill } from "./fees-of-fill.ts";
 import type { LegHandler, LegContext } from "./leg-course.ts";
 import { nativeDecimals } from "./native-decimals.ts";

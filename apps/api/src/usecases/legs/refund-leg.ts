@@ -1,5 +1,5 @@
 import type { DepositId, TxHash } from "@causeway/domain";
-import { transition } from "../transition.ts";
+import { transition } from "../../requests/transition.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /** Money of a deposit that goes back. */

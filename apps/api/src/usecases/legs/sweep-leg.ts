@@ -1,4 +1,4 @@
-import { sweepJob } from "../transition.ts";
+import { sweepJob } from "../../requests/transition.ts";
 import type { LegHandler } from "./leg-course.ts";
 
 /**

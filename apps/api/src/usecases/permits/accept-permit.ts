@@ -6,8 +6,8 @@ import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { acceptsExecution } from "../execution/awaits-execution.ts";
 import { utcDay } from "../../db/utc-day.ts";
-import { executeJob, transition } from "../transition.ts";
-import type { TransitionServices } from "../transition.ts";
+import { executeJob, transition } from "../../requests/transition.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
 
 export interface AcceptPermitServices extends TransitionServices, Pick<Services, "uow"> {
   readonly permitPolicy: PermitPolicy;

@@ -1,6 +1,6 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
-import { statusView } from "../request-status.ts";
+import { statusView } from "../../requests/request-status.ts";
 import { hexAddressFormat } from "../../chains/address-format.ts";
 
 /**

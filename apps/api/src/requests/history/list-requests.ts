@@ -1,0 +1,98 @@
+import type { OrderId, RequestId, TxHash } from "@causeway/domain";
+import type {
+  HistoryCondition,
+  HistoryField,
+  HistoryQuestion,
+  ListedRequest,
+  RequestHistory,
+} from "./request-history.port.ts";
+import type { ListQuestion, RequestPage } from "./request-history-routes.port.ts";
+import type { Searcher, SearchTurns } from "../../http/usage.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import { unattributedDeposits } from "./unattributed-deposits.ts";
+import type { UnattributedServices } from "./unattributed-deposits.ts";
+import { pastRequest } from "./past-request.ts";
+
+/** How far requests are counted. */
+export const COUNTED_UP_TO = 10_000;
+
+const TRANSACTION_FIELDS: ReadonlySet<HistoryField> = new Set(["hash", "depositTxHash", "term"]);
+
+export type HistoryServices = Pick<Services, "chains"> & {
+  readonly history: RequestHistory;
+};
+
+type Needs = HistoryServices & UnattributedServices & { readonly turns: SearchTurns };
+
+/**
+ * One page of past requests, with all that became of them. Quotes that nobody has paid are found only by
+ * their own id or order: there may be a thousand of them for each that is paid, and an index of them all
+ * would cost each quote more than quoting does.
+ */
+export async function listRequests(
+  services: Needs,
+  question: ListQuestion,
+  searcher: Searcher,
+): Promise<RequestPage> {
+  const { history, turns } = services;
+  const { wantsTotal, limit } = question;
+  // One after the other: a turn is one connection.
+  const { found, counted, unattributed } = await turns.run(searcher, async () => ({
+    // One more than asked for tells whether there is another page.
+    found: await history.page({ ...question, limit: limit + 1 }),
+    counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
+    unattributed: await unattributedDeposits(services, namedTransactions(question)),
+  }));
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const unpaid = rows.length === 0 && question.after === undefined ? await namedIds(history, question) : [];
+  const stories = await history.stories([...rows.map((row) => row.requestId), ...unpaid]);
+  const listed = new Map<RequestId, ListedRequest>(rows.map((row) => [row.requestId, row]));
+  const requests = [...rows.map((row) => row.requestId), ...unpaid].flatMap((requestId) => {
+    const story = stories.get(requestId);
+    return story === undefined ? [] : pastRequest(services, story, listed.get(requestId));
+  });
+  const count =
+    counted === undefined ? undefined : Math.max(counted, unpaid.length === 0 ? 0 : requests.length);
+  return {
+    requests,
+    next: found.length > limit ? last?.place : undefined,
+    total:
+      count === undefined
+        ? undefined
+        : { count: Math.min(count, COUNTED_UP_TO), isCapped: count > COUNTED_UP_TO },
+    unattributed,
+  };
+}
+
+/** Transactions whose deposits a question asks for. Later pages do not repeat what belongs to no request. */
+function namedTransactions({ conditions, after }: HistoryQuestion): readonly TxHash[] {
+  if (after !== undefined) return [];
+  return conditions.flatMap((one) =>
+    one.kind === "is" && one.not !== true && TRANSACTION_FIELDS.has(one.field)
+      ? (one.values as readonly TxHash[])
+      : [],
+  );
+}
+
+/** Requests that a question names and asks nothing else of. */
+async function namedIds(
+  history: RequestHistory,
+  { conditions, groups, limit }: HistoryQuestion,
+): Promise<readonly RequestId[]> {
+  const [only, ...others] = conditions;
+  if (only === undefined || others.length > 0 || groups.length > 0 || !names(only)) return [];
+  if (only.field === "id") return (only.values as readonly RequestId[]).slice(0, limit);
+  const ids = await Promise.all(
+    only.values.slice(0, limit).map(async (orderId) => await history.idOfOrder(orderId as OrderId)),
+  );
+  return ids.filter((id) => id !== undefined);
+}
+
+function names(condition: HistoryCondition): condition is Extract<HistoryCondition, { kind: "is" }> {
+  return (
+    condition.kind === "is" &&
+    condition.not !== true &&
+    (condition.field === "id" || condition.field === "orderId")
+  );
+}

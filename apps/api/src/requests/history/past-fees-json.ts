@@ -1,0 +1,216 @@
+import { feeSponsorshipText, formatUsd } from "@causeway/domain";
+import type { FeeSponsorshipText, QuotedFee, QuotedFees } from "@causeway/domain";
+import type { PastRequestJson, PastRequestV2Json } from "@causeway/wire";
+import type { PastAmount, PastAppFees, PastRequest } from "./request-history-routes.port.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
+import { currencyJson, formatted } from "./past-amount-json.ts";
+
+type Data = PastRequestJson["data"];
+type DataV2 = PastRequestV2Json["data"];
+type Fees = NonNullable<Data["fees"]>;
+type NamedFee = NonNullable<NonNullable<Fees["quoted"]>["app"]>;
+type AppFee = DataV2["appFees"][number];
+type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["components"]["execution"];
+
+/**
+ * Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and
+ * pays.
+ */
+interface FeeSight {
+  /** The asker is that app. */
+  readonly key: boolean;
+}
+
+/** Who took and who paid fees of a past request. */
+export function pastFeesJson(
+  past: PastRequest,
+  sight: FeeSight,
+  spelling: AddressFormat,
+): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
+  const { appFees } = past;
+  const sponsorship = sponsorshipJson(past, sight, "platform");
+  return {
+    ...(appFees && {
+      appFees: {
+        quoted: appFeesJson(appFees, "quoted", sight),
+        ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
+        currency: currencyJson(appFees.quoted),
+      },
+    }),
+    fees: feesJson(past, spelling),
+    feeSponsorship: (sponsorship as Data["feeSponsorship"] | undefined) ?? null,
+  };
+}
+
+/** The same in the words of the older lists. */
+export function pastFeesV2Json(
+  past: PastRequest,
+  sight: FeeSight,
+  spelling: AddressFormat,
+): Pick<
+  DataV2,
+  | "appFees"
+  | "paidAppFees"
+  | "appFeeCurrencyObject"
+  | "fees"
+  | "feesUsd"
+  | "feeCurrency"
+  | "feeCurrencyObject"
+  | "feeSponsorship"
+  | "expandedPriceImpact"
+  | "subsidizedRequest"
+> {
+  const { appFees, terms, sponsored } = past;
+  const deposited = depositedIn(past);
+  const fees = terms.quoted?.fees;
+  const sponsorship = sponsorshipJson(past, sight, "relay");
+  return {
+    appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
+    paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
+    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted) }),
+    fees: olderFees(fees, ({ amount }) => amount),
+    feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
+    ...(deposited.known && { feeCurrency: deposited.known.id }),
+    feeCurrencyObject: currencyJson(deposited, spelling),
+    ...(sponsorship && { feeSponsorship: sponsorship }),
+    expandedPriceImpact: fees === undefined ? null : { quoted: impactsJson(fees) },
+    subsidizedRequest: terms.sponsorship !== undefined || sponsored !== undefined,
+  };
+}
+
+function appFeesJson(
+  { quoted, recipients }: PastAppFees,
+  part: "quoted" | "actual",
+  { key }: FeeSight,
+): AppFee[] {
+  const total = quoted.amount ?? 0n;
+  return recipients.map((one) => {
+    const amount = one[part] ?? 0n;
+    return {
+      ...(key && { recipient: one.recipient }),
+      bps: String(one.bps),
+      amount: String(amount),
+      ...formatted(quoted, amount),
+      ...(quoted.usd !== undefined && total > 0n && { amountUsd: formatUsd((quoted.usd * amount) / total) }),
+    };
+  });
+}
+
+/** What was deposited: quotes name their fees in it. */
+function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
+  const { output, input } = quoted.origin;
+  const deposited = output ?? input;
+  if (deposited === undefined) throw new Error("invariant violated: request without a deposited currency");
+  return deposited;
+}
+
+function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
+  const { terms, paidFees, sponsored } = past;
+  const fees = terms.quoted?.fees;
+  const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
+  if (fees === undefined && paid.length === 0) return null;
+  const deposited = depositedIn(past);
+  const named = ({ amount, usd }: QuotedFee): NamedFee => ({
+    usd,
+    amount,
+    ...formatted(deposited, BigInt(amount)),
+  });
+  return {
+    ...(fees && {
+      quoted: {
+        swap: { usd: negated(fees.swapImpactUsd) },
+        execution: named(fees.execution),
+        platform: named(fees.service),
+        ...(fees.app && { app: named(fees.app) }),
+        ...(fees.sponsored && { sponsored: named(fees.sponsored) }),
+      },
+    }),
+    ...(paid.length > 0 && {
+      actual: { sponsored: { usd: formatUsd(paid.reduce((sum, usd) => sum + usd, 0n)) } },
+    }),
+    currency: currencyJson(deposited, spelling),
+  };
+}
+
+function olderFees(fees: QuotedFees | undefined, told: (fee: QuotedFee) => string): DataV2["fees"] {
+  if (fees === undefined) return {};
+  return { gas: told(fees.execution), fixed: "0", price: told(fees.service), gateway: "0" };
+}
+
+type Impacts = NonNullable<DataV2["expandedPriceImpact"]>["quoted"];
+
+function impactsJson({ swapImpactUsd, execution, service, app, sponsored }: QuotedFees): Impacts {
+  return {
+    swap: { usd: swapImpactUsd },
+    execution: { usd: negated(execution.usd) },
+    relay: { usd: negated(service.usd) },
+    app: { usd: app === undefined ? NO_USD : negated(app.usd) },
+    sponsored: { usd: sponsored?.usd ?? NO_USD },
+  };
+}
+
+const NO_USD = formatUsd(0n);
+
+function negated(usd: string): string {
+  if (usd.startsWith("-")) return usd.slice(1);
+  return /[1-9]/.test(usd) ? `-${usd}` : usd;
+}
+
+/** USD with six decimals as an integer of millionths. */
+function microUsd(usd: string): string {
+  const [, sign = "", whole = "0", decimals = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(usd) ?? [];
+  return `${sign}${BigInt(whole + decimals.padEnd(6, "0").slice(0, 6))}`;
+}
+
+/** @param service what the list calls the fee of the service */
+function sponsorshipJson(
+  { terms, paidFees, sponsored }: PastRequest,
+  { key }: FeeSight,
+  service: "platform" | "relay",
+): object | undefined {
+  const { sponsorship } = terms;
+  if (sponsorship === undefined && sponsored === undefined) return undefined;
+  const payments = paidFees?.parts.map(({ amount, currency, chainId }) => ({
+    amount: String(amount),
+    address: currency,
+    chainId,
+  }));
+  const wallet = key ? (sponsorship?.wallet ?? sponsored?.wallet) : undefined;
+  return {
+    ...(sponsorship && { quoted: sharesJson(feeSponsorshipText(sponsorship), service) }),
+    ...(sponsorship &&
+      paidFees &&
+      payments && {
+        actual: {
+          ...sharesJson(feeSponsorshipText(sponsorship, paidFees.usd), service),
+          ...(payments.length === 1 && { sponsorPayment: payments[0] }),
+          sponsorPayments: payments,
+        },
+      }),
+    ...(wallet !== undefined && { wallet }),
+    ...(sponsored && { costUsd: formatUsd(sponsored.costUsd) }),
+    ...(sponsored?.paidUsd !== undefined && { paidUsd: formatUsd(sponsored.paidUsd) }),
+  };
+}
+
+function sharesJson(text: FeeSponsorshipText, service: "platform" | "relay"): object {
+  const named = (component: string): string => (component === "relay" ? service : component);
+  const inUsd = ({ usd }: { readonly usd: string }): { readonly amountUsd: string } => ({ amountUsd: usd });
+  return {
+    ...text,
+    selectedComponents: text.selectedComponents.map(named),
+    components: Object.fromEntries(
+      Object.entries(text.components).map(([component, share]): [string, Share] => [
+        named(component),
+        {
+          selected: share.selected,
+          total: inUsd(share.total),
+          sponsored: inUsd(share.sponsored),
+          userPays: inUsd(share.userPays),
+        },
+      ]),
+    ),
+    sponsoredTotal: inUsd(text.sponsoredTotal),
+    userPaysTotal: inUsd(text.userPaysTotal),
+  };
+}

@@ -1,0 +1,204 @@
+import { spellTransaction } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { mismatch } from "@causeway/service-kit";
+import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
+import { someTerms } from "../../../../../test/support/terms.ts";
+import { createChainDirectory } from "../../chains/directory.adapter.ts";
+import type { PastAmount, PastRequest, PastTransaction } from "./request-history-routes.port.ts";
+import { spellingOf } from "../../chains/address-format.ts";
+import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
+import { questionOf } from "./requests-question.route.ts";
+
+// A request from Solana to Bitcoin that was sent back, in the words of both lists.
+
+const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
+const chains = createChainDirectory([], [svm, bvm]);
+const spelling = spellingOf(chains);
+const signature: Hex = `0x${"d1".repeat(64)}`;
+const txid: Hex = `0x${"f1".repeat(32)}`;
+const terms = someTerms({
+  user: bytesOn("svm", solana.user),
+  refundTo: bytesOn("svm", solana.user),
+  recipient: bytesOn("bvm", bitcoin.user),
+  origin: { chainId: svm.chain.id, currency: bytesOn("svm", solana.usdc), amount: 7n },
+  destination: {
+    chainId: bvm.chain.id,
+    currency: bytesOn("bvm", bitcoin.native),
+    expectedAmount: 5n,
+    minimumAmount: 4n,
+  },
+});
+const amountOn = (
+  side: { readonly chainId: number; readonly currency: Hex },
+  amount: bigint,
+): PastAmount => ({
+  chainId: side.chainId,
+  currency: side.currency,
+  known: chains.currency(side.chainId, side.currency),
+  amount,
+});
+const paid = amountOn(terms.origin, 7n);
+const got = amountOn(terms.destination, 5n);
+const transaction = (chainId: number, txHash: Hex, moved: PastTransaction["moved"]): PastTransaction => ({
+  txHash,
+  chainId,
+  block: 9n,
+  seenAtMs: 1_000,
+  status: "success",
+  feeWei: undefined,
+  moved,
+});
+const past: PastRequest = {
+  terms,
+  solverChainId: undefined,
+  status: "refund",
+  sender: terms.user,
+  depositAddress: undefined,
+  requestType: "Crosschain Swap",
+  features: [],
+  updatedAtMs: 2_000,
+  failReason: "SLIPPAGE",
+  refundFailReason: undefined,
+  failed: undefined,
+  isFastFill: false,
+  inTxs: [transaction(svm.chain.id, signature, [])],
+  outTxs: [
+    transaction(bvm.chain.id, txid, [
+      { address: terms.recipient, currency: terms.destination.currency, difference: 5n },
+    ]),
+  ],
+  quoted: { origin: { input: paid, output: paid }, destination: { input: got, output: got } },
+  actual: undefined,
+  delivered: undefined,
+  refund: { amount: paid, recipient: terms.refundTo },
+  appFees: undefined,
+  paidFees: undefined,
+  sponsored: undefined,
+  deposit: {
+    chainId: svm.chain.id,
+    txHash: signature,
+    block: 9n,
+    depositor: terms.user,
+    currency: terms.origin.currency,
+    amount: 7n,
+    depository: undefined,
+    isConfirmed: true,
+  },
+  settlement: undefined,
+};
+
+const nothingMore = { key: false, addressKey: false, wholeCalls: false };
+
+test("every account, currency and transaction is written as on its own chain, in both lists", () => {
+  const json = pastRequestJson(past, nothingMore, spelling);
+  const older = pastRequestV2Json(past, nothingMore, spelling);
+  expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
+  expect(
+    mismatch(requestsAnswerV2, {
+      requests: [older],
+      deprecation: { successor: "", sunset: "2026-01-01T00:00:00.000Z" },
+    }),
+  ).toBeUndefined();
+  const text = spellTransaction({ vmType: "svm" }, signature);
+  const common = {
+    user: solana.user,
+    sender: solana.user,
+    refundTo: solana.user,
+    recipient: bitcoin.user,
+    protocol: {
+      deposit: { origin: { transactionId: text, depositor: solana.user, currency: solana.usdc } },
+    },
+  };
+  expect(json).toMatchObject({
+    ...common,
+    data: {
+      inTxs: [{ txHash: text }],
+      outTxs: [
+        {
+          txHash: "f1".repeat(32),
+          stateChanges: [{ address: bitcoin.user, change: { currency: bitcoin.native } }],
+        },
+      ],
+      route: {
+        quoted: {
+          origin: { inputCurrency: { currency: { address: solana.usdc, symbol: "USDC" } } },
+          destination: { outputCurrency: { currency: { address: bitcoin.native, symbol: "BTC" } } },
+        },
+      },
+      refundCurrencyData: { currency: { address: solana.usdc }, recipient: solana.user },
+    },
+  });
+  expect(older).toMatchObject({
+    ...common,
+    data: {
+      inTxs: [{ hash: text }],
+      outTxs: [{ hash: "f1".repeat(32) }],
+      metadata: {
+        sender: solana.user,
+        recipient: bitcoin.user,
+        currencyIn: { currency: { address: solana.usdc } },
+        currencyOut: { currency: { address: bitcoin.native } },
+      },
+    },
+  });
+  // Nothing is left in the bytes that it is kept in.
+  for (const bytes of [terms.user, terms.recipient, terms.origin.currency, signature, txid])
+    expect(JSON.stringify([json, older])).not.toContain(bytes);
+});
+
+test("requests are found by accounts and transactions as their chains' users write them", () => {
+  const asked = (query: object) =>
+    questionOf({ sortBy: "createdAt", sortDirection: "desc", ...query }, undefined).conditions;
+  expect(asked({ user: solana.user })).toEqual([{ kind: "is", field: "user", values: [terms.user] }]);
+  expect(asked({ recipient: bitcoin.user })).toEqual([
+    { kind: "is", field: "recipient", values: [terms.recipient] },
+  ]);
+  expect(asked({ depositTxHash: spellTransaction({ vmType: "svm" }, signature) })).toEqual([
+    { kind: "is", field: "depositTxHash", values: [signature] },
+  ]);
+  expect(asked({ fillTxHash: "f1".repeat(32) })).toEqual([
+    { kind: "is", field: "fillTxHash", values: [txid] },
+  ]);
+  for (const term of [solana.user, bitcoin.user])
+    expect(asked({ term })[0]).toMatchObject({ values: [expect.stringMatching(/^0x/)] });
+  expect(() => asked({ depositTxHash: "f1" })).toThrow("depositTxHash has an invalid value");
+});
+
+test("lists leave out call data above 1,024 bytes, and a named request shows it", () => {
+  const shown = (bytes: number, wholeCalls: boolean) => {
+    const call = { to: terms.recipient, data: `0x${"ab".repeat(bytes)}`, value: 3n } as const;
+    const withCalls: PastRequest = {
+      ...past,
+      failed: { txHash: signature, block: 9n, call: { from: terms.user, ...call } },
+      outTxs: past.outTxs.map((one) => ({ ...one, call })),
+    };
+    const sight = { ...nothingMore, wholeCalls };
+    const json = pastRequestJson(withCalls, sight, spelling);
+    const older = pastRequestV2Json(withCalls, sight, spelling);
+    expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
+    return [json, older].map(({ data }) => [data.outTxs[0]?.data, data.failedCallData]);
+  };
+  const calls = (data: object) => {
+    const call = { to: terms.recipient, value: "3", ...data };
+    return [1, 2].map(() => [call, { from: terms.user, ...call }]);
+  };
+  expect(shown(1_024, false)).toEqual(calls({ data: `0x${"ab".repeat(1_024)}` }));
+  expect(shown(1_025, false)).toEqual(calls({}));
+  expect(shown(1_025, true)).toEqual(calls({ data: `0x${"ab".repeat(1_025)}` }));
+});
+
+test("lists features under our names and under the published ones", () => {
+  const sight = { key: false, addressKey: false, wholeCalls: false };
+  const features = (changes: Partial<PastRequest>): readonly string[] =>
+    pastRequestJson({ ...past, ...changes }, sight).features;
+  expect(features({ features: ["execution", "fast-fill"] })).toEqual([
+    "execution",
+    "fast-fill",
+    "gasless_execution",
+    "fast_fill",
+  ]);
+  const priced = { ...terms, gasTopup: {} as never, appFees: {} as never };
+  expect(features({ terms: priced })).toEqual(["gas_top_up", "app_fees"]);
+});

@@ -1,0 +1,343 @@
+import { NATIVE_CURRENCY, tradeRate } from "@causeway/domain";
+import type { Address, OrderId } from "@causeway/domain";
+import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
+import type { PastAmount, PastRequest, PastSide, PastTransaction } from "./request-history-routes.port.ts";
+import type { AddressFormat } from "../../chains/address-format.port.ts";
+import { hexAddressFormat } from "../../chains/address-format.ts";
+import { amountJson } from "./past-amount-json.ts";
+import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
+
+type Common = Omit<PastRequestJson, "data">;
+type CommonData = Pick<
+  PastRequestJson["data"],
+  | "slippageTolerance"
+  | "failedTxHash"
+  | "failedTxBlockNumber"
+  | "failedCallData"
+  | "usesExternalLiquidity"
+  | "triggeredByFastFill"
+  | "delivered"
+  | "apiKey"
+  | "referrer"
+>;
+type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
+
+/** What the caller may see of a request beside what everybody may. */
+export interface Sight {
+  /** Whose key it came with. */
+  readonly key: boolean;
+  /** What its deposit address is made of, before any money was moved from it. */
+  readonly addressKey: boolean;
+  /** Call data of any size: the request was named, so it is the only one of the answer. */
+  readonly wholeCalls: boolean;
+}
+
+/** A past request as the API answers it. */
+export function pastRequestJson(
+  past: PastRequest,
+  sight: Sight,
+  spelling: AddressFormat = hexAddressFormat,
+): PastRequestJson {
+  const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
+    txHash: spelling.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, spelling),
+  });
+  return {
+    ...common(past, sight, spelling),
+    data: {
+      ...commonData(past, sight),
+      failReason: past.failReason ?? null,
+      refundFailReason: past.refundFailReason ?? null,
+      timeEstimate: past.terms.quoted?.timeEstimateSeconds ?? null,
+      ...pastFeesJson(past, sight, spelling),
+      route: {
+        quoted: sidesJson(past.quoted, spelling),
+        actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
+      },
+      refundCurrencyData: refundJson(past, spelling) ?? null,
+      inTxs: past.inTxs.map(transaction),
+      outTxs: past.outTxs.map(transaction),
+    },
+  };
+}
+
+/** The same in the words of the lists before. */
+export function pastRequestV2Json(
+  past: PastRequest,
+  sight: Sight,
+  spelling: AddressFormat = hexAddressFormat,
+): PastRequestV2Json {
+  const { terms, sender, quoted, actual } = past;
+  const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
+  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, spelling);
+  const output = { ...quoted.destination.output, ...known(actual?.destination.output) } as PastAmount;
+  const currencyOut = amountJson(output, spelling);
+  const timeEstimate = terms.quoted?.timeEstimateSeconds;
+  const refunded = refundJson(past, spelling);
+  const rate = rateOf(currencyIn, currencyOut);
+  const { rate: _, ...route } = sidesJson(actual ?? quoted, spelling);
+  const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
+    hash: spelling.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, spelling),
+  });
+  return {
+    ...common(past, sight, spelling),
+    data: {
+      ...commonData(past, sight),
+      failReason: past.failReason ?? "N/A",
+      refundFailReason: past.refundFailReason ?? "N/A",
+      supersededByRequestId: past.supersededBy ?? null,
+      ...(timeEstimate !== undefined && { timeEstimate }),
+      ...pastFeesV2Json(past, sight, spelling),
+      ...(output.known && { currency: output.known.id }),
+      currencyObject: currencyOut.currency,
+      ...(currencyOut.amount !== undefined && { price: currencyOut.amount }),
+      ...(refunded && { refundCurrencyData: refunded }),
+      inTxs: past.inTxs.map(transaction),
+      outTxs: past.outTxs.map(transaction),
+      metadata: {
+        sender: spelling.address(terms.origin.chainId, sender),
+        recipient: spelling.address(terms.destination.chainId, terms.recipient),
+        currencyIn,
+        currencyOut,
+        ...(rate !== undefined && { rate }),
+        route,
+      },
+    },
+  };
+}
+
+/** Our own words first, then the vocabulary that clients of this API family know. */
+function featuresOf({ features, terms }: PastRequest): string[] {
+  const published = {
+    gasless_execution: features.includes("execution"),
+    gasless_swap: terms.permit !== undefined && terms.input !== undefined,
+    fast_fill: features.includes("fast-fill"),
+    gas_top_up: terms.gasTopup !== undefined,
+    fixed_rate: terms.sponsorship?.fixedRate !== undefined,
+    app_fees: terms.appFees !== undefined,
+    deposit_address: terms.depositAddress !== undefined,
+  };
+  return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
+}
+
+/** The older lists have the type under a longer name. */
+function addressType(
+  at: PastRequest["terms"]["depositAddress"],
+): Pick<NonNullable<PastRequestJson["depositAddress"]>, "type" | "depositAddressType"> {
+  if (at === undefined) return {};
+  const type = at.strict ? "strict" : "open";
+  return { type, depositAddressType: type };
+}
+
+function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
+  return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
+}
+
+/** An amount that is known stands in for the one that was quoted. */
+function known(amount: PastAmount | undefined): Partial<PastAmount> {
+  return amount?.amount === undefined ? {} : { amount: amount.amount };
+}
+
+function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
+  const { terms, deposit, settlement } = past;
+  // With the order id anyone can name the unused address to its factory; its first transaction shows the id
+  // to everybody.
+  const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
+  const showsAddressKey = sight.addressKey || !isUnswept;
+  const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
+  return {
+    id: terms.requestId,
+    status: past.status,
+    user: onOrigin(terms.user),
+    recipient: spelling.address(terms.destination.chainId, terms.recipient),
+    sender: onOrigin(past.sender),
+    refundTo: onOrigin(terms.refundTo),
+    supersededByRequestId: past.supersededBy ?? null,
+    depositAddress:
+      past.depositAddress === undefined
+        ? null
+        : {
+            address: past.depositAddress,
+            ...addressType(terms.depositAddress),
+            depositor: terms.depositAddress === undefined ? (deposit?.depositor ?? null) : terms.user,
+            depositTxHash: deposit?.txHash ?? null,
+            recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
+          },
+    requestType: past.requestType ?? null,
+    features: featuresOf(past),
+    createdAt: iso(terms.createdAtMs),
+    updatedAt: iso(past.updatedAtMs),
+    protocol: {
+      orderId: showsAddressKey ? terms.orderId : null,
+      hubType: "onchain",
+      isWithdrawable: false,
+      solver: {
+        address: terms.order.solver,
+        protocolChainId: terms.order.solverChainId,
+        ...(past.solverChainId !== undefined && { chainId: past.solverChainId }),
+      },
+      ...(deposit && { deposit: depositJson(terms.orderId, deposit, spelling) }),
+      ...(settlement && {
+        settlement: {
+          destination: {
+            fills: paymentsJson(past, "fill", spelling),
+            refunds: paymentsJson(past, "refund", spelling),
+          },
+          state: settlement.state,
+          ...(settlement.reason !== undefined && { reason: settlement.reason }),
+          updatedAt: iso(settlement.updatedAtMs),
+        },
+      }),
+    },
+  };
+}
+
+type Protocol = PastRequestJson["protocol"];
+
+function depositJson(
+  orderId: OrderId,
+  deposit: NonNullable<PastRequest["deposit"]>,
+  spelling: AddressFormat,
+): NonNullable<Protocol["deposit"]> {
+  const { chainId, depository } = deposit;
+  return {
+    origin: {
+      amount: String(deposit.amount),
+      chainId,
+      currency: spelling.address(chainId, deposit.currency),
+      depositor: spelling.address(chainId, deposit.depositor),
+      ...(depository !== undefined && { depository: spelling.address(chainId, depository) }),
+      onchainId: orderId,
+      transactionId: spelling.transaction(chainId, deposit.txHash),
+    },
+    blockNumber: Number(deposit.block),
+    confirmed: deposit.isConfirmed,
+  };
+}
+
+/** Payments of one kind that are in a block and did not fail. */
+function paymentsJson(
+  { outTxs }: PastRequest,
+  leg: "fill" | "refund",
+  spelling: AddressFormat,
+): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
+  return outTxs
+    .filter((one) => one.leg === leg && one.status === "success")
+    .map(({ chainId, txHash }) => ({ chainId, transactionId: spelling.transaction(chainId, txHash) }));
+}
+
+function commonData(past: PastRequest, sight: Sight): CommonData {
+  const { terms, failed, delivered } = past;
+  return {
+    slippageTolerance: String(slippageBps(past)),
+    ...(failed && {
+      failedTxHash: failed.txHash,
+      ...(failed.block !== undefined && { failedTxBlockNumber: Number(failed.block) }),
+      failedCallData: { from: failed.call.from, ...callJson(failed.call, sight) },
+    }),
+    usesExternalLiquidity: false,
+    triggeredByFastFill: past.isFastFill,
+    ...(delivered && {
+      delivered: {
+        amount: String(delivered.amount),
+        quotedAmount: String(delivered.quotedAmount),
+        minimumAmount: String(delivered.minimumAmount),
+        differenceBps: delivered.differenceBps,
+      },
+    }),
+    ...(sight.key && terms.keyId !== undefined
+      ? { apiKey: terms.keyId, referrer: terms.referrer ?? null }
+      : {}),
+  };
+}
+
+function refundJson(
+  { refund }: PastRequest,
+  spelling: AddressFormat,
+): NonNullable<PastRequestJson["data"]["refundCurrencyData"]> | undefined {
+  return (
+    refund && {
+      ...amountJson(refund.amount, spelling),
+      recipient: spelling.address(refund.amount.chainId, refund.recipient),
+    }
+  );
+}
+
+function transactionFields(
+  { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
+  sight: Sight,
+  spelling: AddressFormat,
+): TransactionFields {
+  return {
+    ...(feeWei !== undefined && { fee: String(feeWei) }),
+    ...(block !== undefined && { block: Number(block) }),
+    type: "onchain",
+    chainId,
+    ...(seenAtMs !== undefined && { timestamp: Math.floor(seenAtMs / 1000) }),
+    ...(status !== "pending" && { status }),
+    ...(call === undefined ? {} : { data: callJson(call, sight) }),
+    stateChanges: moved.map(({ address, currency, difference }) => ({
+      address: spelling.address(chainId, address),
+      change: {
+        kind: "token",
+        currency: spelling.address(chainId, currency),
+        balanceDiff: String(difference),
+      },
+    })),
+  };
+}
+
+/**
+ * The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes.
+ */
+const MAX_LISTED_DATA_BYTES = 1_024;
+
+function callJson(
+  { to, data, value }: NonNullable<PastTransaction["call"]>,
+  { wholeCalls }: Sight,
+): NonNullable<TransactionFields["data"]> {
+  const isShown = wholeCalls || data.length <= 2 + 2 * MAX_LISTED_DATA_BYTES;
+  return { to, ...(isShown && { data }), value: String(value) };
+}
+
+/** As quoted; of requests from before it was stored, what the amounts tell, which may be rounded by 1. */
+function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
+  if (quoted?.slippageBps !== undefined) return BigInt(quoted.slippageBps);
+  const { expectedAmount, minimumAmount } = destination;
+  return expectedAmount === 0n ? 0n : ((expectedAmount - minimumAmount) * 10_000n) / expectedAmount;
+}
+
+function sidesJson(
+  { origin, destination }: PastRequest["quoted"],
+  spelling: AddressFormat,
+): PastRequestJson["data"]["route"]["quoted"] {
+  const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
+  const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
+  const rate = rateOf(from, sides.destination.outputCurrency);
+  return { ...sides, ...(rate !== undefined && { rate }) };
+}
+
+function sideJson(
+  { input, output }: PastSide,
+  spelling: AddressFormat,
+): {
+  inputCurrency: HistoryAmountJson | null;
+  outputCurrency: HistoryAmountJson | null;
+} {
+  return {
+    inputCurrency: input === undefined ? null : amountJson(input, spelling),
+    outputCurrency: output === undefined ? null : amountJson(output, spelling),
+  };
+}
+
+/** Whole units out for one in; undefined when one of the two is not known. */
+function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | undefined {
+  const { amount: paid, currency: paidIn } = from ?? {};
+  const { amount: got, currency: gotIn } = to ?? {};
+  if (paid === undefined || got === undefined || paid === "0") return undefined;
+  if (paidIn?.decimals === undefined || gotIn?.decimals === undefined) return undefined;
+  return tradeRate(BigInt(paid), paidIn.decimals, BigInt(got), gotIn.decimals);
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();

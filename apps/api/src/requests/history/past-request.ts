@@ -1,0 +1,362 @@
+import { refundRecipient } from "../refund-terms.ts";
+import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
+import type { Address, Hex, TxHash } from "@causeway/domain";
+import type {
+  HistoryDeposit,
+  HistoryEvent,
+  HistorySlot,
+  ListedRequest,
+  RequestStory,
+} from "./request-history.port.ts";
+import type {
+  Delivered,
+  PastAmount,
+  PastRequest,
+  PastSide,
+  PastTransaction,
+} from "./request-history-routes.port.ts";
+import type { Services } from "../../db/services.port.ts";
+
+type Needs = Pick<Services, "chains">;
+
+/**
+ * What became of a request, told by its terms, deposits and payments. Nothing is said that none of them says.
+ */
+export function pastRequest(
+  services: Needs,
+  story: RequestStory,
+  listed: ListedRequest | undefined,
+): PastRequest {
+  const { terms, state } = story;
+  const deposit = story.deposits.find(({ id }) => id === state.depositId);
+  const fills = story.slots.filter(({ legKind }) => legKind === "fill");
+  const paid = fills.find((slot) => isPaid(slot));
+  const delivered = state.name === "filled" ? deliveredBy(story, paid) : undefined;
+  const quoted = quotedSides(services, story);
+  return {
+    terms,
+    solverChainId: services.chains.all.find(({ chain }) => chain.name === terms.order.solverChainId)?.chain
+      .id,
+    status: publicStatus(state, story.addressFunds),
+    sender: deposit?.sender ?? terms.user,
+    depositAddress: terms.depositAddress?.address ?? listed?.depositAddress,
+    supersededBy: story.supersededBy,
+    requestType: listed?.requestType,
+    features: listed?.features ?? [],
+    updatedAtMs: listed?.updatedAtMs ?? story.updatedAtMs,
+    failReason: state.failReason,
+    refundFailReason: state.refundFailReason,
+    failed: failedOf(story.slots),
+    isFastFill: state.front !== "none",
+    inTxs: inTransactions(story),
+    outTxs: outTransactions(services, story),
+    quoted,
+    actual:
+      delivered === undefined
+        ? undefined
+        : {
+            origin: {
+              input: terms.input === undefined ? amountOf(services, deposit, terms.origin) : undefined,
+              output: amountOf(services, deposit, terms.origin),
+            },
+            destination: {
+              input: paid === undefined ? undefined : outflowOf(services, paid),
+              output: {
+                ...quoted.destination.output,
+                ...bare(services, terms.destination),
+                amount: delivered.amount,
+              },
+            },
+          },
+    delivered,
+    refund: refundOf(services, story),
+    appFees: appFeesOf(services, story),
+    paidFees: story.sponsorship.fees,
+    sponsored: sponsoredOf(story),
+    deposit: deposit && {
+      chainId: deposit.chainId,
+      txHash: deposit.txHash,
+      block: deposit.blockNumber,
+      depositor: deposit.depositor,
+      currency: deposit.currency,
+      amount: deposit.amount,
+      depository: depositoryOf(services, deposit.chainId),
+      isConfirmed: deposit.canonical && isBeyondConfirmations(story),
+    },
+    settlement: settlementOf(story, paid),
+  };
+}
+
+/** Where the money of a story is. */
+export function fundsOf({ state, terms, addressFunds }: RequestStory): ReturnType<typeof fundsAt> {
+  return fundsAt({ name: state.name, kind: terms.kind, depositId: state.depositId }, addressFunds);
+}
+
+/** Mined, done, and not since replaced by anything. */
+export function isPaid(slot: HistorySlot): boolean {
+  return (
+    (slot.state === "mined" || slot.state === "final") && slot.minedStatus === "success" && !isNoop(slot)
+  );
+}
+
+function isNoop(slot: HistorySlot): boolean {
+  return slot.attempts.find(({ n }) => n === slot.minedAttempt)?.kind === "noop";
+}
+
+/** The hash of the attempt that is in a block; before that, of the last one. */
+export function hashOf(slot: HistorySlot): TxHash | undefined {
+  return (slot.attempts.find(({ n }) => n === slot.minedAttempt) ?? slot.attempts.at(-1))?.txHash;
+}
+
+function isBeyondConfirmations({ state }: RequestStory): boolean {
+  return state.name !== "quoted" && state.name !== "deposited" && state.name !== "depositing";
+}
+
+/**
+ * What the recipient got. A fill that exchanges pays exactly what was noted when its nonce was given; its
+ * outflow is in another currency.
+ */
+function deliveredBy({ terms, events }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
+  const { expectedAmount, minimumAmount } = terms.destination;
+  const amount = terms.kind === "send" ? expectedAmount : paid && paidAmount(terms, events, paid);
+  if (amount === undefined) return undefined;
+  const difference = expectedAmount === 0n ? 0n : ((amount - expectedAmount) * 1_000_000n) / expectedAmount;
+  return { amount, quotedAmount: expectedAmount, minimumAmount, differenceBps: Number(difference) / 100 };
+}
+
+function paidAmount(
+  { destination: { currency, paidFrom } }: RequestStory["terms"],
+  events: readonly HistoryEvent[],
+  { nonce, outflow }: HistorySlot,
+): bigint | undefined {
+  if (paidFrom === undefined) return outflow.currency === currency ? outflow.amount : undefined;
+  const planned = events.findLast(
+    ({ event, detail }) => event === "fillPlanned" && detail["nonce"] === nonce,
+  );
+  return notedAmount(planned?.detail["amount"]);
+}
+
+function notedAmount(value: unknown): bigint | undefined {
+  return typeof value === "string" && /^\d+$/.test(value) ? BigInt(value) : undefined;
+}
+
+function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSide; destination: PastSide } {
+  const { origin, input, destination, inputUsd } = terms;
+  const quotedUsd = terms.quoted?.outputUsd;
+  const deposited: PastAmount = { ...bare(services, origin), amount: origin.amount };
+  const paidIn: PastAmount =
+    input === undefined
+      ? { ...deposited, usd: inputUsd, minimumAmount: origin.amount }
+      : {
+          ...bare(services, { chainId: origin.chainId, currency: input.currency }),
+          amount: input.amount,
+          minimumAmount: input.amount,
+          usd: inputUsd,
+        };
+  const got: PastAmount = {
+    ...bare(services, destination),
+    amount: destination.expectedAmount,
+    minimumAmount: destination.minimumAmount,
+    usd: quotedUsd === undefined ? undefined : parseDecimal(quotedUsd, USD_DECIMALS),
+  };
+  return {
+    origin: {
+      input: paidIn,
+      output: { ...deposited, minimumAmount: origin.minimumAmount ?? origin.amount },
+    },
+    destination: {
+      // What the solver pays an exchange with is known when it does.
+      input:
+        destination.paidFrom === undefined
+          ? got
+          : { ...bare(services, { ...destination, currency: destination.paidFrom }), amount: undefined },
+      output: got,
+    },
+  };
+}
+
+function depositoryOf({ chains }: Needs, chainId: number): Hex | undefined {
+  const chain = chains.profile(chainId);
+  if (chain === undefined) return undefined;
+  return "depository" in chain ? chain.depository : chain.contracts.depository;
+}
+
+function bare(
+  { chains }: Needs,
+  { chainId, currency }: { readonly chainId: number; readonly currency: Address },
+): Pick<PastAmount, "chainId" | "currency" | "known"> {
+  return { chainId, currency, known: chains.currency(chainId, currency) };
+}
+
+function amountOf(
+  services: Needs,
+  deposit: HistoryDeposit | undefined,
+  agreed: { readonly chainId: number; readonly currency: Address },
+): PastAmount | undefined {
+  if (deposit === undefined) return { ...bare(services, agreed), amount: undefined };
+  return { ...bare(services, deposit), amount: deposit.amount };
+}
+
+function outflowOf(services: Needs, { chainId, outflow }: HistorySlot): PastAmount {
+  return { ...bare(services, { chainId, currency: outflow.currency }), amount: outflow.amount };
+}
+
+function feeOf({ gasUsed, effectiveGasPrice }: HistorySlot): bigint | undefined {
+  return gasUsed === undefined || effectiveGasPrice === undefined ? undefined : gasUsed * effectiveGasPrice;
+}
+
+function inTransactions({ deposits, send, terms, state, slots }: RequestStory): PastTransaction[] {
+  const seen = deposits.map((deposit): PastTransaction => {
+    // A deposit of a call that we sent for the user is our transaction.
+    const execution = slots.find((slot) => slot.legKind === "execution" && hashOf(slot) === deposit.txHash);
+    return {
+      txHash: deposit.txHash,
+      chainId: deposit.chainId,
+      block: deposit.canonical ? deposit.blockNumber : undefined,
+      seenAtMs: deposit.seenAtMs,
+      status: deposit.canonical ? "success" : "pending",
+      feeWei: execution && feeOf(execution),
+      moved: [{ address: deposit.depositor, currency: deposit.currency, difference: -deposit.amount }],
+    };
+  });
+  if (send === undefined) return seen;
+  const isDone = state.name === "filled";
+  const { user, recipient, origin } = terms;
+  const own: PastTransaction = {
+    txHash: send.txHash,
+    chainId: origin.chainId,
+    block: send.blockNumber,
+    seenAtMs: send.blockNumber === undefined ? undefined : send.reportedAtMs,
+    status: isDone ? "success" : "pending",
+    feeWei: undefined,
+    moved: isDone
+      ? [
+          { address: user, currency: origin.currency, difference: -origin.amount },
+          { address: recipient, currency: origin.currency, difference: origin.amount },
+        ]
+      : [],
+  };
+  return [...seen, own];
+}
+
+function outTransactions(services: Needs, story: RequestStory): PastTransaction[] {
+  const { terms, slots } = story;
+  const ours = slots.flatMap((slot): PastTransaction[] => {
+    const txHash = hashOf(slot);
+    const isOut = slot.legKind === "fill" || slot.legKind === "refund" || terms.kind === "call";
+    if (txHash === undefined || !isOut || isNoop(slot)) return [];
+    // A nonce that is used up by something else paid nothing, and is in no block.
+    if (slot.state === "dead" && slot.minedStatus === undefined) return [];
+    const isDone = isPaid(slot);
+    return [
+      {
+        txHash,
+        chainId: slot.chainId,
+        block: slot.minedBlockNumber,
+        seenAtMs: minedAtMs(story, slot),
+        status: slot.minedStatus === "reverted" ? "failure" : isDone ? "success" : "pending",
+        feeWei: feeOf(slot),
+        leg: slot.legKind === "fill" || slot.legKind === "refund" ? slot.legKind : undefined,
+        call: slot.call,
+        moved:
+          isDone && slot.legKind === "refund"
+            ? [
+                {
+                  address: recipientOfRefund(services, story, slot),
+                  currency: slot.outflow.currency,
+                  difference: slot.outflow.amount,
+                },
+              ]
+            : isDone && slot.legKind === "fill" && slot.outflow.currency === terms.destination.currency
+              ? [
+                  {
+                    address: terms.recipient,
+                    currency: slot.outflow.currency,
+                    difference: slot.outflow.amount,
+                  },
+                ]
+              : [],
+      },
+    ];
+  });
+  // A user's own payment goes in and out at once.
+  return story.send === undefined ? ours : [...ours, ...inTransactions({ ...story, deposits: [] })];
+}
+
+const minedEvents: Readonly<Record<string, string>> = {
+  fill: "fillMined",
+  refund: "refundMined",
+  execution: "executionMined",
+};
+
+/** When we saw a payment in its block. */
+export function minedAtMs({ events }: Pick<RequestStory, "events">, slot: HistorySlot): number | undefined {
+  if (slot.minedBlockNumber === undefined) return undefined;
+  const name = minedEvents[slot.legKind];
+  const noted = ({ detail }: HistoryEvent): boolean =>
+    detail["txHash"] === undefined || detail["txHash"] === hashOf(slot);
+  return events.findLast((one) => one.event === name && noted(one))?.atMs;
+}
+
+function failedOf(slots: readonly HistorySlot[]): PastRequest["failed"] {
+  const slot = slots.findLast(({ minedStatus }) => minedStatus === "reverted");
+  const txHash = slot && hashOf(slot);
+  if (slot === undefined || txHash === undefined) return undefined;
+  return { txHash, block: slot.minedBlockNumber, call: { from: slot.sender, ...slot.call } };
+}
+
+function refundOf(services: Needs, story: RequestStory): PastRequest["refund"] {
+  const paid = story.slots.findLast((slot) => slot.legKind === "refund" && isPaid(slot));
+  return paid && { amount: outflowOf(services, paid), recipient: recipientOfRefund(services, story, paid) };
+}
+
+function recipientOfRefund({ chains }: Needs, { deposits, terms }: RequestStory, slot: HistorySlot): Address {
+  const deposit = deposits.find(({ id }) => id === slot.legId);
+  const chain = chains.profile(slot.chainId);
+  if (deposit === undefined || chain === undefined) return terms.refundTo;
+  return refundRecipient(chain, { terms }, deposit.depositor);
+}
+
+/**
+ * Apps are credited all at once: one that is missing then got nothing, for its part was less than the
+ * smallest unit.
+ */
+function appFeesOf(services: Needs, { terms, sponsorship }: RequestStory): PastRequest["appFees"] {
+  const { appFees, appFeesUsd } = terms;
+  if (appFees === undefined) return undefined;
+  const credited = new Map(sponsorship.appFees.map(({ wallet, amount }) => [wallet, amount]));
+  const recipients = appFees.fees.map(({ recipient, bps, amount }) => ({
+    recipient,
+    bps,
+    quoted: amount,
+    actual: credited.size === 0 ? undefined : (credited.get(recipient) ?? 0n),
+  }));
+  const currency = bare(services, appFees);
+  return {
+    quoted: { ...currency, amount: sumOf(recipients.map(({ quoted }) => quoted)), usd: appFeesUsd },
+    actual: credited.size === 0 ? undefined : { ...currency, amount: sumOf([...credited.values()]) },
+    recipients,
+  };
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}
+
+function sponsoredOf({ sponsorship: { execution } }: RequestStory): PastRequest["sponsored"] {
+  if (execution === undefined) return undefined;
+  const { wallet, costUsd, originUsd, destinationUsd } = execution;
+  const paidUsd =
+    originUsd === undefined && destinationUsd === undefined
+      ? undefined
+      : (originUsd ?? 0n) + (destinationUsd ?? 0n);
+  return { wallet, costUsd, paidUsd };
+}
+
+function settlementOf(
+  { settlements }: RequestStory,
+  paid: HistorySlot | undefined,
+): PastRequest["settlement"] {
+  const found = settlements.find(({ slotId }) => slotId === paid?.id) ?? settlements.at(-1);
+  return found && { state: found.state, reason: found.reason, updatedAtMs: found.updatedAtMs };
+}

@@ -1,0 +1,245 @@
+import { publicStatus } from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
+import type { HistorySlot, RequestStory } from "./request-history.port.ts";
+import type { RequestTrace, TraceEntry } from "./request-history-routes.port.ts";
+import { spellingOf } from "../../chains/address-format.ts";
+import type { HistoryServices } from "./list-requests.ts";
+import { moneySentence } from "./money-sentence.ts";
+import { fundsOf, hashOf, minedAtMs } from "./past-request.ts";
+import { spelledTrace } from "./spelled-trace.ts";
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/**
+ * Everything that was seen, decided, signed and sent for a request, in order; undefined when nobody knows it.
+ */
+export async function requestTrace(
+  { history, chains }: HistoryServices,
+  requestId: RequestId,
+): Promise<RequestTrace | undefined> {
+  const story = await history.story(requestId);
+  if (story === undefined) return undefined;
+  return {
+    requestId,
+    status: publicStatus(story.state, story.addressFunds),
+    fundsAt: fundsOf(story),
+    summary: moneySentence(story),
+    entries: spelledTrace(entriesOf(story), story, spellingOf(chains)),
+  };
+}
+
+/** What happened at the same moment stays in the order in which it can only have happened. */
+function entriesOf(story: RequestStory): readonly TraceEntry[] {
+  const entries = [
+    quoted(story),
+    ...sponsorship(story),
+    ...deposits(story),
+    ...story.events.map(({ atMs, event, detail }) => entry(atMs, "event", { event, ...detail })),
+    ...story.slots.flatMap((slot) => payment(story, slot)),
+    ...settlements(story),
+    ...ledger(story),
+  ];
+  return entries.toSorted((a, b) => a.atMs - b.atMs);
+}
+
+function quoted({ terms }: RequestStory): TraceEntry {
+  const { origin, destination, createdAtMs } = terms;
+  return entry(createdAtMs, "quoted", {
+    requestKind: terms.kind,
+    tradeType: terms.tradeType,
+    orderId: terms.orderId,
+    user: terms.user,
+    recipient: terms.recipient,
+    refundTo: terms.refundTo,
+    input: terms.input,
+    origin,
+    destination,
+    firmUntil: new Date(terms.firmUntilMs).toISOString(),
+    fillDeadline: new Date(terms.fillDeadlineMs).toISOString(),
+    solver: terms.order.solver,
+  });
+}
+
+function sponsorship({ sponsorship: { execution, hold, fastFill } }: RequestStory): TraceEntry[] {
+  return [
+    ...(execution === undefined
+      ? []
+      : [
+          entry(execution.createdAtMs, "execution", {
+            wallet: execution.wallet,
+            reservedUsd18: execution.costUsd,
+            originUsd18: execution.originUsd,
+            destinationUsd18: execution.destinationUsd,
+          }),
+        ]),
+    ...(fastFill === undefined
+      ? []
+      : [
+          entry(fastFill.acceptedAtMs, "fast-fill", {
+            amount: fastFill.amount,
+            inputAmount: fastFill.inputAmount,
+          }),
+        ]),
+    ...(hold === undefined
+      ? []
+      : [entry(hold.placedAtMs, "hold-placed", { usd18: hold.usd, state: hold.state })]),
+    ...(hold?.resolvedAtMs === undefined
+      ? []
+      : [entry(hold.resolvedAtMs, "hold-resolved", { usd18: hold.usd, state: hold.state })]),
+  ];
+}
+
+function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
+  const own =
+    send === undefined
+      ? []
+      : [
+          entry(send.reportedAtMs, "payment-reported", {
+            chainId: terms.origin.chainId,
+            txHash: send.txHash,
+            block: send.blockNumber,
+          }),
+        ];
+  return [
+    ...own,
+    ...seen.map(({ id, seenAtMs, ...facts }) =>
+      entry(seenAtMs, "deposit", {
+        depositId: id,
+        chainId: facts.chainId,
+        txHash: facts.txHash,
+        block: facts.blockNumber,
+        canonical: facts.canonical,
+        confirmedAtBlock: facts.confirmAtBlock,
+        depositor: facts.depositor,
+        sender: facts.sender,
+        currency: facts.currency,
+        amount: facts.amount,
+        disposition: facts.disposition,
+        reason: facts.reason,
+        refundState: facts.refundState,
+        refundFailReason: facts.refundFailReason,
+      }),
+    ),
+  ];
+}
+
+/** A nonce, every transaction that was signed for it, and what became of it. */
+function payment(story: RequestStory, slot: HistorySlot): TraceEntry[] {
+  const lane = { leg: slot.legKind, chainId: slot.chainId, nonce: slot.nonce };
+  const [first] = slot.attempts;
+  const mined = minedAtMs(story, slot) ?? first?.firstBroadcastAtMs ?? slot.createdAtMs;
+  return [
+    entry(slot.createdAtMs, "nonce", {
+      ...lane,
+      sender: slot.sender,
+      to: slot.call.to,
+      value: slot.call.value,
+      gasLimit: slot.gasLimit,
+      paysCurrency: slot.outflow.currency,
+      paysAmount: slot.outflow.amount,
+    }),
+    ...slot.attempts.flatMap((attempt) => {
+      const facts = {
+        ...lane,
+        attempt: attempt.n,
+        purpose: attempt.kind,
+        txHash: attempt.txHash,
+        // A later one has the same nonce: at most one of them is ever in a block.
+        replaces: slot.attempts.findLast(({ n }) => n < attempt.n)?.txHash,
+        maxFeePerGas: attempt.maxFeePerGas,
+        maxPriorityFeePerGas: attempt.maxPriorityFeePerGas,
+      };
+      const signed = entry(attempt.createdAtMs, "signed", facts);
+      return attempt.firstBroadcastAtMs === undefined
+        ? [signed]
+        : [
+            signed,
+            entry(attempt.firstBroadcastAtMs, "broadcast", {
+              ...lane,
+              attempt: attempt.n,
+              txHash: attempt.txHash,
+              ...(attempt.broadcastAtMs !== undefined && attempt.broadcastAtMs > attempt.firstBroadcastAtMs
+                ? { lastSentAt: new Date(attempt.broadcastAtMs).toISOString() }
+                : {}),
+            }),
+          ];
+    }),
+    ...(slot.minedBlockNumber === undefined
+      ? []
+      : [
+          entry(mined, "mined", {
+            ...lane,
+            txHash: hashOf(slot),
+            block: slot.minedBlockNumber,
+            outcome: slot.minedStatus,
+            gasUsed: slot.gasUsed,
+            effectiveGasPrice: slot.effectiveGasPrice,
+            isFinal: slot.state === "final",
+          }),
+        ]),
+    ...(slot.cancelReason === undefined && slot.deadReason === undefined
+      ? []
+      : [
+          entry(mined, "nonce-given-up", {
+            ...lane,
+            reason: slot.cancelReason,
+            usedUpBecause: slot.deadReason,
+          }),
+        ]),
+  ];
+}
+
+function settlements({ settlements: all }: RequestStory): TraceEntry[] {
+  return all.flatMap((one) => [
+    entry(one.createdAtMs, "settlement-due", {}),
+    ...one.executions.flatMap((execution) => [
+      entry(execution.createdAtMs, "attested", {
+        what: execution.kind,
+        idempotencyKey: execution.idempotencyKey,
+      }),
+      ...(execution.settledAtMs === undefined
+        ? []
+        : [
+            entry(execution.settledAtMs, "settled-on-hub", {
+              what: execution.kind,
+              idempotencyKey: execution.idempotencyKey,
+              txHash: execution.txHash,
+            }),
+          ]),
+    ]),
+    entry(one.updatedAtMs, "settlement", { state: one.state, reason: one.reason, tries: one.tries }),
+  ]);
+}
+
+function ledger({ sponsorship: { movements } }: RequestStory): TraceEntry[] {
+  return movements.map(({ atMs, context, reason, wallet, entries }) =>
+    entry(atMs, "ledger", { context, reason, wallet, entries }),
+  );
+}
+
+const URLS = /\b[a-z][a-z0-9+.-]*:\/\/\S+/giu;
+
+/**
+ * What is nobody's business but the operator's and the app's that pays: whose balance a request was paid from
+ * leads to all that the app pays for.
+ */
+const KEPT_BACK: ReadonlySet<string> = new Set(["keyId", "wallet"]);
+
+/**
+ * Facts that are not known are left out, and so is whatever anybody may have put into words that only
+ * operators should read: addresses of nodes, ids of keys.
+ */
+function entry(atMs: number, kind: string, facts: Facts): TraceEntry {
+  return { atMs, kind, facts: shownFacts(facts) };
+}
+
+function shownFacts(facts: Facts): Facts {
+  const known = Object.entries(facts).filter(([name, value]) => value !== undefined && !KEPT_BACK.has(name));
+  return Object.fromEntries(known.map(([name, value]) => [name, shown(value)]));
+}
+
+function shown(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll(URLS, "[address]");
+  if (Array.isArray(value)) return value.map(shown);
+  return typeof value === "object" && value !== null ? shownFacts(value as Facts) : value;
+}

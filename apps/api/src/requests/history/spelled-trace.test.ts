@@ -1,0 +1,83 @@
+import { spellTransaction } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { aConnectedRail, bitcoin, bytesOn, solana } from "../../../../../test/fakes/rail-chains.ts";
+import { someTerms } from "../../../../../test/support/terms.ts";
+import { createChainDirectory } from "../../chains/directory.adapter.ts";
+import type { RequestStory } from "./request-history.port.ts";
+import { spellingOf } from "../../chains/address-format.ts";
+import { spelledTrace } from "./spelled-trace.ts";
+
+const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
+const spelling = spellingOf(createChainDirectory([], [svm, bvm]));
+const depositTx: Hex = `0x${"d1".repeat(64)}`;
+const fillTx: Hex = `0x${"f1".repeat(32)}`;
+const terms = someTerms({
+  user: bytesOn("svm", solana.user),
+  refundTo: bytesOn("svm", solana.user),
+  recipient: bytesOn("bvm", bitcoin.user),
+  origin: { chainId: svm.chain.id, currency: bytesOn("svm", solana.usdc), amount: 7n },
+  destination: {
+    chainId: bvm.chain.id,
+    currency: bytesOn("bvm", bitcoin.native),
+    expectedAmount: 5n,
+    minimumAmount: 4n,
+  },
+});
+const story = {
+  terms,
+  deposits: [
+    {
+      chainId: svm.chain.id,
+      depositor: terms.user,
+      sender: bytesOn("svm", solana.solver),
+      currency: terms.origin.currency,
+      txHash: depositTx,
+    },
+  ],
+  inTxHashes: [depositTx],
+  txHashes: [fillTx],
+  refundTxHashes: [],
+} as unknown as RequestStory;
+
+const shown = (facts: Record<string, unknown>) =>
+  spelledTrace([{ atMs: 1, kind: "event", facts }], story, spelling)[0]?.facts;
+
+test("accounts and transactions of a request are told as their chains' users write them, wherever an entry noted them", () => {
+  expect(
+    shown({
+      user: terms.user,
+      origin: terms.origin,
+      destination: terms.destination,
+      noted: [{ to: terms.recipient }, depositTx],
+      txHash: fillTx,
+      sender: bytesOn("svm", solana.solver),
+    }),
+  ).toEqual({
+    user: solana.user,
+    origin: { chainId: svm.chain.id, currency: solana.usdc, amount: 7n },
+    destination: {
+      chainId: bvm.chain.id,
+      currency: bitcoin.native,
+      expectedAmount: 5n,
+      minimumAmount: 4n,
+    },
+    noted: [{ to: bitcoin.user }, spellTransaction({ vmType: "svm" }, depositTx)],
+    txHash: "f1".repeat(32),
+    sender: solana.solver,
+  });
+});
+
+test("what is no account and no transaction of the request stays as it was noted", () => {
+  const facts = { orderId: terms.orderId, amount: 7n, n: 3, reason: undefined, none: null };
+  expect(shown(facts)).toEqual(facts);
+});
+
+test("a currency is spelled by the chain beside it: native currencies of two families are the same bytes", () => {
+  const native = bytesOn("bvm", bitcoin.native);
+  expect(shown({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
+  expect(shown({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({
+    chainId: bvm.chain.id,
+    paysCurrency: bitcoin.native,
+  });
+});

@@ -1,0 +1,84 @@
+import type { TxHash } from "@causeway/domain";
+import type { DepositRecord } from "../../db/records.port.ts";
+import type { UnattributedDeposit } from "./request-history-routes.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import { spellingOf } from "../../chains/address-format.ts";
+
+export type UnattributedServices = Pick<Services, "chains"> & {
+  readonly enginePolicy: Pick<Services["enginePolicy"], "unattributedRefundAfterMs">;
+  readonly reads: Pick<Services["reads"], "unaskedDeposits">;
+};
+
+/**
+ * Deposits of these transactions that belong to no known request, and where each is. Of many, the first.
+ * @param chainIds undefined: all chains
+ */
+export async function unattributedDeposits(
+  { chains, reads, enginePolicy }: UnattributedServices,
+  txHashes: readonly TxHash[],
+  chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id),
+): Promise<readonly UnattributedDeposit[]> {
+  const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
+  const spelling = spellingOf(chains);
+  return deposits.map((deposit) => {
+    const { chainId, txHash, currency, amount } = deposit;
+    const depositor = spelling.address(chainId, deposit.depositor);
+    // On other chains than EVM chains no deposit of an unknown order goes back by itself.
+    const isReturned = chains.rail(chainId) === undefined;
+    const waitMs = isReturned ? enginePolicy.unattributedRefundAfterMs : undefined;
+    return {
+      chainId,
+      txHash: spelling.transaction(chainId, txHash),
+      depositor,
+      currency: spelling.address(chainId, currency),
+      amount,
+      ...whereabouts(deposit, depositor, waitMs),
+    };
+  });
+}
+
+/** Where a deposit of no request is, in a word and as the end of a sentence. */
+function whereabouts(
+  { disposition, refundState, refundFailReason, refundWaits, seenAtMs }: DepositRecord,
+  depositor: string,
+  waitMs: number | undefined,
+): Pick<UnattributedDeposit, "state" | "message"> {
+  if (refundState === "final") return { state: "refunded", message: `it was refunded to ${depositor}` };
+  if (refundFailReason === "AMOUNT_TOO_LOW_TO_REFUND")
+    return {
+      state: "held",
+      message: "it is worth less than the gas of its refund and stays in the depository",
+    };
+  if (disposition === "refund" && refundState !== "impossible" && refundWaits === undefined)
+    return { state: "refunding", message: `its refund to ${depositor}, minus gas, is in progress` };
+  if (disposition === "unattributed" && refundWaits === undefined && waitMs !== undefined) {
+    const at = new Date(seenAtMs + waitMs).toISOString();
+    return {
+      state: "waiting",
+      message: `it is refunded to ${depositor}, minus gas, after ${at} if it is worth more than the gas`,
+    };
+  }
+  if (disposition === "refund" && refundState === "none")
+    return {
+      state: "held",
+      message: `its refund to ${depositor} waits until the daily limit of such refunds has room or the operator releases it`,
+    };
+  return { state: "held", message: "it stays in the depository until the operator refunds it" };
+}
+
+/**
+ * What reporting a transaction answers when it was recorded: its reporter learns of deposits that no status
+ * shows.
+ */
+export async function describeIndexed(
+  services: UnattributedServices,
+  chainId: number,
+  txHash: TxHash,
+): Promise<{ message: string }> {
+  const [unattributed] = await unattributedDeposits(services, [txHash], [chainId]);
+  const message = "Transaction indexed";
+  if (unattributed === undefined) return { message };
+  return {
+    message: `${message}, but one of its deposits does not match any known request: ${unattributed.message}`,
+  };
+}

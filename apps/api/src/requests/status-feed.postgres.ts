@@ -1,0 +1,289 @@
+import type { RequestId } from "@causeway/domain";
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../db/clock.port.ts";
+import type { Events } from "../db/events.port.ts";
+import type { StatusChange, StatusFeed, StatusListener, StopListening } from "./status-feed.port.ts";
+import type { StatusEventReads } from "./status-event-reads.postgres.ts";
+
+/** Requests whose changes are read in one query. */
+const MAX_AT_ONCE = 2_000;
+/** The first word of a heartbeat, which no request is called by. */
+const BEAT = "beat";
+
+/** One who follows a request. Until it is told how the request stands, changes wait. */
+interface Follower {
+  readonly listener: StatusListener;
+  /** Last sequence it was told; undefined while it was told nothing. */
+  told: number | undefined;
+  readonly early: StatusChange[];
+}
+
+interface Followed {
+  readonly followers: Set<Follower>;
+  /** Changes up to this one were read; undefined while that is not known. */
+  read: number | undefined;
+  /** Something may have been missed while that was not known. */
+  mayHaveMissed: boolean;
+}
+
+export interface StatusFeedParts {
+  readonly reads: StatusEventReads;
+  /** Listens for announcements; undefined: what was announced before was perhaps not heard. */
+  readonly listen: (on: {
+    readonly onNotice: (payload: string | undefined) => void;
+    readonly onFault: (error: unknown) => void;
+  }) => { close(): Promise<void> };
+  /**
+   * Announces a text to all that listen, this process included, followed by the age in ms of the oldest
+   * announcement that is not sent yet.
+   */
+  readonly announce: (text: string) => Promise<void>;
+  readonly events: Pick<Events, "fault">;
+  readonly clock: Clock;
+  /** A heartbeat is announced so often. */
+  readonly beatMs: number;
+  /**
+   * When so many in a row were not heard before the next was due, nothing else is heard either. They are
+   * counted, not timed: a process that stood still finds what came meanwhile before it counts another.
+   */
+  readonly beatsUntilLost: number;
+}
+
+/** How much the feed does, for who measures it. */
+export interface StatusFeedFigures {
+  readonly followed: number;
+  readonly changes: number;
+  readonly losses: number;
+}
+
+/**
+ * Passes on changes as they are announced. Whatever was announced while another read ran is read together in
+ * the next one, however many follow it: one query a wake. An announcement that nobody here wants costs no
+ * query.
+ */
+export function statusFeed({
+  reads,
+  listen,
+  announce,
+  events,
+  clock,
+  beatMs,
+  beatsUntilLost,
+}: StatusFeedParts): StatusFeed & {
+  figures(): StatusFeedFigures;
+  close(): Promise<void>;
+} {
+  const requests = new Map<RequestId, Followed>();
+  const keys = new Map<string, Set<StatusListener>>();
+  const forgetters = new Set<(requestId: RequestId | undefined) => void>();
+  /** Announced and not read yet, with the sequences that followers of a key are to be told. */
+  const pending = new Map<RequestId, Set<number>>();
+  const figures = { changes: 0, losses: 0 };
+  const beats = `${BEAT} ${randomUUID()}`;
+  /** Numbers of the last heartbeat that was announced, and of the last that came back. */
+  const counted = { announced: 0, heard: 0 };
+  let heardUpToMs: number | undefined;
+  let isReading = false;
+  let isScheduled = false;
+
+  function onNotice(payload: string | undefined): void {
+    if (payload === undefined) return listensAgain();
+    if (payload.startsWith(BEAT)) {
+      if (payload.startsWith(beats)) hearsBeat(payload);
+      return;
+    }
+    const [id, sequence, keyId] = payload.split(" ");
+    const requestId = id as RequestId;
+    for (const forget of forgetters) forget(requestId);
+    if (sequence === undefined) return;
+    const followed = requests.get(requestId);
+    // What it stood at before this change is not known yet to have been told to anybody.
+    if (followed !== undefined) followed.read ??= Number(sequence) - 1;
+    const isWantedByKey = keyId !== undefined && keys.has(keyId);
+    if (followed === undefined && !isWantedByKey) return;
+    const wanted = pending.get(requestId) ?? new Set();
+    if (isWantedByKey) wanted.add(Number(sequence));
+    pending.set(requestId, wanted);
+    schedule();
+  }
+
+  /**
+   * Announcements come in the order in which they were sent: with this one, everything has been heard that
+   * was committed before the oldest announcement not sent then.
+   */
+  function hearsBeat(payload: string): void {
+    const [, , number = 0, announcedAtMs = 0, unsentMs = 0] = payload.split(" ").map(Number);
+    if (number <= counted.heard) return;
+    counted.heard = number;
+    heardUpToMs = announcedAtMs - unsentMs;
+  }
+
+  /**
+   * A connection was made (again): what happened without one is read now, request by request. Of a key's
+   * requests nobody knows which.
+   */
+  function listensAgain(): void {
+    heardUpToMs = undefined;
+    for (const forget of forgetters) forget(undefined);
+    for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
+    schedule();
+    endKeys();
+  }
+
+  function readAgain(requestId: RequestId, followed: Followed): void {
+    followed.mayHaveMissed = false;
+    if (!pending.has(requestId)) pending.set(requestId, new Set());
+    schedule();
+  }
+
+  function schedule(): void {
+    if (isScheduled || isReading || pending.size === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      void readPending();
+    });
+  }
+
+  async function readPending(): Promise<void> {
+    isReading = true;
+    const batch = [...pending].slice(0, MAX_AT_ONCE);
+    for (const [requestId] of batch) pending.delete(requestId);
+    const wantedByKeys = new Map(batch);
+    const after = new Map<RequestId, number>();
+    for (const [requestId, wanted] of batch) {
+      const read = Math.min(requests.get(requestId)?.read ?? Infinity, Math.min(...wanted) - 1);
+      if (read < Infinity) after.set(requestId, read);
+      const followed = requests.get(requestId);
+      if (followed !== undefined && followed.read === undefined) followed.mayHaveMissed = true;
+    }
+    try {
+      if (after.size > 0)
+        for (const change of await reads.eventsAfter(after)) {
+          const { requestId } = change.record;
+          tellFollowers(requestId, change);
+          if (change.keyId !== undefined && wantedByKeys.get(requestId)?.has(change.sequence) === true)
+            for (const listener of keys.get(change.keyId) ?? []) listener.changed(change);
+        }
+    } catch (error) {
+      events.fault("status_feed_fault", error, { part: "read" });
+      lose();
+    } finally {
+      isReading = false;
+      schedule();
+    }
+  }
+
+  function tellFollowers(requestId: RequestId, change: StatusChange): void {
+    const followed = requests.get(requestId);
+    if (followed === undefined || change.sequence <= (followed.read ?? Infinity)) return;
+    followed.read = change.sequence;
+    figures.changes++;
+    for (const follower of followed.followers) tell(follower, change);
+  }
+
+  function tell(follower: Follower, change: StatusChange): void {
+    if (follower.told === undefined) follower.early.push(change);
+    else if (change.sequence > follower.told) {
+      follower.told = change.sequence;
+      follower.listener.changed(change);
+    }
+  }
+
+  function endKeys(): void {
+    const ended = [...keys.values()].flatMap((listeners) => [...listeners]);
+    keys.clear();
+    for (const listener of ended) listener.lost();
+  }
+
+  function lose(): void {
+    figures.losses++;
+    heardUpToMs = undefined;
+    pending.clear();
+    const ended = [...requests.values()].flatMap(({ followers }) => [...followers]);
+    requests.clear();
+    for (const forget of forgetters) forget(undefined);
+    for (const { listener } of ended) listener.lost();
+    endKeys();
+  }
+
+  const startListening = (): { close(): Promise<void> } =>
+    listen({
+      onNotice,
+      onFault: (error) => events.fault("status_feed_fault", error, { part: "listen" }),
+    });
+  let listener = startListening();
+  const beat = setInterval(() => {
+    if (counted.announced - counted.heard >= beatsUntilLost) {
+      lose();
+      counted.heard = counted.announced;
+      // A connection whose other end is gone without a word may take hours to notice.
+      listener.close().catch(() => undefined);
+      listener = startListening();
+    }
+    announce(`${beats} ${++counted.announced} ${clock.nowMs()}`).catch((error: unknown) =>
+      events.fault("status_feed_fault", error, { part: "beat" }),
+    );
+  }, beatMs);
+
+  return {
+    async follow(requestId, listening, after): Promise<StopListening | undefined> {
+      const followed = requests.get(requestId) ?? {
+        followers: new Set(),
+        read: undefined,
+        mayHaveMissed: false,
+      };
+      requests.set(requestId, followed);
+      const follower: Follower = { listener: listening, told: undefined, early: [] };
+      followed.followers.add(follower);
+      const stop = (): void => {
+        followed.followers.delete(follower);
+        if (followed.followers.size === 0 && requests.get(requestId) === followed) requests.delete(requestId);
+      };
+      try {
+        // It follows before it reads: a change in between is told twice to us and once to it.
+        const now = await reads.snapshot(requestId);
+        if (now === undefined) {
+          stop();
+          return undefined;
+        }
+        const missed =
+          after === undefined || after >= now.sequence
+            ? []
+            : await reads.eventsAfter(new Map([[requestId, after]]));
+        followed.read ??= now.sequence;
+        const first = missed.length > 0 ? missed : [now];
+        follower.told = first.at(-1)?.sequence ?? now.sequence;
+        // Who lost the feed meanwhile was told so.
+        if (followed.followers.has(follower) && requests.get(requestId) === followed) {
+          for (const change of first) listening.changed(change);
+          for (const change of follower.early.splice(0)) tell(follower, change);
+          if (followed.mayHaveMissed) readAgain(requestId, followed);
+        }
+        return stop;
+      } catch (error) {
+        stop();
+        throw error;
+      }
+    },
+    followKey(keyId, listening): StopListening {
+      const listeners = keys.get(keyId) ?? new Set();
+      keys.set(keyId, listeners);
+      listeners.add(listening);
+      return () => {
+        listeners.delete(listening);
+        if (listeners.size === 0 && keys.get(keyId) === listeners) keys.delete(keyId);
+      };
+    },
+    onChange(forget): StopListening {
+      forgetters.add(forget);
+      return () => void forgetters.delete(forget);
+    },
+    heardUpToMs: () => heardUpToMs,
+    figures: () => ({ ...figures, followed: requests.size }),
+    async close(): Promise<void> {
+      clearInterval(beat);
+      await listener.close();
+    },
+  };
+}

@@ -1,0 +1,320 @@
+import type { RequestId } from "@causeway/domain";
+import { quotedState } from "@causeway/domain";
+import { afterEach, expect, test, vi } from "vitest";
+import { recordedEvents } from "../../../../test/fakes/recorded-events.ts";
+import { someHash } from "../../../../test/support/terms.ts";
+import type { StatusChange, StatusListener } from "./status-feed.port.ts";
+import type { StoredChange } from "./status-event-reads.postgres.ts";
+import { statusFeed } from "./status-feed.postgres.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const BEAT_MS = 1_000;
+const BEATS_UNTIL_LOST = 5;
+
+/** A store of changes that a test commits to, and whose announcements it may hold back. */
+function aStore() {
+  const stored = new Map<RequestId, StoredChange[]>();
+  const snapshots: PromiseWithResolvers<void>[] = [];
+  const state = { heard: true, fails: false, queries: 0, listeners: 0, holdsSnapshots: false, isSlow: false };
+  /** Announced, and not brought yet. */
+  const late: string[] = [];
+  let notice: (payload: string | undefined) => void = () => undefined;
+  const events = recordedEvents();
+  const change = (requestId: RequestId, sequence: number, keyId?: string): StoredChange => ({
+    record: {
+      requestId,
+      state: quotedState("bridge"),
+      originChainId: 1,
+      destinationChainId: 2,
+      createdAtMs: 0,
+      updatedAtMs: 0,
+      payByMs: 0,
+      inTxHashes: [],
+      txHashes: [],
+      refundTxHashes: [],
+    },
+    sequence,
+    onlyFinal: false,
+    keyId,
+  });
+  const feed = statusFeed({
+    reads: {
+      async snapshot(requestId) {
+        const last = stored.get(requestId)?.at(-1);
+        if (state.holdsSnapshots) {
+          const held = Promise.withResolvers<void>();
+          snapshots.push(held);
+          await held.promise;
+        }
+        return last;
+      },
+      async eventsAfter(sequences) {
+        state.queries++;
+        if (state.fails) throw new Error("the database is away");
+        return [...sequences].flatMap(([id, after]) =>
+          (stored.get(id) ?? []).filter(({ sequence }) => sequence > after),
+        );
+      },
+    },
+    listen: ({ onNotice }) => {
+      state.listeners++;
+      notice = onNotice;
+      return { close: async () => undefined };
+    },
+    announce: async (text) => {
+      if (state.isSlow) late.push(text);
+      else if (state.heard) notice(text);
+    },
+    events,
+    clock: { nowMs: () => Date.now() },
+    beatMs: BEAT_MS,
+    beatsUntilLost: BEATS_UNTIL_LOST,
+  });
+  return {
+    feed,
+    state,
+    events,
+    aRequest(): RequestId {
+      const requestId = someHash();
+      stored.set(requestId, [change(requestId, 0)]);
+      return requestId;
+    },
+    commit(requestId: RequestId, keyId?: string): void {
+      const changes = stored.get(requestId) ?? [];
+      changes.push(change(requestId, changes.length, keyId));
+      if (state.heard) notice(`${requestId} ${changes.length - 1} ${keyId ?? ""}`);
+    },
+    announced: (text: string) => notice(text),
+    again: () => notice(undefined),
+    /** Brings the first of what is late. */
+    bring: () => notice(late.shift() ?? ""),
+    letSnapshotsGo() {
+      state.holdsSnapshots = false;
+      for (const held of snapshots.splice(0)) held.resolve();
+    },
+  };
+}
+
+function aListener(): StatusListener & { readonly heard: (number | "lost")[] } {
+  const heard: (number | "lost")[] = [];
+  return {
+    heard,
+    changed: ({ sequence }: StatusChange) => heard.push(sequence),
+    lost: () => heard.push("lost"),
+  };
+}
+
+const soon = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
+
+test("many changes that are announced together are read with one query, however many follow them", async () => {
+  const { feed, state, aRequest, commit } = aStore();
+  const requests = Array.from({ length: 100 }, aRequest);
+  const listeners = await Promise.all(
+    requests.flatMap((id) =>
+      [aListener(), aListener()].map(async (listener) => {
+        await feed.follow(id, listener);
+        return listener;
+      }),
+    ),
+  );
+  for (const id of requests) commit(id);
+  await soon();
+  expect(state.queries).toBe(1);
+  for (const { heard } of listeners) expect(heard).toEqual([0, 1]);
+  // Nobody wants to know: nobody is asked.
+  commit(aRequest());
+  await soon();
+  expect(state.queries).toBe(1);
+});
+
+test("a change while a follower's first reading is under way is told after it, once", async () => {
+  const store = aStore();
+  const id = store.aRequest();
+  const listener = aListener();
+  store.state.holdsSnapshots = true;
+  const following = store.feed.follow(id, listener);
+  store.commit(id);
+  await soon();
+  store.commit(id);
+  expect(listener.heard).toEqual([]);
+  store.letSnapshotsGo();
+  await following;
+  await soon();
+  expect(listener.heard).toEqual([0, 1, 2]);
+});
+
+test("what was committed while nobody listened is read when somebody does again, also by one who began meanwhile", async () => {
+  const store = aStore();
+  const [known, fresh] = [store.aRequest(), store.aRequest()];
+  const [one, other, ofKey] = [aListener(), aListener(), aListener()];
+  await store.feed.follow(known, one);
+  store.feed.followKey("k", ofKey);
+  store.state.heard = false;
+  store.state.holdsSnapshots = true;
+  const following = store.feed.follow(fresh, other);
+  store.commit(known);
+  store.commit(fresh);
+  store.state.heard = true;
+  store.again();
+  await soon();
+  store.letSnapshotsGo();
+  await following;
+  await soon();
+  expect(one.heard).toEqual([0, 1]);
+  expect(other.heard).toEqual([0, 1]);
+  // Nobody can say which requests of the key have changed.
+  expect(ofKey.heard).toEqual(["lost"]);
+});
+
+test("followers of a key are told of its requests alone, each change once", async () => {
+  const { feed, aRequest, commit } = aStore();
+  const [own, others] = [aRequest(), aRequest()];
+  const listener = aListener();
+  const stop = feed.followKey("k", listener);
+  commit(own, "k");
+  commit(others, "another");
+  commit(others);
+  await soon();
+  commit(own, "k");
+  commit(own, "k");
+  await soon();
+  expect(listener.heard).toEqual([1, 2, 3]);
+  stop();
+  commit(own, "k");
+  await soon();
+  expect(listener.heard).toEqual([1, 2, 3]);
+});
+
+test("when changes cannot be read everybody is told that the feed is lost, and nothing afterwards", async () => {
+  const { feed, state, aRequest, commit, events } = aStore();
+  const id = aRequest();
+  const [one, ofKey] = [aListener(), aListener()];
+  await feed.follow(id, one);
+  feed.followKey("k", ofKey);
+  const forgotten: unknown[] = [];
+  feed.onChange((which) => forgotten.push(which));
+  state.fails = true;
+  commit(id, "k");
+  await soon();
+  state.fails = false;
+  commit(id, "k");
+  await soon();
+  expect(one.heard).toEqual([0, "lost"]);
+  expect(ofKey.heard).toEqual(["lost"]);
+  expect(forgotten).toContain(undefined);
+  expect(events.of("status_feed_fault")).toHaveLength(1);
+});
+
+test("heartbeats of which none is heard mean that nothing is: followers are told, and another connection is made", async () => {
+  vi.useFakeTimers();
+  const { feed, state, aRequest } = aStore();
+  const listener = aListener();
+  await feed.follow(aRequest(), listener);
+  await vi.advanceTimersByTimeAsync(3 * BEAT_MS);
+  expect(listener.heard).toEqual([0]);
+  state.heard = false;
+  await vi.advanceTimersByTimeAsync(BEATS_UNTIL_LOST * BEAT_MS);
+  expect(listener.heard).toEqual([0]);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(listener.heard).toEqual([0, "lost"]);
+  expect(state.listeners).toBe(2);
+  // The other connection has the same time.
+  await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
+  expect(state.listeners).toBe(2);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(state.listeners).toBe(3);
+  await feed.close();
+});
+
+test("heartbeats that are all late end nobody, as long as each comes before so many others are due", async () => {
+  vi.useFakeTimers();
+  const { feed, state, aRequest, bring } = aStore();
+  const listener = aListener();
+  await feed.follow(aRequest(), listener);
+  state.isSlow = true;
+  await vi.advanceTimersByTimeAsync((BEATS_UNTIL_LOST - 1) * BEAT_MS);
+  for (let beat = 0; beat < 10; beat++) {
+    await vi.advanceTimersByTimeAsync(BEAT_MS);
+    bring();
+  }
+  expect(listener.heard).toEqual([0]);
+  expect(state.listeners).toBe(1);
+  await vi.advanceTimersByTimeAsync(2 * BEAT_MS);
+  expect(listener.heard).toEqual([0, "lost"]);
+  await feed.close();
+});
+
+test("all is heard up to the time at which the last heartbeat that came back was announced, and nothing is sure after a loss", async () => {
+  vi.useFakeTimers();
+  const { feed, state, again, bring } = aStore();
+  const startMs = Date.now();
+  const since = (): number | undefined => {
+    const heardUpToMs = feed.heardUpToMs();
+    return heardUpToMs && heardUpToMs - startMs;
+  };
+  expect(since()).toBeUndefined();
+  state.isSlow = true;
+  await vi.advanceTimersByTimeAsync(2.5 * BEAT_MS);
+  expect(since()).toBeUndefined();
+  bring();
+  expect(since()).toBe(BEAT_MS);
+  bring();
+  expect(since()).toBe(2 * BEAT_MS);
+  again();
+  expect(since()).toBeUndefined();
+  state.isSlow = false;
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(since()).toBe(3 * BEAT_MS);
+  state.heard = false;
+  await vi.advanceTimersByTimeAsync(BEATS_UNTIL_LOST * BEAT_MS);
+  expect(since()).toBe(3 * BEAT_MS);
+  await vi.advanceTimersByTimeAsync(BEAT_MS);
+  expect(since()).toBeUndefined();
+  await feed.close();
+});
+
+test("a change that clients know by the same words makes answers forgotten, and is told to nobody", async () => {
+  const { feed, state, aRequest, announced } = aStore();
+  const id = aRequest();
+  const [one, ofKey] = [aListener(), aListener()];
+  await feed.follow(id, one);
+  feed.followKey("k", ofKey);
+  const forgotten: unknown[] = [];
+  feed.onChange((which) => forgotten.push(which));
+  announced(id);
+  await soon();
+  expect(forgotten).toEqual([id]);
+  expect([one.heard, ofKey.heard, state.queries]).toEqual([[0], [], 0]);
+});
+
+test("another process's heartbeat is no change and no sign of life", async () => {
+  const { feed, announced } = aStore();
+  const forgotten: unknown[] = [];
+  feed.onChange((which) => forgotten.push(which));
+  const other = "beat 6b1e2f10-7f0e-4d7e-9a39-0d1e6f8f5a11";
+  announced(other);
+  announced(`${other} 3 1700000000000`);
+  expect(forgotten).toEqual([]);
+  expect(feed.heardUpToMs()).toBeUndefined();
+});
+
+test("who comes again is told what was missed, and a request that nobody knows is followed by nobody", async () => {
+  const { feed, aRequest, commit } = aStore();
+  const id = aRequest();
+  for (let change = 0; change < 3; change++) commit(id);
+  const [missed, none, ahead] = [aListener(), aListener(), aListener()];
+  await feed.follow(id, missed, 1);
+  await feed.follow(id, none, 3);
+  // A number that no change had: it is told how things stand.
+  await feed.follow(id, ahead, 9);
+  commit(id);
+  await soon();
+  expect([missed.heard, none.heard, ahead.heard]).toEqual([
+    [2, 3, 4],
+    [3, 4],
+    [3, 4],
+  ]);
+  expect(await feed.follow(someHash(), aListener())).toBeUndefined();
+  expect(feed.figures().followed).toBe(1);
+});
