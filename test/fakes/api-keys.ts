@@ -1,6 +1,6 @@
 import { defaultSponsorshipRules, ServiceError } from "@causeway/domain";
 import type { ApiKeyIdentity, ApiKeys } from "../../apps/api/src/http/api-keys.port.ts";
-import type { KeyAdmin } from "../../apps/api/src/ports/key-admin.ts";
+import type { KeyAdmin } from "../../apps/api/src/callers/key-admin.port.ts";
 
 /** Keys by their text. */
 export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {

@@ -3,7 +3,7 @@ import { ServiceError } from "@causeway/domain";
 import type { FastifyInstance, InjectOptions, RouteOptions } from "fastify";
 import diagnostics from "node:diagnostics_channel";
 import type { AddressInfo } from "node:net";
-import type { ApiKeyRecord } from "../../apps/api/src/ports/api-key-register.ts";
+import type { ApiKeyRecord } from "../../apps/api/src/callers/api-key-register.port.ts";
 import type { ApiKeyIdentity, ApiScope } from "../../apps/api/src/http/api-keys.port.ts";
 import type { PushRoutes } from "../../apps/api/src/ports/push-routes.ts";
 import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";

@@ -1,13 +1,13 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import { accountSignatures } from "./chains/signatures.adapter.ts";
-import { knownKeys } from "./adapters/keys/known-keys.ts";
-import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
+import { knownKeys } from "./callers/known-keys.adapter.ts";
+import { apiKeyRegister } from "./callers/api-key-register.postgres.ts";
 import { idempotencyStore } from "./http/idempotency-store.postgres.ts";
 import { listen } from "./db/listen.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
-import { API_KEYS_CHANNEL, storedKeys } from "./adapters/postgres/stored-keys.ts";
+import { API_KEYS_CHANNEL, storedKeys } from "./callers/stored-keys.postgres.ts";
 import { tickBatcher } from "./db/tick-batcher.postgres.ts";
-import { usageCounter } from "./adapters/postgres/usage-counter.ts";
+import { usageCounter } from "./callers/usage-counter.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { leasedLimits, type LeasedLimits } from "./http/leased-limits.adapter.ts";
 import { connectPermitStore } from "./adapters/redis/permit-store.ts";
@@ -18,7 +18,7 @@ import type { RateLimits } from "./http/rate-limits.port.ts";
 import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
 import { mayDeleteByAge } from "./markets/prices/plausible-clock.ts";
-import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
+import { keyAdmin } from "./callers/key-admin.ts";
 
 /** One query at a time, whatever is asked: keys that somebody makes up are read as cheaply as can be. */
 const KEY_READS = { inFlight: 1, maxBatch: 500 };

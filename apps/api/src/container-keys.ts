@@ -2,13 +2,13 @@ import { connectEvmChain } from "@causeway/chains";
 import type { ChainConnection } from "@causeway/chains";
 import { ConfigError, type Env } from "@causeway/config";
 import { accountSignatures } from "./chains/signatures.adapter.ts";
-import { apiKeyRegister } from "./adapters/postgres/api-key-register.ts";
+import { apiKeyRegister } from "./callers/api-key-register.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { readApiConfig } from "./config.ts";
 import { readDatabaseUrl } from "./database-url.ts";
 import type { OpenKeys } from "./keys-command.ts";
-import { keyAdmin } from "./usecases/api-keys/key-admin.ts";
+import { keyAdmin } from "./callers/key-admin.ts";
 
 /**
  * What `operator keys` stands on: the database alone. Only a signature that no key made needs the home chain,

@@ -12,9 +12,9 @@ import {
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { z } from "zod";
-import type { IssuedApiKey } from "./ports/api-key-register.ts";
-import type { KeyAdmin } from "./ports/key-admin.ts";
-import { apiKeyJson, keyWish, newKeyWish } from "./routes/api-key-json.ts";
+import type { IssuedApiKey } from "./callers/api-key-register.port.ts";
+import type { KeyAdmin } from "./callers/key-admin.port.ts";
+import { apiKeyJson, keyWish, newKeyWish } from "./callers/api-key-json.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]

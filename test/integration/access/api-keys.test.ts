@@ -1,23 +1,23 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { knownKeys, type KnownKeys } from "../../../apps/api/src/adapters/keys/known-keys.ts";
-import { apiKeyRegister } from "../../../apps/api/src/adapters/postgres/api-key-register.ts";
+import { knownKeys, type KnownKeys } from "../../../apps/api/src/callers/known-keys.adapter.ts";
+import { apiKeyRegister } from "../../../apps/api/src/callers/api-key-register.postgres.ts";
 import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/adapters/postgres/stored-keys.ts";
+import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.ts";
 import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.postgres.ts";
-import type { ApiKeyRegister, ApiKeyWish } from "../../../apps/api/src/ports/api-key-register.ts";
+import type { ApiKeyRegister, ApiKeyWish } from "../../../apps/api/src/callers/api-key-register.port.ts";
 import {
   changeKey,
   createKey,
   revokeKey,
   rotateKey,
-} from "../../../apps/api/src/usecases/api-keys/keep-keys.ts";
+} from "../../../apps/api/src/callers/keep-keys.ts";
 import {
   askFundingAddress,
   linkFundingAddress,
-} from "../../../apps/api/src/usecases/api-keys/link-funding-address.ts";
+} from "../../../apps/api/src/callers/link-funding-address.ts";
 import { apiKeysContract } from "../../contracts/api-keys.ts";
 import { adjustableClock } from "../../fakes/adjustable-clock.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";

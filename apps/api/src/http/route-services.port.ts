@@ -2,7 +2,7 @@ import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import type { AppBalanceRoutes } from "../balances/app-balance-routes.port.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.port.ts";
-import type { KeyAdmin } from "../ports/key-admin.ts";
+import type { KeyAdmin } from "../callers/key-admin.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { DepositAddressRoutes } from "../ports/deposit-address-routes.ts";
 import type { DiscoveryRoutes } from "../ports/discovery-routes.ts";

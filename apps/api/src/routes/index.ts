@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { checkKeys } from "../http/access.route.ts";
-import { adminKeysRoutes } from "./admin-keys.ts";
+import { adminKeysRoutes } from "../callers/admin-keys.route.ts";
 import { appBalanceClaimRoutes } from "../balances/app-balance-claims.route.ts";
 import { appBalanceRoutes } from "../balances/app-balances.route.ts";
 import { authorizeRoute } from "./authorize.ts";
@@ -34,7 +34,7 @@ import { transactionsSingleRoute } from "./transactions-single.ts";
 import { trendingRoute } from "./trending.ts";
 import { typed } from "../http/typed.route.ts";
 import { webhookRoutes } from "./webhooks.ts";
-import { usageRoute } from "./usage.ts";
+import { usageRoute } from "../callers/usage.route.ts";
 
 /** Every endpoint, in the order of the documentation. */
 const routes = [

@@ -1,6 +1,6 @@
 import type { SponsorKeys, SponsorReads } from "../../balances/sponsors.port.ts";
-import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
-import type { ApiKeyRow } from "./api-key-rows.ts";
+import { IDENTITY_COLUMNS, identityOf } from "../../callers/api-key-rows.postgres.ts";
+import type { ApiKeyRow } from "../../callers/api-key-rows.postgres.ts";
 import { balanceReads } from "../../balances/balance-reads.postgres.ts";
 import { readSpending } from "./execution-writes.ts";
 import { statement } from "../../db/pool.postgres.ts";

@@ -5,12 +5,12 @@ import type {
   ApiKeyRegister,
   ApiKeyWish,
   FundingChallenge,
-} from "../../ports/api-key-register.ts";
-import { newSecret } from "../keys/new-secret.ts";
-import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
-import type { ApiKeyRow } from "./api-key-rows.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
+} from "./api-key-register.port.ts";
+import { newSecret } from "./new-secret.adapter.ts";
+import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.postgres.ts";
+import type { ApiKeyRow } from "./api-key-rows.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
 
 const COLUMNS = `${IDENTITY_COLUMNS}, created_at_ms, updated_at_ms, revoked_at_ms, previous_until_ms`;
 

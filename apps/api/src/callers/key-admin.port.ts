@@ -1,5 +1,5 @@
 import type { Address, Hex } from "@causeway/domain";
-import type { ApiKeyRecord, ApiKeyWish, IssuedApiKey } from "./api-key-register.ts";
+import type { ApiKeyRecord, ApiKeyWish, IssuedApiKey } from "./api-key-register.port.ts";
 
 /**
  * What the keeper of keys can do; the use cases of `usecases/api-keys` with their services given. All throw

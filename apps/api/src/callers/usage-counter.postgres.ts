@@ -1,9 +1,9 @@
-import type { Clock } from "../../db/clock.port.ts";
-import type { Usage, UsageCount, UsageNote } from "../../http/usage.port.ts";
-import type { SearchTurns } from "../../http/usage.port.ts";
-import { inTime } from "../../db/in-time.postgres.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql, Statement } from "../../db/pool.postgres.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
+import type { SearchTurns } from "../http/usage.port.ts";
+import { inTime } from "../db/in-time.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql, Statement } from "../db/pool.postgres.ts";
 
 const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 5_000;

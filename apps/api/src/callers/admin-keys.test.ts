@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeKeyAdmin } from "../../../../test/fakes/api-keys.ts";
 import { generator, rawBody } from "../../../../test/support/odd-bodies.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { ApiKeyRecord } from "../ports/api-key-register.ts";
+import type { ApiKeyRecord } from "./api-key-register.port.ts";
 
 const BODIES = 1_500;
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20260"); // printed with every failure

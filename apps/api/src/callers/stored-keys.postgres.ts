@@ -1,8 +1,8 @@
-import type { StoredKey } from "../keys/known-keys.ts";
-import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.ts";
-import type { ApiKeyRow } from "./api-key-rows.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
+import type { StoredKey } from "./known-keys.adapter.ts";
+import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.postgres.ts";
+import type { ApiKeyRow } from "./api-key-rows.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
 
 /** Channel on which a trigger of the table announces the id of each key that changes. */
 export const API_KEYS_CHANNEL = "causeway_api_keys";

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { rulesFromJson, sponsorshipRules } from "@causeway/wire";
-import type { ApiKeyIdentity, ApiScope } from "../../http/api-keys.port.ts";
+import type { ApiKeyIdentity, ApiScope } from "../http/api-keys.port.ts";
 
 /** What tells a key, as the table has it. */
 export interface ApiKeyRow {

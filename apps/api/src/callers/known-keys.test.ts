@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { anApiKey } from "../../../../../test/fakes/api-keys.ts";
-import { knownKeys, type StoredKey } from "./known-keys.ts";
-import { newSecret } from "./new-secret.ts";
+import { anApiKey } from "../../../../test/fakes/api-keys.ts";
+import { knownKeys, type StoredKey } from "./known-keys.adapter.ts";
+import { newSecret } from "./new-secret.adapter.ts";
 
 /** A store whose answers come when the test says so, and a clock that stands. */
 function aStore() {

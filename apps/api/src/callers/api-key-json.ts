@@ -1,6 +1,6 @@
 import type { SponsorshipRulesJson } from "@causeway/wire";
 import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
-import type { ApiKeyRecord, ApiKeyWish } from "../ports/api-key-register.ts";
+import type { ApiKeyRecord, ApiKeyWish } from "./api-key-register.port.ts";
 import type { ApiScope, KeyLimits } from "../http/api-keys.port.ts";
 
 /** What may be said of a key, as the schemas read it. */

@@ -1,8 +1,8 @@
 import { readApiKey, ServiceError } from "@causeway/domain";
 import { timingSafeEqual } from "node:crypto";
-import type { ApiKeyIdentity, ApiKeys } from "../../http/api-keys.port.ts";
-import type { Clock } from "../../db/clock.port.ts";
-import { secretHashOf } from "./new-secret.ts";
+import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import { secretHashOf } from "./new-secret.adapter.ts";
 
 /** A key as it is stored: SHA-256 of its secret, and of the one before for as long as that counts. */
 export interface StoredKey {

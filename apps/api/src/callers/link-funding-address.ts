@@ -1,8 +1,8 @@
 import type { Address, Hex } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
-import type { ApiKeyRecord, FundingChallenge } from "../../ports/api-key-register.ts";
-import type { Random } from "../../db/random.port.ts";
-import type { Signatures } from "../../chains/signatures.port.ts";
+import type { ApiKeyRecord, FundingChallenge } from "./api-key-register.port.ts";
+import type { Random } from "../db/random.port.ts";
+import type { Signatures } from "../chains/signatures.port.ts";
 import { mayHaveWallet, noKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";
 

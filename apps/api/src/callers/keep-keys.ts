@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
-import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "../../ports/api-key-register.ts";
-import type { Clock } from "../../db/clock.port.ts";
-import { isPublishable, publishableScopes } from "../../http/publishable-key.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "./api-key-register.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import { isPublishable, publishableScopes } from "../http/publishable-key.ts";
 
 export interface KeyServices {
   readonly register: ApiKeyRegister;
