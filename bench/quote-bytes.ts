@@ -4,7 +4,7 @@ import { encodeOrderCall } from "@causeway/domain";
 import type { OrderCall } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { createPool, sqlOn } from "../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { migrate } from "../apps/api/src/migrate.ts";
 import { onServer } from "../test/support/template-database.ts";
 import { someTerms } from "../test/support/terms.ts";

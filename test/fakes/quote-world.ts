@@ -6,7 +6,7 @@ import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/chains/ch
 import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
-import { walletNonces } from "../../apps/api/src/usecases/rails/wallet-nonces.ts";
+import { walletNonces } from "../../apps/api/src/deposits/non-evm/wallet-nonces.ts";
 import { pairLiquidity } from "./pair-liquidity.ts";
 import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";
 

@@ -9,7 +9,7 @@ import { encodeFunctionData, erc20Abi, parseUnits } from "viem";
 import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
 import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
-import { indexTransaction } from "../../apps/api/src/usecases/index-transaction.ts";
+import { indexTransaction } from "../../apps/api/src/deposits/index-transaction.ts";
 import { offerClaim } from "../../apps/api/src/balances/offer-claim.ts";
 import { acceptClaim } from "../../apps/api/src/balances/accept-claim.ts";
 import { listCurrencies, rotateExecutor, rotateOperator, rotateSolver } from "./operate.ts";

@@ -4,9 +4,9 @@ import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chains/pulse.adapter.ts";
 import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres.ts";
-import { depositAddressReads } from "../../apps/api/src/adapters/postgres/deposit-address-reads.ts";
+import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
@@ -19,9 +19,9 @@ import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts"
 import {
   createAddressWatch,
   type AddressWatch,
-} from "../../apps/api/src/usecases/deposit-addresses/address-watch.ts";
-import type { AddressServices } from "../../apps/api/src/usecases/deposit-addresses/address-services.ts";
-import { storeQuotes } from "../../apps/api/src/usecases/deposit-addresses/give-address.ts";
+} from "../../apps/api/src/deposits/addresses/address-watch.ts";
+import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
+import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";

@@ -2,7 +2,7 @@ import type { Hex, RequestEvent, RequestTerms, TxHash } from "@causeway/domain";
 import { expect } from "vitest";
 import type pg from "pg";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";

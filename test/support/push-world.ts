@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import type pg from "pg";
 import { listen } from "../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { WEBHOOK_CHANNEL } from "../../apps/api/src/requests/request-save.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { privateKeyToAccount } from "viem/accounts";
 import { createChainPools } from "../../apps/api/src/markets/liquidity/chain-pools.adapter.ts";
 import { createPoolLiquidity } from "../../apps/api/src/markets/liquidity/pool-liquidity.adapter.ts";
-import { groupedQuoteInserts } from "../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";

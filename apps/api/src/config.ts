@@ -54,7 +54,7 @@ import {
   swapSettings,
   tokenSettings,
 } from "./settings.ts";
-import { leadWarnings } from "./usecases/settled-lead.ts";
+import { leadWarnings } from "./deposits/settled-lead.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
 const LOCAL = "local";

@@ -7,16 +7,16 @@ import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
 import type { BesideScan } from "./jobs/watch-chain.ts";
 import type { ConnectedChain } from "./chains/chains.port.ts";
-import type { DepositAddressRoutes } from "./ports/deposit-address-routes.ts";
-import type { DepositAddressReads } from "./ports/deposit-addresses.ts";
+import type { DepositAddressRoutes } from "./deposits/addresses/deposit-address-routes.port.ts";
+import type { DepositAddressReads } from "./deposits/addresses/deposit-addresses.port.ts";
 import type { Services } from "./db/services.port.ts";
 import type { TokenBook } from "./markets/tokens/token-book.port.ts";
 import { agreeOn } from "./usecases/create-quote.ts";
 import type { QuoteServices } from "./usecases/create-quote.ts";
-import { createAddressWatch } from "./usecases/deposit-addresses/address-watch.ts";
-import type { AddressServices } from "./usecases/deposit-addresses/address-services.ts";
-import { lookUpAddress } from "./usecases/deposit-addresses/look-up-address.ts";
-import { reindexAddress } from "./usecases/deposit-addresses/reindex-address.ts";
+import { createAddressWatch } from "./deposits/addresses/address-watch.ts";
+import type { AddressServices } from "./deposits/addresses/address-services.ts";
+import { lookUpAddress } from "./deposits/addresses/look-up-address.ts";
+import { reindexAddress } from "./deposits/addresses/reindex-address.ts";
 import { reconcileSweeps } from "./usecases/deposit-addresses/reconcile-sweeps.ts";
 
 /** How old the shared facts of quotes may be. */

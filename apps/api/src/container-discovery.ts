@@ -16,7 +16,7 @@ import { chainHealth } from "./usecases/discovery/chain-health.ts";
 import { chainLiquidity } from "./usecases/discovery/chain-liquidity.ts";
 import { routeConfig } from "./usecases/discovery/route-config.ts";
 import { createCurrencySearch } from "./usecases/discovery/search-currencies.ts";
-import { createScanProgress } from "./usecases/scan-progress.ts";
+import { createScanProgress } from "./deposits/scan-progress.ts";
 import { tokenPrice } from "./usecases/discovery/token-price.ts";
 import { trendingCurrencies } from "./usecases/discovery/trending-currencies.ts";
 

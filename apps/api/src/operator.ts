@@ -2,7 +2,7 @@
 // (the story of a request), `lanes` (payments under way), `settlement` (what the hub owes); and the things
 // that an operator does here: `keys`, `refund` and `withdraw`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
-import { addressReport } from "./adapters/postgres/deposit-address-report.ts";
+import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type pg from "pg";
 import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { LegTaken } from "../../../apps/api/src/ports/leg-taken.ts";

@@ -4,19 +4,19 @@ import type { Hex, TxHash } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createScanPace } from "../../../apps/api/src/jobs/scan-pace.ts";
-import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
-import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/usecases/scan-chain.ts";
+import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
+import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { depositKey, factKey } from "../../../apps/api/src/usecases/record-deposits.ts";
+import { depositKey, factKey } from "../../../apps/api/src/deposits/record-deposits.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import {
   createReportTurns,
   REPORT_LIMITS,
   ReportsBusy,
 } from "../../../apps/api/src/db/report-turns.ts";
-import { recheckFinalBlocks } from "../../../apps/api/src/usecases/recheck-final-blocks.ts";
+import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final-blocks.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";

@@ -11,7 +11,7 @@ import type { Address, Chain, TxHash, Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { giveUpRefund } from "../../../apps/api/src/usecases/give-up-refund.ts";
-import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { judgeRefundRelease } from "../../../apps/api/src/usecases/judge-refund-release.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";

@@ -5,7 +5,7 @@ import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { attributeKnown } from "../../../apps/api/src/usecases/attribute-known.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
-import { returnUnattributed } from "../../../apps/api/src/usecases/return-unattributed.ts";
+import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";

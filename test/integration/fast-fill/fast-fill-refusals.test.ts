@@ -1,7 +1,7 @@
 import { approveCalldata, depositErc20Calldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";

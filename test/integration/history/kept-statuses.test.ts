@@ -8,7 +8,7 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { STATUS_CHANNEL, saveRequests } from "../../../apps/api/src/requests/request-save.postgres.ts";
 import { pushRouteServices } from "../../../apps/api/src/container-push.ts";
-import type { CurrencyAt } from "../../../apps/api/src/ports/deposit-addresses.ts";
+import type { CurrencyAt } from "../../../apps/api/src/deposits/addresses/deposit-addresses.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../../../apps/api/src/requests/status-view.port.ts";
 import type { RequestChange, Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";

@@ -19,7 +19,7 @@ import { join, resolve } from "node:path";
 import { encodeAbiParameters, padHex, toHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { readTokenTraffic } from "../../../apps/api/src/markets/tokens/token-traffic.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { readApiConfig } from "../../../apps/api/src/config.ts";

@@ -8,10 +8,10 @@ import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { leaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { watchRail } from "../../../apps/api/src/jobs/watch-rail.ts";
 import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
-import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
 import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
-import { readArrivals } from "../../../apps/api/src/usecases/rails/read-arrivals.ts";
+import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
 import { refundByRail } from "../../../apps/api/src/usecases/rails/refund-by-rail.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import {

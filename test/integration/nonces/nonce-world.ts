@@ -15,7 +15,7 @@ import { connectHubMappings } from "../../../apps/api/src/adapters/hub/evm-hub-m
 import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
 import { nonceMappingStore } from "../../../apps/api/src/adapters/postgres/nonce-mapping-rows.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { groupedQuoteInserts } from "../../../apps/api/src/adapters/postgres/quoted-requests.ts";
+import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
 import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
-import { scanChain, trailLength } from "../../../apps/api/src/usecases/scan-chain.ts";
+import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackLane } from "../../../apps/api/src/usecases/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";

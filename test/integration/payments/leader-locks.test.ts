@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { leaderLocks, type LeaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
-import { leaderReads } from "../../../apps/api/src/adapters/postgres/leader-reads.ts";
+import { leaderReads } from "../../../apps/api/src/deposits/leader-reads.postgres.ts";
 import { oldestSnapshot } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { ledTasks, leaderReport } from "../../../apps/api/src/usecases/leader-report.ts";

@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { recordSingleTransaction } from "../../../apps/api/src/usecases/record-single-transaction.ts";
+import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";

@@ -2,7 +2,7 @@ import { messageDigest, rawKeySigner, recoverSigner } from "@causeway/attest";
 import { createChainReader, createRpcTransport } from "@causeway/chains";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
-import { indexTransaction } from "../../../apps/api/src/usecases/index-transaction.ts";
+import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { HeldAmount } from "../../../apps/api/src/balances/held-amount.port.ts";
 import { depositoryBalances, hubBalances } from "../../../apps/api/src/usecases/settlement/held-elsewhere.ts";
 import { attestedChain, startFakeOracle } from "./fake-oracle.ts";

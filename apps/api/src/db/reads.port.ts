@@ -1,7 +1,7 @@
 import type { NonceUser } from "../ports/nonce-user.ts";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
-import type { DueOnChain } from "../ports/due-on-chain.ts";
+import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { FillBurnReads } from "../ports/fill-burns.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../ports/executions.ts";

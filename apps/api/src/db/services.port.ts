@@ -5,7 +5,7 @@ import type { BalanceReads } from "../balances/balance-reads.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";
-import type { DepositAddressReads } from "../ports/deposit-addresses.ts";
+import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
 import type { SendExecution } from "../ports/execution-lane.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";

@@ -17,7 +17,7 @@ import type { FastFillWrites } from "../balances/fast-fill.port.ts";
 import type { ExecutionWrites } from "../ports/executions.ts";
 import type { PrunableQuotes } from "./prunable.port.ts";
 import type { IdempotencyWrites } from "../http/idempotency.port.ts";
-import type { DepositAddressWrites } from "../ports/deposit-addresses.ts";
+import type { DepositAddressWrites } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { ClaimWrites } from "../balances/claims.port.ts";
 import type { LedgerWrites } from "../balances/ledger.port.ts";
 import type { Leg } from "./leg.port.ts";
@@ -33,7 +33,7 @@ import type {
 } from "./records.port.ts";
 import type { NonceMappingWrites } from "../chains/nonce-mappings.port.ts";
 import type { RailWrites } from "../chains/rails.port.ts";
-import type { DueOnChain } from "../ports/due-on-chain.ts";
+import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { SponsorKeys } from "../balances/sponsors.port.ts";
 import type { TopUpWrites } from "../balances/top-ups.port.ts";

@@ -4,7 +4,7 @@ import type { AppBalanceRoutes } from "../balances/app-balance-routes.port.ts";
 import type { ApiKeyIdentity, ApiKeys } from "./api-keys.port.ts";
 import type { KeyAdmin } from "../callers/key-admin.port.ts";
 import type { Clock } from "../db/clock.port.ts";
-import type { DepositAddressRoutes } from "../ports/deposit-address-routes.ts";
+import type { DepositAddressRoutes } from "../deposits/addresses/deposit-address-routes.port.ts";
 import type { DiscoveryRoutes } from "../ports/discovery-routes.ts";
 import type { ExecuteOutcome } from "../ports/execute.ts";
 import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.ts";

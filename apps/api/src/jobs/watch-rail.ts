@@ -1,11 +1,11 @@
 import type { ConnectedPayingRail } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { attributeLate } from "../usecases/rails/attribute-late.ts";
+import { attributeLate } from "../deposits/non-evm/attribute-late.ts";
 import { openRailLane } from "../usecases/rails/open-rail-lane.ts";
-import { CursorMoved, readArrivals } from "../usecases/rails/read-arrivals.ts";
+import { CursorMoved, readArrivals } from "../deposits/non-evm/read-arrivals.ts";
 import { trackRail } from "../usecases/rails/track-rail.ts";
-import { unreadLag } from "../usecases/scan-lag.ts";
+import { unreadLag } from "../deposits/scan-lag.ts";
 import { createFaultPauses } from "../db/fault-pause.job.ts";
 import type { Watcher } from "./watch-chain.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";

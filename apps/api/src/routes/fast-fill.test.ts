@@ -4,8 +4,8 @@ import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { failing, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
 import type { FastFillWish } from "../balances/fast-fill.port.ts";
-import { refusal } from "../usecases/fast-fill-refusals.ts";
-import type { FastFillRule } from "../usecases/fast-fill-refusals.ts";
+import { refusal } from "../deposits/fast-fill-refusals.ts";
+import type { FastFillRule } from "../deposits/fast-fill-refusals.ts";
 
 const WALLET = `0x${"c3".repeat(20)}` as const;
 const key = anApiKey({ id: "a".repeat(16), fundingAddress: WALLET });

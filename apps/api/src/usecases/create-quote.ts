@@ -8,7 +8,7 @@ import type { Clock } from "../db/clock.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
-import type { QuotedRequests } from "../ports/quoted-requests.ts";
+import type { QuotedRequests } from "../deposits/addresses/quoted-requests.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Reservations, RouteTimings } from "../markets/quote.port.ts";
@@ -20,8 +20,8 @@ import {
   givenOut,
   refuseUnmovable,
   withAddress,
-} from "./deposit-addresses/ask-for-address.ts";
-import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
+} from "../deposits/addresses/ask-for-address.ts";
+import { sweepGasOf } from "../deposits/addresses/sweep-gas.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { paidBySignature } from "./permits/permit-way.ts";
 import { withQuoted } from "./with-quoted.ts";
@@ -43,7 +43,7 @@ import { chooseRoute } from "./quoting/choose-route.ts";
 import { signedOrder } from "../chains/signed-order.ts";
 import type { OrderSigners } from "../chains/signed-order.ts";
 import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
-import type { WalletNonces } from "./rails/wallet-nonces.ts";
+import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import type { ValuedRoute } from "./quoting/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 

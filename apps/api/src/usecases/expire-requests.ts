@@ -1,10 +1,10 @@
 import { decide, expiresBefore, isClockPlausible, isUntouched } from "@causeway/domain";
 import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
-import type { DueOnChain } from "../ports/due-on-chain.ts";
+import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { OverdueRequest, Tx } from "../db/unit-of-work.port.ts";
-import { indexTransaction } from "./index-transaction.ts";
-import { lookAgainAtReports } from "./look-again-at-reports.ts";
+import { indexTransaction } from "../deposits/index-transaction.ts";
+import { lookAgainAtReports } from "../deposits/look-again-at-reports.ts";
 import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 

@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "../balances/appraise.ts";
-import { refusal } from "./fast-fill-refusals.ts";
+import { refusal } from "../deposits/fast-fill-refusals.ts";
 import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
 import { honourOf, payoutOf } from "./fill-amount.ts";
 import { gasAllowance, isNativeToContract } from "./payment-plan.ts";

@@ -6,7 +6,7 @@ import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { gasUsedByFills } from "./gas-used-by-fills.ts";
-import { sweepGasOf } from "./deposit-addresses/sweep-gas.ts";
+import { sweepGasOf } from "../deposits/addresses/sweep-gas.ts";
 import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
 import { gasOf } from "../markets/prices/quote-pricing.ts";
 import {

@@ -7,11 +7,11 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { warmPrices } from "../balances/appraise.ts";
 import { placeHold } from "../balances/place-hold.ts";
 import type { PlacedHold } from "../balances/place-hold.ts";
-import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
-import { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
+import { refusal, refuseBeyondCaps, ruleOf, standingOf } from "../deposits/fast-fill-refusals.ts";
+import { refuseDoubtfulOrigin } from "../deposits/origin-in-doubt.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
-import { frontLeadMs, settledLeadMs } from "./settled-lead.ts";
+import { frontLeadMs, settledLeadMs } from "../deposits/settled-lead.ts";
 import { transition } from "../requests/transition.ts";
 import { requestNotFound } from "../http/refusals.ts";
 

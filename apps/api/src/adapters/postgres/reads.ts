@@ -3,7 +3,7 @@ import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain"
 import type { Slot } from "../../db/records.port.ts";
 import type { PrunableTable } from "../../db/prunable.port.ts";
 import type { Reads } from "../../db/reads.port.ts";
-import { unrecordedDeposits } from "./deposit-writes.ts";
+import { unrecordedDeposits } from "../../deposits/deposit-writes.postgres.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
 import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
 import type { ExecutionRow } from "./execution-rows.ts";

@@ -3,8 +3,8 @@ import { LockTimeout } from "../../db/lock-timeout.port.ts";
 import type { Tx, UnitOfWork } from "../../db/unit-of-work.port.ts";
 import { announcer } from "../../db/announcements.postgres.ts";
 import { claimWrites } from "../../balances/claim-writes.postgres.ts";
-import { depositAddressWrites } from "./deposit-address-writes.ts";
-import { depositWrites } from "./deposit-writes.ts";
+import { depositAddressWrites } from "../../deposits/addresses/deposit-address-writes.postgres.ts";
+import { depositWrites } from "../../deposits/deposit-writes.postgres.ts";
 import { fastFillWrites } from "./fast-fills.ts";
 import { executionWrites } from "./execution-writes.ts";
 import { idempotencyWrites } from "../../http/idempotency-store.postgres.ts";
@@ -23,7 +23,7 @@ import { watchServer, type ServerWatch } from "../../db/server-watch.postgres.ts
 import { settlementWrites } from "./settlement-writes.ts";
 import { sponsorKeys } from "./sponsors.ts";
 import { topUpWrites } from "../../balances/top-up-writes.postgres.ts";
-import { trailWrites } from "./trail-writes.ts";
+import { trailWrites } from "../../deposits/trail-writes.postgres.ts";
 
 const DEADLOCK = "40P01";
 const SERIALIZATION = "40001";

@@ -1,11 +1,11 @@
 import { sweepCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { DepositAddress, SweepRecord } from "../../ports/deposit-addresses.ts";
+import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
 import { LegTaken } from "../../ports/leg-taken.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { factoryProblem } from "./check-factory.ts";
+import { factoryProblem } from "../../deposits/addresses/check-factory.ts";
 import { maxWei, uncommittedCoin } from "../execution/send-execution.ts";
 import type { LaneKeys } from "../../chains/lane-signers.ts";
 import { sendSlot } from "../send-slot.ts";

@@ -4,7 +4,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "../../markets/prices/price-source.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
-import type { QuotedRequests } from "../../ports/quoted-requests.ts";
+import type { QuotedRequests } from "../../deposits/addresses/quoted-requests.port.ts";
 import type { RecipientCodes } from "../../chains/recipient-codes.port.ts";
 import type { Reservations, RouteTimings } from "../../markets/quote.port.ts";
 import { signedOrder } from "../../chains/signed-order.ts";
@@ -22,7 +22,7 @@ import { refuseOnRails } from "./quote-refusals.ts";
 import { railSteps } from "./quote-steps.ts";
 import { agreeOnRail } from "./quote-terms.ts";
 import type { RailAgreement, RailTermServices } from "./quote-terms.ts";
-import type { WalletNonces } from "./wallet-nonces.ts";
+import type { WalletNonces } from "../../deposits/non-evm/wallet-nonces.ts";
 import { depositsNotEnabled } from "../../http/refusals.ts";
 
 /** What a quote to or from a rail needs. */

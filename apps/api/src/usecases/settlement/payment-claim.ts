@@ -6,7 +6,7 @@ import {
   spellTransaction,
 } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
-import { depositoryOf } from "../depository-of.ts";
+import { depositoryOf } from "../../deposits/depository-of.ts";
 import type { KnownChains } from "../../ports/settlement-services.ts";
 import type { DuePayment } from "../../ports/settlement.ts";
 import type { DepositClaim } from "./judge-deposits.ts";

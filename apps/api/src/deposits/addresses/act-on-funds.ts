@@ -1,0 +1,340 @@
+import { RpcFault } from "@causeway/chains";
+import {
+  awaitsRest,
+  decideFunds,
+  dependsOnSender,
+  layersBeyond,
+  oldestLayers,
+  quotedState,
+  seenSince,
+  sweepPauseMs,
+  ServiceError,
+  unreachable,
+} from "@causeway/domain";
+import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { DepositAddress, ObservedFunds } from "./deposit-addresses.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+import { fillContractOf } from "../../chains/fill-contract.ts";
+import { orderSignerOf } from "../../chains/order-signer.ts";
+import { endOf } from "../../http/request-end.ts";
+import { sweepJob } from "../../requests/transition.ts";
+import type { AddressServices } from "./address-services.ts";
+import { askedAgain } from "./ask-for-address.ts";
+import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
+import type { AwaitingRequest } from "./awaiting-request.ts";
+import { findSender } from "./find-sender.ts";
+import type { ConfirmedFunds } from "./find-sender.ts";
+import { returnFacts, valueOf } from "./return-facts.ts";
+import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
+import type { FillContracts } from "./standing-in.ts";
+
+/** What is to be done with observed money, everything asked that can be asked. */
+type Plan =
+  | { readonly kind: "hold"; readonly reason: HoldReason }
+  /** Something passes: it is decided at another look. */
+  | { readonly kind: "later" }
+  | {
+      readonly kind: "sweep";
+      readonly amount: bigint;
+      readonly excess: bigint;
+      readonly terms: RequestTerms;
+      /** The order of the address itself; otherwise a new request is made with the sweep. */
+      readonly isOwn: boolean;
+    };
+
+/** What may pass by waiting: the money waits with it, for as long as a fill waits for inventory. */
+const passing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "CHAIN_DISABLED",
+  "INSUFFICIENT_LIQUIDITY",
+  "PRICE_FETCH_FAILED",
+  "ROUTE_TEMPORARILY_RESTRICTED",
+  "RPC_HTTP_ERROR",
+  "SERVICE_UNAVAILABLE",
+]);
+
+/**
+ * Decides what becomes of the confirmed part of the money that was observed at an address, and writes it
+ * down: a request for it where one is needed, the sweep that brings it to the depository, and the job that
+ * makes it, in one commit. Two processes, or one twice, come to one sweep: the address is locked, and an
+ * observation has room for one.
+ * @throws RpcFault, ServiceError: nothing was decided, the next look tries again
+ */
+export async function actOnFunds(
+  services: AddressServices,
+  connected: ConnectedChain,
+  at: DepositAddress,
+  funds: ObservedFunds,
+  confirmed: bigint,
+): Promise<void> {
+  const awaiting = await awaitingRequest(services, at, funds);
+  const planned = await plan(services, connected, at, awaiting, { funds, confirmed });
+  // Decided again while the fast fill is not covered; the answer is told once.
+  if (planned.kind === "later" || (planned.kind === "hold" && planned.reason === funds.held)) return;
+  const facts = {
+    chain: connected.chain.name,
+    address: funds.address,
+    currency: funds.currency,
+    amount: confirmed,
+  };
+  const isDone = await services.uow.run(async (tx) => {
+    const current = await tx.depositAddresses.lock(at.address);
+    // Somebody else has decided, or something else is there now.
+    if (current === undefined) return false;
+    const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
+    if (observed === undefined || observed.amount !== funds.amount || observed.held !== funds.held)
+      return false;
+    // A fast fill or a deposit came in between: the next look decides by what is so now.
+    if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
+    if (planned.kind === "hold") {
+      await tx.depositAddresses.hold(funds, planned.reason);
+      await tx.depositAddresses.noteFunds(at.address, services.clock.nowMs());
+      return true;
+    }
+    await sweep(services, tx, { at, funds, awaiting }, planned);
+    return true;
+  });
+  if (!isDone) return;
+  if (planned.kind === "hold") {
+    // Once for a reason, and never for dust or tokens that are not configured: anyone can send those, to
+    // every address.
+    if (planned.reason !== funds.alarmed) {
+      const isTheirs =
+        services.chains.currency(funds.chainId, funds.currency) !== undefined ||
+        funds.currency === awaiting.terms.origin.currency;
+      const level = isTheirs && planned.reason !== "AMOUNT_TOO_LOW" ? "alarm" : "happened";
+      services.events[level]("funds_held", { ...facts, reason: planned.reason });
+    }
+  } else
+    services.events.happened("funds_decided", {
+      ...facts,
+      requestId: planned.terms.requestId,
+      swept: planned.amount + planned.excess,
+      isOwn: planned.isOwn,
+    });
+}
+
+async function sweep(
+  services: AddressServices,
+  tx: Tx,
+  {
+    at,
+    funds,
+    awaiting,
+  }: { readonly at: DepositAddress; readonly funds: ObservedFunds; readonly awaiting: AwaitingRequest },
+  { amount, excess, terms, isOwn }: Extract<Plan, { kind: "sweep" }>,
+): Promise<void> {
+  const nowMs = services.clock.nowMs();
+  const { depositAddresses } = tx;
+  if (at.key.strict && terms.orderId !== at.key.id)
+    throw new Error(`invariant violated: ${at.address} is bound to order ${at.key.id}, got ${terms.orderId}`);
+  if (!isOwn) {
+    await tx.requests.insert(terms, quotedState(terms.kind));
+    await depositAddresses.setAddress(terms.requestId, at.address);
+    if (awaiting.standing === "waiting")
+      await depositAddresses.supersede(at.requestId, terms.requestId, nowMs);
+  }
+  // Requests whose own sweeps moved nothing: this money may belong to them, so their status follows it.
+  await depositAddresses.supersedeVoided(at.address, terms.requestId, nowMs);
+  const sweepId = await depositAddresses.addSweep({
+    address: funds.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    observation: funds.observation,
+    amount,
+    excess,
+    orderId: terms.orderId,
+    requestId: terms.requestId,
+    arrivedAtMs: seenSince(funds.layers, amount) ?? nowMs,
+    createdAtMs: nowMs,
+    layers: oldestLayers(funds.layers, amount + excess),
+  });
+  // What came later is the next observation.
+  await depositAddresses.observe(
+    funds,
+    layersBeyond(funds.layers, amount + excess),
+    funds.changedBlock,
+    true,
+  );
+  await depositAddresses.noteFunds(at.address, nowMs);
+  await depositAddresses.setActive(at.address, nowMs);
+  await tx.requests.note(terms.requestId, nowMs, "fundsFound", {
+    depositAddress: at.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    found: funds.amount,
+    amount,
+    excess,
+    ...(!isOwn && { first: at.requestId }),
+  });
+  await tx.outbox.add([sweepJob(sweepId, nowMs)], nowMs);
+}
+
+async function plan(
+  services: AddressServices,
+  connected: ConnectedChain,
+  at: DepositAddress,
+  { terms, standing }: AwaitingRequest,
+  { funds, confirmed }: { readonly funds: ObservedFunds; readonly confirmed: bigint },
+): Promise<Plan> {
+  const nowMs = services.clock.nowMs();
+  // Since most of it was there: dust before or after makes it neither older nor younger.
+  const sinceMs = seenSince(funds.layers, (confirmed + 1n) / 2n) ?? nowMs;
+  const isLate = nowMs - sinceMs > services.enginePolicy.inventoryWaitMs;
+  const found: ConfirmedFunds = {
+    address: funds.address,
+    chainId: funds.chainId,
+    currency: funds.currency,
+    amount: confirmed,
+    layers: oldestLayers(funds.layers, confirmed),
+  };
+  const known: AddressFacts = {
+    strict: at.strict,
+    quoted: terms.origin,
+    isUnused: standing !== "used",
+    isFronted: standing === "fronted",
+    // An order that this solver cannot settle is not worth keeping: the money gets a quote of its own.
+    isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
+    // The contract takes no other order, so the refund goes to the recipient that this one names.
+    refundTo: at.key.strict && at.refundTo === "sender" ? terms.refundTo : at.refundTo,
+    sender: undefined,
+  };
+  if (awaitsRest(known, found, funds.amount)) return { kind: "later" };
+  const { count, lastAtMs } = await services.depositAddresses.voidSweeps(funds);
+  if (nowMs < lastAtMs + sweepPauseMs(count)) return { kind: "later" };
+  const back = await returnFacts(services, connected, funds);
+  // Of what this instance holds a price comes back; until then nobody knows whether it can be returned.
+  if (!back.canReturn && !isLate && services.chains.currency(funds.chainId, funds.currency)?.supportsBridging)
+    return { kind: "later" };
+  // A token that is not configured any more could be neither filled nor given back from the depository; at
+  // the address its owner can take it.
+  const isConfigured = services.chains.currency(funds.chainId, funds.currency) !== undefined;
+  const canDecide = isConfigured || standing === "fronted";
+  // The search is not free, and anyone can send dust: only where the decision depends on the sender.
+  const sender =
+    canDecide && dependsOnSender(known, found, back)
+      ? await findSender(services, connected, found)
+      : undefined;
+  const decision: FundsDecision = canDecide
+    ? decideFunds({ ...known, sender }, found, back)
+    : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
+  const decided = await carryOut(services, connected, {
+    at,
+    terms,
+    funds: found,
+    decision,
+    isLate,
+    sender,
+  });
+  // What stays for its amount or its sender may be decided otherwise together with what came later.
+  return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
+}
+
+interface Deciding {
+  readonly at: DepositAddress;
+  readonly terms: RequestTerms;
+  readonly funds: ConfirmedFunds;
+  readonly decision: FundsDecision;
+  /** What could have passed has not. */
+  readonly isLate: boolean;
+  readonly sender: AddressFacts["sender"];
+}
+
+/** A destination that is no longer configured keeps what the order names: nothing is filled there. */
+function fillContractsOf(
+  { chains }: Pick<AddressServices, "chains">,
+  connected: ConnectedChain,
+  { destination, order }: RequestTerms,
+): FillContracts {
+  const end = endOf(chains, destination.chainId);
+  return {
+    origin: fillContractOf(connected),
+    destination: end === undefined ? order.output.extraData : fillContractOf(end),
+  };
+}
+
+async function carryOut(
+  services: AddressServices,
+  connected: ConnectedChain,
+  deciding: Deciding,
+): Promise<Plan> {
+  const { at, terms, funds, decision } = deciding;
+  const through = { address: at.address, strict: at.strict, recovery: at.key.recovery };
+  switch (decision.kind) {
+    case "hold":
+      return decision;
+    case "own": {
+      const { amount, excess, refundTo } = decision;
+      if (refundTo === undefined || refundTo === terms.refundTo)
+        return { kind: "sweep", amount, excess, terms, isOwn: true };
+      return {
+        kind: "sweep",
+        amount,
+        excess,
+        terms: sameWithRefundTo(services, terms, fillContractsOf(services, connected, terms), refundTo),
+        isOwn: false,
+      };
+    }
+    case "refund": {
+      const { amount, to, reason } = decision;
+      const valueUsd = (await valueOf(services, funds)) ?? 0n;
+      const returned = { ...funds, amount, to, reason, valueUsd };
+      const refunded = refundTerms(
+        services,
+        terms,
+        connected.chain,
+        fillContractsOf(services, connected, terms),
+        returned,
+        services.clock.nowMs(),
+      );
+      return {
+        kind: "sweep",
+        amount,
+        excess: 0n,
+        terms: { ...refunded, depositAddress: through },
+        isOwn: false,
+      };
+    }
+    case "requote": {
+      const agreed = await requote(services, deciding);
+      if (agreed === "later") return { kind: "later" };
+      if (agreed === undefined)
+        return await carryOut(services, connected, { ...deciding, decision: decision.otherwise });
+      return {
+        kind: "sweep",
+        amount: decision.amount,
+        excess: 0n,
+        terms: { ...agreed, depositAddress: through },
+        isOwn: false,
+      };
+    }
+    default:
+      return unreachable(decision);
+  }
+}
+
+/** What would be agreed upon for what came; undefined: nothing, and that will not pass. */
+async function requote(
+  services: AddressServices,
+  { at, funds, sender, isLate }: Deciding,
+): Promise<RequestTerms | "later" | undefined> {
+  const question = askedAgain(await services.depositAddresses.question(at.address));
+  const refundTo = at.refundTo === "sender" ? sender : at.refundTo === "nobody" ? undefined : at.refundTo;
+  try {
+    return await services.agreeOn(
+      {
+        ...question,
+        originChainId: funds.chainId,
+        originCurrency: funds.currency,
+        amount: funds.amount.toString(),
+        tradeType: "EXACT_INPUT",
+        ...(refundTo !== undefined && { refundTo }),
+      },
+      at.keyId,
+    );
+  } catch (error) {
+    if (error instanceof RpcFault) return isLate ? undefined : "later";
+    if (!(error instanceof ServiceError)) throw error;
+    return passing.has(error.code) && !isLate ? "later" : undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import { depositAddressOf } from "@causeway/domain";
+import type { Chain } from "@causeway/domain";
+import type { DepositAddress } from "./deposit-addresses.port.ts";
+
+/**
+ * Whether what is sent to this address on a chain can be moved: the chain's factory makes the very same
+ * address.
+ */
+export function isAddressOn(
+  { contracts }: Pick<Chain, "contracts">,
+  { address, key }: Pick<DepositAddress, "address" | "key">,
+): boolean {
+  const factory = contracts.depositAddressFactory;
+  return factory !== undefined && depositAddressOf(factory, key) === address;
+}

@@ -1,0 +1,24 @@
+import type { Address, RequestTerms } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { DepositAddressReads } from "./deposit-addresses.port.ts";
+import type { Random } from "../../db/random.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
+
+/** What watching deposit addresses, and deciding about what comes to them, asks for. */
+export interface AddressServices
+  extends
+    TransitionServices,
+    OwnKeys,
+    Pick<Services, "chains" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
+  readonly depositAddresses: DepositAddressReads;
+  readonly random: Random;
+  readonly solver: Address;
+  /**
+   * What a quote for this input would agree upon now; nothing is stored.
+   *
+   * @throws ServiceError as a quote does
+   */
+  agreeOn(input: QuoteInput, keyId: string | undefined): Promise<RequestTerms>;
+}

@@ -1,0 +1,85 @@
+import type { Address } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { DepositAddress } from "./deposit-addresses.port.ts";
+import { MOST, nextTurn, YOUNG_MS } from "./address-watch.ts";
+import type { Turns } from "./address-watch.ts";
+
+const NOW_MS = 1_700_000_000_000;
+
+interface Given extends Pick<DepositAddress, "address" | "activeAtMs"> {
+  readonly isWaiting?: boolean;
+  readonly isUndecided?: boolean;
+}
+
+function given(n: number, activeAtMs: number, more: Partial<Given> = {}): Given {
+  return { address: `0x${n.toString(16).padStart(40, "0")}`, activeAtMs, ...more };
+}
+
+/** Stored addresses, asked as the database is. */
+function stored(all: readonly Given[]): Parameters<typeof nextTurn>[0] {
+  const some = (chosen: readonly Given[], limit: number): DepositAddress[] =>
+    chosen.slice(0, limit).map((one) => one as Given & DepositAddress);
+  const inOrder = all.toSorted((a, b) => (a.address < b.address ? -1 : 1));
+  return {
+    undecided: async (_chainId, limit) =>
+      some(
+        all.filter(({ isUndecided }) => isUndecided === true),
+        limit,
+      ),
+    active: async (sinceMs, limit) =>
+      some(
+        all.filter(({ activeAtMs }) => activeAtMs >= sinceMs).toSorted((a, b) => b.activeAtMs - a.activeAtMs),
+        limit,
+      ),
+    waiting: async (after, limit) =>
+      some(
+        inOrder.filter(({ isWaiting, address }) => isWaiting === true && address > after),
+        limit,
+      ),
+    quiet: async (after, limit) =>
+      some(
+        inOrder.filter(({ address }) => address > after),
+        limit,
+      ),
+  };
+}
+
+async function lookedAt(all: readonly Given[], looks: number): Promise<readonly Set<Address>[]> {
+  const seen: Set<Address>[] = [];
+  let after: Turns = { waiting: "0x80", quiet: "0x80" };
+  for (let n = 0; n < looks; n++) {
+    const turn = await nextTurn(stored(all), 1, NOW_MS, after);
+    after = turn.after;
+    expect(new Set(turn.addresses.map(({ address }) => address)).size).toBe(turn.addresses.length);
+    seen.push(new Set(turn.addresses.map(({ address }) => address)));
+  }
+  return seen;
+}
+
+test("what was given out or paid within a day is looked at with every block, everything else in turns", async () => {
+  const young = Array.from({ length: 10 }, (_, n) => given(n, NOW_MS - 1_000 * n));
+  const old = Array.from({ length: 900 }, (_, n) => given(100 + n, NOW_MS - YOUNG_MS - 1 - n));
+  const looks = await lookedAt([...young, ...old], 6);
+  for (const look of looks) {
+    for (const { address } of young) expect(look.has(address)).toBe(true);
+    expect(look.size).toBeLessThanOrEqual(210);
+  }
+  const all = new Set(looks.flatMap((look) => [...look]));
+  expect(all.size).toBe(910);
+});
+
+test("however many addresses are given out, one with undecided money is looked at with every block, and each that waits has its turn", async () => {
+  // All newer than those that were there before.
+  const crowd = Array.from({ length: 6_000 }, (_, n) =>
+    given(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),
+  );
+  const paid = given(1, NOW_MS - YOUNG_MS / 2, { isUndecided: true });
+  const honest = given(9_999, NOW_MS - YOUNG_MS / 2, { isWaiting: true });
+  const turn = Math.ceil((crowd.length + 1) / MOST.waiting) + 1;
+  const looks = await lookedAt([paid, ...crowd, honest], turn);
+  for (const look of looks) expect(look.has(paid.address)).toBe(true);
+  expect(looks.some((look) => look.has(honest.address))).toBe(true);
+  expect(new Set(looks.flatMap((look) => [...look])).size).toBe(6_002);
+  const most = MOST.undecided + MOST.young + MOST.waiting + MOST.quiet;
+  expect(Math.max(...looks.map(({ size }) => size))).toBeLessThanOrEqual(most);
+});

@@ -1,0 +1,239 @@
+import { amountToUsdUp, depositAddressOf, gasCostWei, NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import { expect, test } from "vitest";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  market,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+  user,
+  wethOn,
+} from "../../../../../test/fakes/quote-world.ts";
+import type { NewDepositAddress } from "./deposit-addresses.port.ts";
+import { createQuote } from "../../usecases/create-quote.ts";
+import type { QuoteServices } from "../../usecases/create-quote.ts";
+import { sweepGasOf } from "./sweep-gas.ts";
+
+const factory: Address = `0x${"fa".repeat(20)}`;
+const operator: Address = `0x${"e1".repeat(20)}`;
+const wallet: Address = `0x${"77".repeat(20)}`;
+
+type World = Parameters<typeof quoteWorld>[0];
+
+function addressWorld(world: World = {}): {
+  services: QuoteServices;
+  given: NewDepositAddress[];
+} {
+  const given: NewDepositAddress[] = [];
+  const services = quoteWorld({
+    ...world,
+    origin: { contracts: { ...aChain(ORIGIN).contracts, depositAddressFactory: factory } },
+  });
+  const { insertQuoted } = services.requests;
+  return {
+    given,
+    services: {
+      ...services,
+      depositAddressOperator: { address: operator },
+      requests: {
+        insertQuoted: async (terms, address) => {
+          if (address !== undefined) given.push(address);
+          await insertQuoted(terms, address);
+        },
+      },
+    },
+  };
+}
+
+const asking = (changes: Partial<QuoteInput> = {}): QuoteInput =>
+  aQuoteInput({ useDepositAddress: true, ...changes });
+
+async function refusal(changes: Partial<QuoteInput>, world: World = {}): Promise<unknown> {
+  const { services } = addressWorld(world);
+  const error: unknown = await createQuote(services, asking(changes)).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  const { code, facts } = error as { code: string; facts: { field?: string } };
+  return [code, facts.field];
+}
+
+const placeholder: Address = "0x000000000000000000000000000000000000dead";
+const call = { to: wallet, value: "0", data: "0x" };
+
+test.each<[string, Partial<QuoteInput>, string, string]>([
+  ["calls on the destination", { txs: [call] }, "EXTRA_TXS_NOT_SUPPORTED", "txs"],
+  ["a signature", { usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE", "usePermit"],
+  [
+    "a large request",
+    { appFees: Array.from({ length: 150 }, () => ({ recipient: wallet, fee: 0 })) },
+    "INVALID_REQUEST",
+    "useDepositAddress",
+  ],
+  ["gas of a wallet", { originGasOverhead: 300_000 }, "INVALID_REQUEST", "originGasOverhead"],
+  [
+    "deposits in nobody's name",
+    { user: NATIVE_CURRENCY, recipient: wallet, refundTo: wallet },
+    "INVALID_ADDRESS",
+    "user",
+  ],
+  [
+    "refunds to the sender of a strict address without a wallet",
+    { user: placeholder, recipient: wallet, strict: true, refundTo: NATIVE_CURRENCY },
+    "INVALID_ADDRESS",
+    "user",
+  ],
+  ["some sponsored fees", { sponsoredFeeComponents: ["relay"] }, "INVALID_REQUEST", "sponsoredFeeComponents"],
+  [
+    "an exact output at an open address",
+    { tradeType: "EXACT_OUTPUT" },
+    "UNSUPPORTED_EXECUTION_TYPE",
+    "tradeType",
+  ],
+  ["a strict address without refundTo", { strict: true }, "INVALID_REQUEST", "refundTo"],
+  ["recovery by nobody", { recoveryAddress: NATIVE_CURRENCY }, "INVALID_ADDRESS", "recoveryAddress"],
+  ["recovery by no address", { recoveryAddress: "0x12" }, "INVALID_ADDRESS", "recoveryAddress"],
+  [
+    "recovery without an address",
+    { useDepositAddress: false, recoveryAddress: wallet },
+    "INVALID_REQUEST",
+    "recoveryAddress",
+  ],
+  ["strictness without an address", { useDepositAddress: false, strict: true }, "INVALID_REQUEST", "strict"],
+  [
+    "a currency that is swapped first",
+    { originCurrency: wethOn(ORIGIN) },
+    "UNSUPPORTED_CURRENCY",
+    "originCurrency",
+  ],
+  ["a refund to a contract of the service", { refundTo: usdcOn(ORIGIN) }, "INVALID_RECIPIENT", "refundTo"],
+])("%s is refused by its name", async (_, changes, code, field) => {
+  const chain = aChain(ORIGIN);
+  const tokens = chain.tokens.map((token) => ({
+    ...token,
+    supportsBridging: token.address !== wethOn(ORIGIN),
+  }));
+  const world: World = code === "UNSUPPORTED_CURRENCY" ? { pools: market() } : {};
+  if (code === "UNSUPPORTED_CURRENCY") {
+    const services = quoteWorld({
+      ...world,
+      origin: { tokens, contracts: { ...chain.contracts, depositAddressFactory: factory } },
+    });
+    await expect(
+      createQuote({ ...services, depositAddressOperator: { address: operator } }, asking(changes)),
+    ).rejects.toMatchObject({ code, facts: { field } });
+    return;
+  }
+  expect(await refusal(changes)).toEqual([code, field]);
+});
+
+test("without a factory on the chain, or anybody to move what comes, there are no addresses", async () => {
+  const field = "useDepositAddress";
+  const refused = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field } };
+  await expect(
+    createQuote({ ...quoteWorld(), depositAddressOperator: { address: operator } }, asking()),
+  ).rejects.toMatchObject(refused);
+  const { services } = addressWorld();
+  await expect(
+    createQuote({ ...services, depositAddressOperator: undefined }, asking()),
+  ).rejects.toMatchObject(refused);
+});
+
+test("a payment to oneself on one chain is none", async () => {
+  const same = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: wallet };
+  expect(await refusal({ ...same, originCurrency: usdcOn(ORIGIN) })).toEqual([
+    "UNSUPPORTED_ROUTE",
+    "useDepositAddress",
+  ]);
+});
+
+test("the address is that of the order, and is stored with the quote and what was asked", async () => {
+  const { services, given } = addressWorld();
+  const answer = await createQuote(
+    services,
+    asking({
+      strict: true,
+      refundTo: wallet,
+      recoveryAddress: wallet,
+      recipient: wallet,
+      additionalData: { note: "x".repeat(8_192) },
+      protocolVersion: "v2",
+    }),
+    "key-1",
+  );
+  const key = { id: answer.protocol.v2.orderId, depositor: user, recovery: wallet, strict: true };
+  const address = depositAddressOf(factory, key as NewDepositAddress["key"]);
+  expect(answer.steps.map((step) => [step.id, step.depositAddress])).toEqual([["deposit", address]]);
+  expect(given).toMatchObject([
+    { address, key, refundTo: wallet, keyId: "key-1", requestId: answer.requestId },
+  ]);
+  expect(given[0]?.question).toMatchObject({ strict: true, recipient: wallet });
+  // What no other quote asks for again is not stored.
+  for (const field of ["amount", "tradeType", "refundTo", "additionalData", "protocolVersion"])
+    expect(given[0]?.question).not.toHaveProperty(field);
+});
+
+test("nobody named, whoever sent it, and an address are three wishes; an order that nobody is named for names the user", async () => {
+  const wishOf = async (changes: Partial<QuoteInput>): Promise<unknown[]> => {
+    const { services, given } = addressWorld();
+    const { protocol } = await createQuote(services, asking(changes));
+    return [given[0]?.refundTo, protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient];
+  };
+  expect(await wishOf({})).toEqual(["nobody", user]);
+  expect(await wishOf({ refundTo: wallet })).toEqual([wallet, wallet]);
+  expect(await wishOf({ refundTo: NATIVE_CURRENCY })).toEqual(["sender", user]);
+  // Who may recover never gets refunds.
+  expect(await wishOf({ refundTo: NATIVE_CURRENCY, recoveryAddress: wallet })).toEqual(["sender", user]);
+});
+
+test.each([
+  ["native coin", NATIVE_CURRENCY, "1000000000000000000"],
+  ["a token", usdcOn(ORIGIN), "1000000000"],
+])("the output pays for moving %s from the address, at the measured gas", async (_, currency, amount) => {
+  const { services } = addressWorld();
+  const chain = services.chains.get(ORIGIN);
+  if (chain === undefined) throw new Error("the chain is there");
+  const wei = gasCostWei(
+    sweepGasOf(currency),
+    chain.pulse.gasPrices(),
+    chain.chain.fees.minPriorityFeeWei,
+    chain.chain.fees.gasMarginBps,
+  );
+  const usd = amountToUsdUp(wei, { decimals: 18, priceUsd: 2_000n * 10n ** 18n });
+  const asked = { originCurrency: currency, amount, destinationCurrency: usdcOn(DESTINATION) };
+  await createQuote(services, asking(asked));
+  expect(usd).toBeGreaterThan(0n);
+  const { stored } = services as ReturnType<typeof quoteWorld>;
+  expect(stored[0]?.originGasUsd).toBe(usd);
+});
+
+test("on one chain the solver pays out, whatever pools there are, because nobody trades at the address", async () => {
+  const { services } = addressWorld({ pools: market() });
+  const answer = await createQuote(
+    services,
+    asking({
+      originCurrency: usdcOn(ORIGIN),
+      destinationChainId: ORIGIN,
+      destinationCurrency: rareOn(ORIGIN),
+      amount: "1000000000",
+    }),
+  );
+  expect(answer.steps.map(({ id }) => id)).toEqual(["deposit"]);
+  const { stored } = services as ReturnType<typeof quoteWorld>;
+  expect(stored[0]).toMatchObject({ kind: "bridge", origin: { currency: usdcOn(ORIGIN) } });
+  expect(stored[0]?.input).toBeUndefined();
+});
+
+test("a strict address is given out before a wallet is connected when its refunds go to a named address", async () => {
+  const { services, given } = addressWorld();
+  await createQuote(
+    services,
+    asking({ user: placeholder, recipient: wallet, strict: true, refundTo: wallet }),
+  );
+  expect(given).toMatchObject([{ refundTo: wallet, key: { depositor: placeholder, strict: true } }]);
+});

@@ -1,0 +1,280 @@
+import {
+  depositAddressOf,
+  isBoundToOrder,
+  NATIVE_CURRENCY,
+  parseAddress,
+  ServiceError,
+} from "@causeway/domain";
+import type {
+  Address,
+  Chain,
+  Currency,
+  DepositAddressKey,
+  ErrorCode,
+  RefundWish,
+  RequestTerms,
+} from "@causeway/domain";
+import type { QuoteInput } from "@causeway/wire";
+import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
+import { isPlaceholder } from "../../chains/placeholder-user.ts";
+
+/** What is asked of an address that a quote is to be paid to. */
+export interface AddressWish {
+  readonly strict: boolean;
+  /** The zero address: nobody. */
+  readonly recovery: Address;
+  readonly refundTo: RefundWish;
+}
+
+interface Refusal {
+  readonly field: keyof QuoteInput;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly asked: (input: QuoteInput) => boolean;
+}
+
+/** Anybody can have quotes stored before they are paid. */
+const MAX_STORED_CHARACTERS = 8_192;
+
+/** What cannot be had with a deposit address: whoever pays only sends money, and signs and calls nothing. */
+const refusals: readonly Refusal[] = [
+  {
+    field: "useDepositAddress",
+    code: "INVALID_REQUEST",
+    message: `useDepositAddress: the request must have at most ${MAX_STORED_CHARACTERS} characters; shorten its longest fields`,
+    asked: (input) => JSON.stringify(askedAgain(input)).length > MAX_STORED_CHARACTERS,
+  },
+  {
+    // In whose name nobody deposits: to the depository the address itself would be the depositor, and a
+    // refund would come back to it, again and again.
+    field: "user",
+    code: "INVALID_ADDRESS",
+    message:
+      "user must not be the zero address with useDepositAddress: deposits are made in the name of user",
+    asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
+  },
+  {
+    // A deposit of another amount would go to user, whom nobody is.
+    field: "user",
+    code: "INVALID_ADDRESS",
+    message:
+      "user must be a wallet when a strict deposit address refunds to the sender, got a placeholder; set user to a wallet, or refundTo to an address",
+    asked: ({ strict, user, refundTo }) => {
+      const named = parseAddress(user);
+      return (
+        strict === true &&
+        named !== undefined &&
+        isPlaceholder(named) &&
+        refundTo !== undefined &&
+        parseAddress(refundTo) === NATIVE_CURRENCY
+      );
+    },
+  },
+  {
+    field: "txs",
+    code: "EXTRA_TXS_NOT_SUPPORTED",
+    message: "txs is not supported with useDepositAddress",
+    asked: ({ txs }) => txs !== undefined && txs.length > 0,
+  },
+  {
+    field: "usePermit",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "usePermit is not supported with useDepositAddress",
+    asked: ({ usePermit }) => usePermit === true,
+  },
+  {
+    field: "authorizationList",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message: "authorizationList is not supported with useDepositAddress",
+    asked: ({ authorizationList }) => authorizationList !== undefined && authorizationList.length > 0,
+  },
+  {
+    field: "originGasOverhead",
+    code: "INVALID_REQUEST",
+    message:
+      "originGasOverhead is not supported with useDepositAddress: the service sends no transaction for the wallet",
+    asked: ({ originGasOverhead }) => originGasOverhead !== undefined && Number(originGasOverhead) !== 0,
+  },
+  {
+    field: "sponsoredFeeComponents",
+    code: "INVALID_REQUEST",
+    message: "sponsoredFeeComponents is not supported with useDepositAddress; omit it",
+    asked: ({ sponsoredFeeComponents }) => sponsoredFeeComponents !== undefined,
+  },
+  {
+    field: "tradeType",
+    code: "UNSUPPORTED_EXECUTION_TYPE",
+    message:
+      "tradeType EXACT_OUTPUT requires strict with useDepositAddress: other deposit addresses accept any amount",
+    asked: ({ tradeType, strict }) => tradeType === "EXACT_OUTPUT" && strict !== true,
+  },
+  {
+    field: "refundTo",
+    code: "INVALID_REQUEST",
+    message:
+      "refundTo is required with strict: it receives what differs from the quoted amount (zero address: the sender receives it)",
+    asked: ({ strict, refundTo }) => strict === true && refundTo === undefined,
+  },
+];
+
+/**
+ * Reads whether a quote is to be paid to an address of its own, and how it is priced then: what arrives there
+ * can only be deposited, so nothing is swapped before.
+ * @returns the input as it is quoted, and the wish; undefined wish: an ordinary quote
+ * @throws ServiceError naming the field that contradicts
+ */
+export function askForAddress(input: QuoteInput): {
+  readonly quoted: QuoteInput;
+  readonly wish: AddressWish | undefined;
+} {
+  if (input.useDepositAddress !== true) {
+    for (const field of ["recoveryAddress", "strict"] as const)
+      if (input[field] !== undefined && input[field] !== false)
+        throw new ServiceError("INVALID_REQUEST", `${field} requires useDepositAddress to be true`, {
+          field,
+        });
+    return { quoted: input, wish: undefined };
+  }
+  for (const { field, code, message, asked } of refusals)
+    if (asked(input)) throw new ServiceError(code, message, { field });
+  const recovery = recoveryOf(input.recoveryAddress);
+  const { refundTo, ...rest } = input;
+  const isToSender = refundWishOf(refundTo) === "sender";
+  // Until it is known who sent it, an order names the user, as any order does.
+  const named = isToSender ? undefined : refundTo;
+  return {
+    quoted: {
+      ...rest,
+      ...(named !== undefined && { refundTo: named }),
+      disableOriginSwaps: true,
+      forceSolverExecution: true,
+    },
+    wish: { strict: input.strict === true, recovery, refundTo: refundWishOf(refundTo) },
+  };
+}
+
+/** Where the address's money goes when it is not filled: the zero address means its sender. */
+function refundWishOf(text: string | undefined): RefundWish {
+  const refundTo = text === undefined ? undefined : parseAddress(text);
+  if (refundTo === undefined) return "nobody";
+  return refundTo === NATIVE_CURRENCY ? "sender" : refundTo;
+}
+
+function recoveryOf(text: string | undefined): Address {
+  if (text === undefined) return NATIVE_CURRENCY;
+  const recovery = parseAddress(text);
+  if (recovery === undefined || recovery === NATIVE_CURRENCY)
+    throw new ServiceError(
+      "INVALID_ADDRESS",
+      "recoveryAddress must be a 20-byte address, not the zero address",
+      {
+        field: "recoveryAddress",
+      },
+    );
+  return recovery;
+}
+
+/** @throws ServiceError when this instance cannot move what would arrive there */
+export function refuseUnmovable(
+  {
+    isSend,
+    origin,
+    originCurrency: currency,
+  }: {
+    readonly isSend: boolean;
+    readonly origin: { readonly chain: Chain };
+    readonly originCurrency: Currency;
+  },
+  mover: { readonly address: Address } | undefined,
+): void {
+  const { contracts, displayName } = origin.chain;
+  if (isSend)
+    throw new ServiceError(
+      "UNSUPPORTED_ROUTE",
+      "useDepositAddress is not supported when the user can pay the recipient directly",
+      { field: "useDepositAddress" },
+    );
+  if (contracts.depositAddressFactory === undefined || mover === undefined)
+    throw new ServiceError(
+      "UNSUPPORTED_EXECUTION_TYPE",
+      `useDepositAddress is not enabled on ${displayName}`,
+      {
+        field: "useDepositAddress",
+      },
+    );
+  if (!currency.supportsBridging)
+    throw new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `originCurrency ${currency.symbol} is not supported with useDepositAddress; use a currency that GET /chains lists with supportsBridging`,
+      { field: "originCurrency" },
+    );
+}
+
+/** The terms with the address that their order makes. */
+export function withAddress(
+  terms: RequestTerms,
+  { contracts }: Chain,
+  { strict, recovery, refundTo }: AddressWish,
+): RequestTerms {
+  const { depositAddressFactory: factory } = contracts;
+  if (factory === undefined)
+    throw new RangeError(
+      "invariant violated: deposit address on a chain without contracts.depositAddressFactory",
+    );
+  const key = keyOf(terms, recovery, { strict, refundTo });
+  return { ...terms, depositAddress: { address: depositAddressOf(factory, key), strict, recovery } };
+}
+
+function keyOf(
+  { orderId, user }: RequestTerms,
+  recovery: Address,
+  bound: Parameters<typeof isBoundToOrder>[0],
+): DepositAddressKey {
+  return { id: orderId, depositor: user, recovery, strict: isBoundToOrder(bound) };
+}
+
+/** What is stored of an address that is given out; undefined: the terms have none. */
+export function givenOut(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
+  const { depositAddress } = terms;
+  if (depositAddress === undefined) return undefined;
+  const refundTo = refundWishOf(input.refundTo);
+  const { strict, recovery } = depositAddress;
+  return {
+    address: depositAddress.address,
+    requestId: terms.requestId,
+    key: keyOf(terms, recovery, { strict, refundTo }),
+    strict,
+    refundTo,
+    quoted: { chainId: terms.origin.chainId, currency: terms.origin.currency },
+    question: askedAgain(input),
+    keyId: terms.keyId,
+    createdAtMs: terms.createdAtMs,
+    activeAtMs: terms.createdAtMs,
+  };
+}
+
+/** Fields of a quote request that also apply to a deposit of another amount at the same address. */
+export function askedAgain(input: RouteQuestion): RouteQuestion {
+  return Object.fromEntries(
+    Object.entries(input).filter(([field]) => !notAskedAgain.has(field)),
+  ) as RouteQuestion & Record<string, unknown>;
+}
+
+const notAskedAgain: ReadonlySet<string> = new Set<keyof QuoteInput>([
+  "amount",
+  "tradeType",
+  "refundTo",
+  // Who sponsored one quote has not agreed to sponsor whatever anybody sends.
+  "subsidizeFees",
+  "maxSubsidizationAmount",
+  "sponsoredFeeComponents",
+  "fixedRate",
+  // Without effect.
+  "additionalData",
+  "gasLimitForDepositSpecifiedTxs",
+  "includeProtocolData",
+  "latePaymentSlippageTolerance",
+  "protocolVersion",
+  "referrerAddress",
+  "refundOnOrigin",
+]);

@@ -1,0 +1,34 @@
+import { reindexAddressAnswer, reindexAddressRequest } from "@causeway/wire";
+import type { RouteServices } from "../../http/route-services.port.ts";
+import { errors, type TypedServer } from "../../http/typed.route.ts";
+import { chainId } from "../../http/wire-values.ts";
+
+/** `POST /transactions/deposit-address/reindex`: look at a deposit address now. */
+export function depositAddressReindexRoute(
+  app: TypedServer,
+  { depositAddresses }: Pick<RouteServices, "depositAddresses">,
+): void {
+  app.post(
+    "/transactions/deposit-address/reindex",
+    {
+      config: { access: { kind: "anybody", scope: "read" } },
+      schema: {
+        tags: ["transactions"],
+        operationId: "reindexDepositAddress",
+        summary: "Scan a deposit address now",
+        description:
+          "The service scans deposit addresses automatically on every chain that supports them: with each block for a day after they were issued or paid, periodically after that. This call scans at once, also for an unlisted token, and reconsiders held funds.",
+        body: reindexAddressRequest,
+        response: { 200: reindexAddressAnswer, ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
+      },
+    },
+    ({ body }) =>
+      depositAddresses.reindex({
+        chainId: chainId(body.chainId),
+        depositAddress: body.depositAddress,
+        targetChainId:
+          body.targetChainId === undefined ? undefined : chainId(body.targetChainId, "targetChainId"),
+        currency: body.currency,
+      }),
+  );
+}

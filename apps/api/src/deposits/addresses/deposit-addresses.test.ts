@@ -1,0 +1,125 @@
+import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
+import type { DepositAddressAnswer } from "@causeway/wire";
+import { afterAll, expect, test } from "vitest";
+import { anApiKey, fakeApiKeys } from "../../../../../test/fakes/api-keys.ts";
+import { aServer } from "../../../../../test/support/route-server.ts";
+import type { ReindexWish } from "./deposit-address-routes.port.ts";
+
+const ADDRESS = `0x${"aD".repeat(20)}`;
+const known: DepositAddressAnswer = {
+  depositAddress: ADDRESS.toLowerCase(),
+  address: ADDRESS.toLowerCase(),
+  type: "open",
+  depositAddressType: "open",
+  requestId: `0x${"01".repeat(32)}`,
+  supersededByRequestId: null,
+  orderId: `0x${"02".repeat(32)}`,
+  depositor: ADDRESS.toLowerCase(),
+  recoveryAddress: null,
+  refundTo: null,
+  chainId: 11,
+  originChainId: 11,
+  currency: "eth",
+  originCurrency: NATIVE_CURRENCY,
+  destinationChainId: 12,
+  destinationCurrency: NATIVE_CURRENCY,
+  recipient: ADDRESS.toLowerCase(),
+  chainIds: [11, 12],
+  createdAt: "2026-01-01T00:00:00.001Z",
+  activeAt: "2026-01-01T00:00:00.002Z",
+  funds: [
+    {
+      chainId: 11,
+      currency: NATIVE_CURRENCY,
+      amount: "5",
+      seenAt: "2026-01-01T00:00:00.003Z",
+      heldReason: "AMOUNT_TOO_LOW",
+      requestId: null,
+    },
+  ],
+  deposits: [],
+};
+const KEY = "reader";
+const PAGE = "https://app.example";
+const wishes: ReindexWish[] = [];
+const asked: object[] = [];
+const askers: (string | undefined)[] = [];
+const { app } = await aServer({
+  apiKeys: fakeApiKeys({
+    [KEY]: anApiKey({ scopes: ["read"] }),
+    page: anApiKey({ scopes: ["read"], origins: [PAGE] }),
+  }),
+  depositAddresses: {
+    reindex: async (wish) => {
+      wishes.push(wish);
+      if (wish.chainId !== 11) throw new ServiceError("NOT_FOUND", "not given out here", {});
+      return {
+        message: "done",
+        triggeredCurrencies: [{ currency: NATIVE_CURRENCY, symbol: "ETH", balance: "5" }],
+        checkedCurrencies: 1,
+        failedCurrencies: 0,
+        failedAddresses: [],
+      };
+    },
+    lookUp: async (by, askerKeyId) => {
+      asked.push(by);
+      askers.push(askerKeyId);
+      return "address" in by && by.address === known.address ? known : undefined;
+    },
+  },
+});
+afterAll(() => app.close());
+
+const reindex = async (payload: object) =>
+  await app.inject({ method: "POST", url: "/transactions/deposit-address/reindex", payload });
+const lookUp = async (query: string, headers: Record<string, string> = { "x-api-key": KEY }) =>
+  await app.inject({ method: "GET", url: `/deposit-addresses/v1${query}`, headers });
+
+test("a look is asked for by chain and address, the chain as a number or its digits", async () => {
+  for (const chainId of [11, "11"]) {
+    const answer = await reindex({ chainId, depositAddress: ADDRESS, targetChainId: "12", unknown: 1 });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({ message: "done", triggeredCurrencies: [{ balance: "5" }] });
+    expect(wishes.at(-1)).toEqual({
+      chainId: 11,
+      depositAddress: ADDRESS,
+      targetChainId: 12,
+      currency: undefined,
+    });
+  }
+});
+
+test("a look at what was not given out is 404, and one at nothing is 400", async () => {
+  expect((await reindex({ chainId: 12, depositAddress: ADDRESS })).statusCode).toBe(404);
+  for (const body of [{}, { chainId: 11 }, { chainId: "x", depositAddress: ADDRESS }]) {
+    const answer = await reindex(body);
+    expect([answer.statusCode, typeof answer.json().message]).toEqual([400, "string"]);
+  }
+});
+
+test("an address is told to keys that may read, by itself or by a request", async () => {
+  expect((await lookUp(`?address=${ADDRESS}`, {})).statusCode).toBe(401);
+  const answer = await lookUp(`?address=${ADDRESS}`);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual(known);
+  const requestId = `0x${"AB".repeat(32)}`;
+  expect((await lookUp(`?requestId=${requestId}`)).statusCode).toBe(404);
+  expect(asked.at(-1)).toEqual({ requestId: requestId.toLowerCase() });
+});
+
+test("a publishable key looks an address up by its request only, and as nobody's key", async () => {
+  const asPage = async (query: string) => await lookUp(query, { "x-api-key": "page", origin: PAGE });
+  const refused = await asPage(`?address=${ADDRESS}`);
+  expect([refused.statusCode, refused.json().message]).toEqual([
+    403,
+    "Publishable API keys cannot look up deposit addresses by address, only by requestId; use a secret key with scope read",
+  ]);
+  await asPage(`?requestId=0x${"ab".repeat(32)}`);
+  await lookUp(`?requestId=0x${"ab".repeat(32)}`);
+  expect(askers.slice(-2)).toEqual([undefined, anApiKey().id]);
+});
+
+test("asking for neither, for both, or for no address is refused", async () => {
+  for (const query of ["", `?address=${ADDRESS}&requestId=0x${"01".repeat(32)}`, "?address=0x12"])
+    expect((await lookUp(query)).statusCode).toBe(400);
+});

@@ -1,0 +1,69 @@
+import { quotedState, ServiceError } from "@causeway/domain";
+import type { RequestTerms } from "@causeway/domain";
+import type { NewDepositAddress } from "./deposit-addresses.port.ts";
+import type { QuotedRequests } from "./quoted-requests.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
+import { factoryProblem } from "./check-factory.ts";
+
+type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;
+
+/**
+ * Stores quotes, those with a deposit address together with it. Before the first address of a chain is given
+ * out its factory is checked: what is sent to an address that this instance cannot empty would be lost.
+ */
+export function storeQuotes(
+  services: Needs,
+  insertPlain: (terms: RequestTerms) => Promise<void>,
+): QuotedRequests {
+  const checked = new Set<number>();
+  const insertGivingOut = async (terms: RequestTerms, address: NewDepositAddress): Promise<void> => {
+    const { chainId } = terms.origin;
+    if (!checked.has(chainId)) await checkFactory(services, chainId);
+    checked.add(chainId);
+    await insertWithAddress(services, terms, address);
+  };
+  return {
+    insertQuoted: (terms, address) =>
+      address === undefined ? insertPlain(terms) : insertGivingOut(terms, address),
+  };
+}
+
+async function insertWithAddress(
+  { uow }: Needs,
+  terms: RequestTerms,
+  address: NewDepositAddress,
+): Promise<void> {
+  await uow.run(async (tx) => {
+    await tx.requests.insert(terms, quotedState(terms.kind));
+    await tx.depositAddresses.insert(address);
+    await tx.depositAddresses.setAddress(terms.requestId, address.address);
+  });
+}
+
+/**
+ * @throws ServiceError SERVICE_UNAVAILABLE when the factory cannot be used, RPC_HTTP_ERROR when its node does
+ * not answer
+ */
+async function checkFactory(services: Needs, chainId: number): Promise<void> {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined) return;
+  const { displayName, name } = connected.chain;
+  const problem = await factoryProblem(services, connected).catch((cause: unknown) => {
+    throw new ServiceError(
+      "RPC_HTTP_ERROR",
+      `The node of ${displayName} did not return its deposit address factory; try again`,
+      {
+        field: "originChainId",
+        cause,
+      },
+    );
+  });
+  if (problem === undefined) return;
+  services.events.alarm("deposit_addresses_unusable", { chain: name, why: problem.message });
+  throw new ServiceError(
+    "SERVICE_UNAVAILABLE",
+    `useDepositAddress is unavailable on ${displayName}; use an ordinary deposit or try again later`,
+    { field: "useDepositAddress" },
+  );
+}

@@ -1,0 +1,208 @@
+import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { placeKey } from "./deposit-addresses.port.ts";
+import type { DepositAddress, CurrencyAt, ObservedFunds } from "./deposit-addresses.port.ts";
+import { actOnFunds } from "./act-on-funds.ts";
+import { isAddressOn } from "./address-on.ts";
+import type { AddressServices } from "./address-services.ts";
+import { priceOf } from "./return-facts.ts";
+import { speakerOf } from "./speaker-of.ts";
+
+/** Balances in tokens that are not configured that are kept of one address on one chain. */
+export const MAX_UNLISTED = 10;
+
+const BEYOND_ALL_TIERS = 2n ** 255n;
+
+/** What is to be looked at on one chain. */
+export interface Look {
+  readonly addresses: readonly DepositAddress[];
+  readonly currencies: readonly Address[];
+  /** Where: a block that the watcher has read. */
+  readonly atBlock: bigint;
+  /** The last block in which each address was looked at. */
+  readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
+}
+
+/** What was seen. */
+export interface Looked {
+  /** What lies there and is not on its way. */
+  readonly found: readonly (CurrencyAt & { readonly amount: bigint })[];
+  /** Tokens that did not tell a balance. */
+  readonly failed: readonly CurrencyAt[];
+  /** Addresses whose balances were not fully read or stored. */
+  readonly missed: ReadonlySet<Address>;
+}
+
+/**
+ * Looks what is at deposit addresses on one chain, and decides about what has lain there for as many blocks
+ * as its value asks for. What is on its way already is not counted again. When nothing changed nothing is
+ * written.
+ * @throws RpcFault; a decision that could not be made is told as a fault and tried again with the next look
+ */
+export async function lookAtAddresses(
+  services: AddressServices,
+  connected: ConnectedChain,
+  { addresses, currencies, atBlock, lookedAt }: Look,
+): Promise<Looked> {
+  const { chain, connection } = connected;
+  const here = new Map(
+    addresses.filter((one) => isAddressOn(chain, one)).map((one) => [one.address, one] as const),
+  );
+  const asked = [...here.keys()];
+  if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
+  // Only what was asked about: a token that somebody else named may burn all gas of the call that asks
+  // everybody's balances.
+  const held = await connection.reader.heldAmounts(
+    asked,
+    [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
+    atBlock,
+  );
+  const failed: CurrencyAt[] = [];
+  const present: Present[] = [];
+  for (const { account: address, currency, amount } of held) {
+    const place = { address, chainId: chain.id, currency };
+    if (amount === undefined) failed.push(place);
+    else present.push({ ...place, amount });
+  }
+  const [underWay, known] = await Promise.all([
+    services.depositAddresses.underWay(chain.id, asked, atBlock),
+    services.depositAddresses.funds(chain.id, asked),
+  ]);
+  const knownAt = new Map(known.map((funds) => [placeKey(funds.address, funds.currency), funds]));
+  const found = present.map((place) => ({ ...place, amount: leftOf(place, underWay) }));
+  const changed = present.filter((place) => {
+    const { amount = 0n } = knownAt.get(placeKey(place.address, place.currency)) ?? {};
+    return amount !== leftOf(place, underWay);
+  });
+  const unwritten = await writeDown(services, connected, here, changed, { atBlock, lookedAt });
+  const current = changed.length === 0 ? known : await services.depositAddresses.funds(chain.id, asked);
+  for (const funds of current) {
+    const at = here.get(funds.address);
+    // What does not cover a fast fill is decided again as soon as the fast fill stands otherwise.
+    const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
+    if (at === undefined || isDecided || unwritten.has(funds.address)) continue;
+    const confirmed = await confirmedOf(services, chain, funds, atBlock);
+    if (confirmed === 0n) continue;
+    try {
+      await actOnFunds(services, connected, at, funds, confirmed);
+    } catch (error) {
+      // One address's fault does not keep the others waiting.
+      services.events.fault("deposit_address_fault", error, { chain: chain.name, address: funds.address });
+    }
+  }
+  return {
+    found: found.filter(({ amount, currency }) => amount > 0n && currencies.includes(currency)),
+    failed: failed.filter(({ currency }) => currencies.includes(currency)),
+    missed: new Set([...unwritten, ...failed.map(({ address }) => address)]),
+  };
+}
+
+/**
+ * What the addresses were quoted for: configured then, and looked for although it may have been taken off the
+ * list since.
+ */
+function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
+  return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
+}
+
+type Present = CurrencyAt & { readonly amount: bigint };
+
+function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<string, bigint>): bigint {
+  const left = amount - (underWay.get(placeKey(address, currency)) ?? 0n);
+  return left > 0n ? left : 0n;
+}
+
+/**
+ * What is on its way is reckoned again under the lock of the address: a sweep that was planned since the
+ * balances were read has taken its money, which must not be taken for new.
+ * @returns the addresses where that failed
+ */
+async function writeDown(
+  services: AddressServices,
+  connected: ConnectedChain,
+  here: ReadonlyMap<Address, DepositAddress>,
+  changed: readonly Present[],
+  { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
+): Promise<ReadonlySet<Address>> {
+  const nowMs = services.clock.nowMs();
+  const unwritten = new Set<Address>();
+  const byAddress = Map.groupBy(changed, ({ address }) => address);
+  for (const [address, places] of byAddress)
+    try {
+      const isTold = await speakerOf(services, connected, here.get(address));
+      const speaking = new Set<Address>();
+      for (const place of places) if (await isTold(place)) speaking.add(place.currency);
+      await writeDownAt(services, address, places, speaking, {
+        atBlock,
+        nowMs,
+        unseenBlock: lookedAt?.get(address),
+      });
+    } catch (error) {
+      // One address's fault does not keep the others waiting.
+      services.events.fault("deposit_address_fault", error, { chain: connected.chain.name, address });
+      unwritten.add(address);
+    }
+  return unwritten;
+}
+
+async function writeDownAt(
+  services: AddressServices,
+  address: Address,
+  places: readonly Present[],
+  speaking: ReadonlySet<Address>,
+  { atBlock, nowMs, unseenBlock }: { atBlock: bigint; nowMs: number; unseenBlock: bigint | undefined },
+): Promise<void> {
+  await services.uow.run(async ({ depositAddresses }) => {
+    const [{ chainId } = { chainId: 0 }] = places;
+    await depositAddresses.lock(address);
+    const underWay = await depositAddresses.underWay(chainId, [address], atBlock);
+    const known = await depositAddresses.funds(chainId, address);
+    for (const place of places) {
+      const before = known.find(({ currency }) => currency === place.currency);
+      const amount = leftOf(place, underWay);
+      if (before === undefined && !hasRoomFor(services, known, place)) continue;
+      // An older look knows less.
+      if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
+      const reading = {
+        amount,
+        sinceBlock: atBlock,
+        ...(unseenBlock !== undefined && { unseenBlock }),
+        seenAtMs: nowMs,
+      };
+      const isSpeaking = speaking.has(place.currency);
+      await depositAddresses.observe(place, readBalance(before?.layers ?? [], reading), atBlock, isSpeaking);
+    }
+    await depositAddresses.noteFunds(address, nowMs);
+    // Only what a request tells of: dust at many addresses must not crowd others out.
+    if (places.some((place) => speaking.has(place.currency) && leftOf(place, underWay) > 0n))
+      await depositAddresses.setActive(address, nowMs);
+  });
+}
+
+/** Anyone may ask for a look for any token: of those that are not configured only so many are kept. */
+function hasRoomFor(
+  { chains }: AddressServices,
+  known: readonly ObservedFunds[],
+  { chainId, currency }: CurrencyAt,
+): boolean {
+  if (chains.currency(chainId, currency) !== undefined) return true;
+  const unlisted = known.filter((funds) => chains.currency(chainId, funds.currency) === undefined);
+  return unlisted.length < MAX_UNLISTED;
+}
+
+/** How much has been there for as many blocks as a deposit of its value would need. */
+async function confirmedOf(
+  services: AddressServices,
+  { confirmationTiers }: Chain,
+  funds: ObservedFunds,
+  atBlock: bigint,
+): Promise<bigint> {
+  const unit = await priceOf(services, funds);
+  return confirmedPart(funds.layers, atBlock, (amount) =>
+    confirmationsFor(
+      confirmationTiers,
+      unit === undefined ? BEYOND_ALL_TIERS : amountToUsdDown(amount, unit),
+    ),
+  );
+}

@@ -1,0 +1,97 @@
+import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import type { Address, Currency } from "@causeway/domain";
+import type { ReindexAddressAnswer } from "@causeway/wire";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { ReindexWish } from "./deposit-address-routes.port.ts";
+import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
+import { isAddressOn } from "./address-on.ts";
+import type { AddressServices } from "./address-services.ts";
+import { lookAtAddresses } from "./look-at-addresses.ts";
+import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
+
+/**
+ * Looks at one address now, whenever its turn would be, and decides anew about what is on hold there: gas may
+ * be cheaper, a route may be open again.
+ * @throws ServiceError INVALID_ADDRESS, UNSUPPORTED_CHAIN, INVALID_INPUT_CURRENCY, NOT_FOUND,
+ * SERVICE_UNAVAILABLE, RPC_HTTP_ERROR; RpcFault
+ */
+export async function reindexAddress(
+  services: AddressServices & { readonly tokens: TokenBook },
+  wish: ReindexWish,
+): Promise<ReindexAddressAnswer> {
+  const address = parseAddress(wish.depositAddress);
+  if (address === undefined) throw invalidAddress("depositAddress");
+  chainOf(services, wish.chainId, "chainId");
+  const connected =
+    wish.targetChainId === undefined
+      ? chainOf(services, wish.chainId, "chainId")
+      : chainOf(services, wish.targetChainId, "targetChainId");
+  const { chain } = connected;
+  const at = await services.depositAddresses.find(address);
+  if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
+  if (!isAddressOn(chain, at))
+    throw new ServiceError(
+      "UNSUPPORTED_CHAIN",
+      `Deposit address ${address} does not exist on ${chain.displayName}`,
+      {
+        field: wish.targetChainId === undefined ? "chainId" : "targetChainId",
+      },
+    );
+  const currencies = await currenciesOf(services, connected, wish.currency);
+  const cursor = await services.reads.cursor(chain.id);
+  if (cursor === undefined)
+    throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
+
+  await services.uow.run(async ({ depositAddresses }) => {
+    await depositAddresses.lock(address);
+    // Nothing is announced before it is decided: whoever asks again and again must not make a status flicker.
+    await depositAddresses.release(chain.id, address);
+  });
+  const asked = currencies.map((currency) => currency.address);
+  const { found, failed } = await lookAtAddresses(services, connected, {
+    addresses: [at],
+    currencies: asked,
+    atBlock: cursor.number,
+  });
+  const symbols = new Map(currencies.map((currency) => [currency.address, currency.symbol]));
+  return {
+    message:
+      found.length === 0
+        ? "No funds found that are not already being processed"
+        : "Funds found; processing started",
+    triggeredCurrencies: found.map(({ currency, amount }) => ({
+      currency,
+      symbol: symbols.get(currency) ?? "",
+      balance: amount.toString(),
+    })),
+    checkedCurrencies: asked.length,
+    failedCurrencies: failed.length,
+    failedAddresses: failed.map(({ currency }) => currency),
+  };
+}
+
+function chainOf({ chains }: AddressServices, id: number, field: string): ConnectedChain {
+  const connected = chains.get(id);
+  if (connected === undefined) throw unsupportedChain(id, field);
+  return connected;
+}
+
+async function currenciesOf(
+  { chains, tokens }: AddressServices & { readonly tokens: TokenBook },
+  { chain }: ConnectedChain,
+  text: string | undefined,
+): Promise<readonly Pick<Currency, "address" | "symbol">[]> {
+  if (text === undefined) return [chain.native, ...chain.tokens];
+  const address: Address | undefined = parseAddress(text);
+  const known =
+    address === NATIVE_CURRENCY
+      ? chain.native
+      : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address, true)));
+  if (known === undefined)
+    throw new ServiceError(
+      "INVALID_INPUT_CURRENCY",
+      `currency ${text.slice(0, 64)} is not a token contract on ${chain.displayName}`,
+      { field: "currency" },
+    );
+  return [known];
+}

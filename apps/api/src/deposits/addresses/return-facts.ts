@@ -1,0 +1,56 @@
+import { amountToUsdDown, gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
+import type { PricedUnit, ReturnFacts } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { CurrencyAt } from "./deposit-addresses.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import { gasOf } from "../../markets/prices/quote-pricing.ts";
+import { sweepGasOf } from "./sweep-gas.ts";
+
+type Needs = Pick<Services, "chains" | "prices" | "quotePolicy">;
+
+/** What a currency is worth; undefined: this instance does not know it, or has no price. */
+export async function priceOf(
+  services: Pick<Services, "chains" | "prices">,
+  { chainId, currency: address }: Pick<CurrencyAt, "chainId" | "currency">,
+): Promise<PricedUnit | undefined> {
+  const currency = services.chains.currency(chainId, address);
+  if (currency === undefined) return undefined;
+  try {
+    return { decimals: currency.decimals, priceUsd: await services.prices.usd(currency) };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
+    throw error;
+  }
+}
+
+/** USD (18 decimals) of what was found; undefined: nobody knows. */
+export async function valueOf(
+  services: Pick<Services, "chains" | "prices">,
+  funds: Pick<CurrencyAt, "chainId" | "currency"> & { readonly amount: bigint },
+): Promise<bigint | undefined> {
+  const unit = await priceOf(services, funds);
+  return unit && amountToUsdDown(funds.amount, unit);
+}
+
+/**
+ * What giving a currency back on its chain takes, at today's gas.
+ * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when something fresh is missing
+ */
+export async function returnFacts(
+  services: Needs,
+  { chain, pulse }: ConnectedChain,
+  place: Pick<CurrencyAt, "chainId" | "currency">,
+): Promise<ReturnFacts & { readonly isPriced: boolean }> {
+  const currency = services.chains.currency(place.chainId, place.currency);
+  const unit = await priceOf(services, place);
+  if (currency === undefined || unit === undefined)
+    return { canReturn: false, isPriced: false, isWorthMoving: () => false };
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const gas = gasOf(services.quotePolicy.gas.refund, currency, true) + sweepGasOf(currency.address);
+  const wei = gasCostWei(gas, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
+  return {
+    canReturn: currency.supportsBridging,
+    isPriced: true,
+    isWorthMoving: (amount) => refundAmount(amount, wei, native, unit).kind === "refund",
+  };
+}

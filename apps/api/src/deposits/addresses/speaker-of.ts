@@ -1,0 +1,36 @@
+import { ServiceError, speaksForRequest } from "@causeway/domain";
+import type { FoundFunds } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { DepositAddress } from "./deposit-addresses.port.ts";
+import type { AddressServices } from "./address-services.ts";
+import { returnFacts } from "./return-facts.ts";
+
+/** Tells of money at an address whether the status of its request reports it. */
+export async function speakerOf(
+  services: AddressServices,
+  connected: ConnectedChain,
+  at: DepositAddress | undefined,
+): Promise<(found: FoundFunds) => Promise<boolean>> {
+  const first = at && (await services.reads.request(at.requestId));
+  return async (found) =>
+    first !== undefined &&
+    speaksForRequest({ quoted: first.terms.origin }, found, {
+      isListed: services.chains.currency(found.chainId, found.currency) !== undefined,
+      isDust: await isDust(services, connected, found),
+    });
+}
+
+/** Without a price nothing is called dust: the money of a request is not to be overlooked. */
+async function isDust(
+  services: AddressServices,
+  connected: ConnectedChain,
+  found: FoundFunds,
+): Promise<boolean> {
+  try {
+    const { isPriced, isWorthMoving } = await returnFacts(services, connected, found);
+    return isPriced && !isWorthMoving(found.amount);
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}

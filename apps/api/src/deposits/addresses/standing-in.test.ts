@@ -1,0 +1,41 @@
+import { defaultFeePolicy, encodeFillContract, orderIdOf } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { someAddress, someHash, someTerms } from "../../../../../test/support/terms.ts";
+import { measuredQuoteGas } from "../../usecases/quote-gas.ts";
+import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
+
+const services = {
+  random: { bytes32: someHash },
+  quotePolicy: { ...defaultFeePolicy, gas: measuredQuoteGas, maxTtlSeconds: 3600, solverChainName: "home" },
+  solver: someAddress(),
+};
+
+test("orders made for money at an address name the current solver and routers, whatever they were when the address was given out", () => {
+  const agreed = someTerms();
+  const former = encodeFillContract(someAddress());
+  const { currency, amount } = agreed.origin;
+  const payment = { chainId: "one", currency, amount, weight: 1n };
+  const refund = { chainId: "one", recipient: agreed.user, currency, minimumAmount: 1n, deadline: 1 };
+  const first = {
+    ...agreed,
+    order: {
+      ...agreed.order,
+      inputs: [{ payment, refunds: [{ ...refund, extraData: former }] }],
+      output: { ...agreed.order.output, extraData: former },
+    },
+  };
+  const to = someAddress();
+  const chain = { id: 1, name: "one", contracts: { router: someAddress() } };
+  const destination = encodeFillContract(someAddress());
+  const fillContracts = { origin: encodeFillContract(chain.contracts.router), destination };
+  const found = { chainId: 1, currency, amount, to, reason: "NO_QUOTES", valueUsd: 0n } as const;
+  for (const terms of [
+    sameWithRefundTo(services, first, fillContracts, to),
+    refundTerms(services, first, chain, fillContracts, found, first.createdAtMs),
+  ]) {
+    expect(terms.order).toMatchObject({ solver: services.solver, solverChainId: "home" });
+    expect(terms.order.inputs[0]?.refunds[0]?.extraData).toBe(fillContracts.origin);
+    expect(terms.order.output.extraData).toBe(destination);
+    expect(terms.orderId).toBe(orderIdOf(terms.order));
+  }
+});

@@ -1,0 +1,141 @@
+import type { DepositFact, TransactionFact } from "@causeway/chains";
+import { isWatchedOnly, MAX_WHOLE_DEPOSITS } from "@causeway/domain";
+import type { RequestId, TxHash } from "@causeway/domain";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { storeTopUps } from "../balances/record-top-ups.ts";
+import { recordDeposits, sightingOf } from "./record-deposits.ts";
+import type { RecordingServices } from "./record-deposits.ts";
+import { unseenTransaction } from "./unseen-transaction.ts";
+import { indexOnRail } from "./non-evm/index-on-rail.ts";
+import { recordSend } from "./record-send.ts";
+import { ReportsBusy } from "../db/report-turns.ts";
+import { tooSmallOn } from "./too-small-deposits.ts";
+import { describeIndexed } from "../requests/history/unattributed-deposits.ts";
+import { unsupportedChain } from "../http/refusals.ts";
+
+type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
+
+interface Report {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly requestId?: RequestId;
+}
+
+const MAX_DEPOSITS = 20;
+const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
+
+/**
+ * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to
+ * its block. Nothing is believed but the chain.
+ * @throws ServiceError UNSUPPORTED_CHAIN; SERVICE_UNAVAILABLE when it is not this report's turn;
+ * TRANSACTION_NOT_FOUND while the node has not seen it (the watcher will find it all the same). @throws
+ * RpcFault
+ */
+export async function indexTransaction(services: Needs, report: Report): Promise<{ message: string }> {
+  const onRail = services.chains.rail(report.chainId);
+  if (onRail !== undefined) return indexOnRail(services, onRail, report.txHash);
+  const connected = chainOf(services, report.chainId);
+  const { chain, connection } = connected;
+  const state = await connection.reader.transaction(report.txHash);
+  if (state.kind === "absent") throw unseenTransaction(report.txHash);
+  const record = report.requestId && (await services.reads.request(report.requestId));
+  if (record && isWatchedOnly(record.terms.kind)) return recordSend(services, connected, record.terms, state);
+  if (state.kind === "pending") {
+    if (record !== undefined) await rememberOrigin(services, record, state.transaction);
+    return { message: "Transaction seen, waiting to be mined" };
+  }
+  if (state.receipt.status === "reverted") return { message: "Transaction reverted, nothing to index" };
+  const facts = await withoutOldOfFormer(services, connected, connection.reader.depositsOf(state));
+  const isHome = chain.id === services.appBalance.chainId;
+  const topUps = isHome ? connection.reader.topUpsOf(services.signer.address, state) : [];
+  if (facts.length + topUps.length === 0) return { message: "Transaction contains no deposit" };
+  // The short cut is for a user's own deposit; what somebody piled up by the hundred waits for the watcher,
+  // which also finds out whether oracles can attest a transaction with that many logs.
+  if (facts.length + topUps.length > MAX_DEPOSITS || state.receipt.logs.length > MAX_WHOLE_DEPOSITS)
+    return WITH_ITS_BLOCK;
+
+  const { blockNumber, blockHash } = state.receipt;
+  const canonical = await connection.reader.block(blockNumber);
+  if (canonical?.hash !== blockHash) throw unseenTransaction(report.txHash);
+  const isRecorded = async (): Promise<boolean> =>
+    topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
+  // Reports are repeated: what is recorded needs no lock, and no turn.
+  if (await isRecorded()) return await describeIndexed(services, chain.id, report.txHash);
+  const seenAtMs = services.clock.nowMs();
+  const isTooSmall = tooSmallOn(services, connected);
+  const recorded = services.uow.run(async (tx) => {
+    // Where the watcher has been, its word counts: a block that it has dropped must not come back by a
+    // lagging node.
+    const cursor = await tx.trail.lockCursor(chain.id);
+    const watched = await tx.trail.hashAt(chain.id, blockNumber);
+    const passed = cursor !== undefined && cursor.number >= blockNumber;
+    if (passed && watched !== undefined && watched !== blockHash) throw unseenTransaction(report.txHash);
+    // Blocks that were announced but not read confirm nothing: they may be of another branch, without the
+    // deposit.
+    const headNumber = passed ? cursor.number : blockNumber;
+    await recordDeposits(services, tx, { chain, headNumber, seenAtMs, isTooSmall }, facts);
+    if (isHome) await storeTopUps(services, tx, topUps, seenAtMs);
+  });
+  try {
+    await recorded;
+  } catch (error) {
+    if (!(error instanceof ReportsBusy)) throw error;
+    if (await isStillToScan(services, chain.id, blockNumber)) return WITH_ITS_BLOCK;
+    // The scan may have come to the block meanwhile.
+    if (!(await isRecorded())) throw error;
+  }
+  return await describeIndexed(services, chain.id, report.txHash);
+}
+
+/**
+ * Whether the watcher will come to a block. Older ones may lie before the first that it ever read: only a
+ * report brings their deposits in.
+ */
+async function isStillToScan(
+  { reads }: Pick<Needs, "reads">,
+  chainId: number,
+  blockNumber: bigint,
+): Promise<boolean> {
+  const cursor = await reads.cursor(chainId);
+  return cursor !== undefined && cursor.number < blockNumber;
+}
+
+/**
+ * Leaves out deposits to a former depository in blocks that were read as final. When they are not stored, the
+ * depository was not listed then, and the operator may have returned the money through its allocator.
+ */
+async function withoutOldOfFormer(
+  { reads }: Pick<Needs, "reads">,
+  { chain }: ConnectedChain,
+  facts: readonly DepositFact[],
+): Promise<readonly DepositFact[]> {
+  const { formerDepositories = [] } = chain.contracts;
+  const isInFormer = ({ depository }: DepositFact): boolean =>
+    formerDepositories.some((former) => former === depository);
+  if (!facts.some(isInFormer)) return facts;
+  const read = (await reads.recheckedBlock(chain.id)) ?? -1n;
+  return facts.filter((fact) => fact.blockNumber > read || !isInFormer(fact));
+}
+
+/**
+ * A fast fill may look at it before it is mined. Only what the user himself has signed, and what names his
+ * order, is remembered: anybody may report anything, and what somebody else sends says nothing of whether the
+ * deposit comes.
+ */
+async function rememberOrigin(
+  { uow, clock }: Pick<Needs, "uow" | "clock">,
+  { terms: { requestId, user, orderId, kind } }: RequestRecord,
+  { from, input, hash }: TransactionFact,
+): Promise<void> {
+  if (kind !== "bridge" || from !== user || !input.includes(orderId.slice(2))) return;
+  await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, hash, clock.nowMs()));
+}
+
+/** @throws ServiceError UNSUPPORTED_CHAIN */
+export function chainOf(services: Pick<Services, "chains">, chainId: number): ConnectedChain {
+  const connected = services.chains.get(chainId);
+  if (connected === undefined) throw unsupportedChain(chainId);
+  return connected;
+}

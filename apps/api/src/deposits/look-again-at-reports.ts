@@ -1,0 +1,75 @@
+import { RpcFault } from "@causeway/chains";
+import { ServiceError } from "@causeway/domain";
+import type { ErrorCode, RequestId, TxHash } from "@causeway/domain";
+import type { DueOnChain } from "./due-on-chain.port.ts";
+import type { Services } from "../db/services.port.ts";
+
+type Report = { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId };
+
+interface Needs {
+  readonly reads: Pick<Services["reads"], "overdueReported">;
+  readonly events: Pick<Services["events"], "fault">;
+  /** Records what the transaction deposited. @throws ServiceError @throws RpcFault */
+  readonly index: (report: Report) => Promise<unknown>;
+}
+
+/** The node has answered, or never will: there is nothing to record. */
+const NOTHING_TO_RECORD: ReadonlySet<ErrorCode> = new Set(["TRANSACTION_NOT_FOUND", "UNSUPPORTED_CHAIN"]);
+
+/** Requests of one chain looked at in one round; each costs a few calls to a node. */
+const BATCH = 50;
+/**
+ * A node that answers more slowly keeps its requests waiting for the next round, not those of other chains.
+ */
+const LOOK_WITHIN_MS = 2_000;
+
+/**
+ * Looks at the origin transactions that users reported for requests of one chain past their deadline, before
+ * these expire.
+ * @returns the requests whose transactions a node could tell about: a deposit among them is recorded now
+ */
+export async function lookAgainAtReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
+  const { chainId } = due;
+  const reported = await services.reads.overdueReported(due, BATCH);
+  const looked: RequestId[] = [];
+  let isOver = false;
+  const looks = reported.map(async ({ requestId, txHashes }) => {
+    try {
+      for (const txHash of txHashes) {
+        if (isOver) return;
+        await lookAt(services, { chainId, txHash, requestId });
+      }
+      looked.push(requestId);
+    } catch (error) {
+      if (!(error instanceof RpcFault) && !(error instanceof ServiceError)) throw error;
+      services.events.fault("chain_fault", error, { requestId });
+    }
+  });
+  await withinTime(Promise.all(looks), LOOK_WITHIN_MS);
+  isOver = true;
+  return [...looked];
+}
+
+/** @throws when it is not known whether the transaction deposited anything */
+async function lookAt({ index }: Needs, report: Report): Promise<void> {
+  try {
+    await index(report);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !NOTHING_TO_RECORD.has(error.code)) throw error;
+  }
+}
+
+/**
+ * Waits for `work`, but no longer than this; it goes on in the background.
+ *
+ * @throws what `work` throws in time
+ */
+async function withinTime(work: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, isOver]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
