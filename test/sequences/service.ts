@@ -8,7 +8,7 @@ import { depositAddressReads } from "../../apps/api/src/deposits/addresses/depos
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { sponsorReads } from "../../apps/api/src/adapters/postgres/sponsors.ts";
+import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
@@ -26,7 +26,7 @@ import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";
-import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
+import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "../support/engine-policy.ts";
 import { BURNT_DAILY_USD, UNREPAID_DAILY_USD } from "./bounds.ts";
 import type { Configuration } from "./keys.ts";

@@ -11,7 +11,7 @@ import type { DepositAddressReads, SweepRecord } from "../../apps/api/src/deposi
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { createAddressWatch } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import { reconcileSweeps } from "../../apps/api/src/usecases/deposit-addresses/reconcile-sweeps.ts";
+import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 

@@ -5,7 +5,7 @@ import type { ExecuteInput } from "@causeway/wire";
 import { randomBytes } from "node:crypto";
 import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
 import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
-import type { ExecutionRecord } from "../../apps/api/src/ports/executions.ts";
+import type { ExecutionRecord } from "../../apps/api/src/payments/executions.port.ts";
 import type { IdempotencyLease } from "../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";

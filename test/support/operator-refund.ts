@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { vi } from "vitest";
-import { depositsNamed } from "../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { depositsNamed } from "../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { runRefund } from "../../apps/api/src/refund-command.ts";

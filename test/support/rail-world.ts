@@ -27,9 +27,9 @@ import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
 import { attributeLate } from "../../apps/api/src/deposits/non-evm/attribute-late.ts";
-import { openRailLane } from "../../apps/api/src/usecases/rails/open-rail-lane.ts";
+import { openRailLane } from "../../apps/api/src/payments/non-evm/open-rail-lane.ts";
 import { readArrivals } from "../../apps/api/src/deposits/non-evm/read-arrivals.ts";
-import { trackRail } from "../../apps/api/src/usecases/rails/track-rail.ts";
+import { trackRail } from "../../apps/api/src/payments/non-evm/track-rail.ts";
 import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
@@ -38,7 +38,7 @@ import { createFakeRail } from "../fakes/fake-rail.ts";
 import { FakeRailChain, type FakeRailKind } from "../fakes/fake-rail-chain.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import { createTestDatabase } from "./database.ts";
-import { createPlanFaults } from "../../apps/api/src/usecases/plan-faults.ts";
+import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
 /** A fake chain, and the service's rail to it. */

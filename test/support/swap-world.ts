@@ -11,8 +11,8 @@ import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quote
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import { openLane } from "../../apps/api/src/usecases/open-lane.ts";
-import { pricingOfFill } from "../../apps/api/src/usecases/fill-amount.ts";
+import { openLane } from "../../apps/api/src/payments/open-lane.ts";
+import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
 import { judgePayments } from "../../packages/chains/src/evm/payments.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";

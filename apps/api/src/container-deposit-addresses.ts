@@ -17,7 +17,7 @@ import { createAddressWatch } from "./deposits/addresses/address-watch.ts";
 import type { AddressServices } from "./deposits/addresses/address-services.ts";
 import { lookUpAddress } from "./deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "./deposits/addresses/reindex-address.ts";
-import { reconcileSweeps } from "./usecases/deposit-addresses/reconcile-sweeps.ts";
+import { reconcileSweeps } from "./payments/reconcile-sweeps.ts";
 
 /** How old the shared facts of quotes may be. */
 const POLLED_EVERY_MS = 1_000;

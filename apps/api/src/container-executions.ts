@@ -1,16 +1,16 @@
 import type { Address } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
 import { tickBatcher } from "./db/tick-batcher.postgres.ts";
-import type { ExecutionPlan, ExecutionSent, SendExecution } from "./ports/execution-lane.ts";
+import type { ExecutionPlan, ExecutionSent, SendExecution } from "./payments/execution-lane.port.ts";
 import type { Services } from "./db/services.port.ts";
 import { acceptExecution, insufficient } from "./usecases/execution/accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./usecases/execution/accept-execution.ts";
 import { acceptTogether, isPlain } from "./usecases/execution/accept-together.ts";
 import type { AcceptedTogether, PlainAcceptable } from "./usecases/execution/accept-together.ts";
 import { acceptedAnswer } from "./usecases/execution/accepted-answer.ts";
-import { burstGate } from "./usecases/execution/burst-gate.ts";
-import { sendExecutions } from "./usecases/execution/send-execution.ts";
-import type { SendServices } from "./usecases/execution/send-execution.ts";
+import { burstGate } from "./payments/executions/burst-gate.ts";
+import { sendExecutions } from "./payments/executions/send-execution.ts";
+import type { SendServices } from "./payments/executions/send-execution.ts";
 
 /**
  * One commit is under way for a wallet at a time: its row is locked meanwhile anyway, and what comes until it

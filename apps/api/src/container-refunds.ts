@@ -1,6 +1,6 @@
 import type { Env } from "@causeway/config";
 import { chainProfiles } from "./chains/directory.adapter.ts";
-import { depositsNamed } from "./adapters/postgres/operator-reads.ts";
+import { depositsNamed } from "./payments/operator-reads.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";

@@ -12,7 +12,7 @@ import {
   strandedFunds,
   traceOf,
   withdrawalReport,
-} from "./adapters/postgres/operator-reads.ts";
+} from "./payments/operator-reads.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { webhookReport } from "./adapters/postgres/webhook-report.ts";
 import { openKeys } from "./container-keys.ts";

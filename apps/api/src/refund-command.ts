@@ -8,8 +8,8 @@ import {
 } from "@causeway/domain";
 import type { Currency, DepositId, Hex } from "@causeway/domain";
 import { parseArgs } from "node:util";
-import { releaseRefund } from "./usecases/release-refund.ts";
-import type { Release, ReleaseServices } from "./usecases/release-refund.ts";
+import { releaseRefund } from "./payments/release-refund.ts";
+import type { Release, ReleaseServices } from "./payments/release-refund.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
                               shows a refund that waits for the operator; with --yes releases it from the daily limit, and the worker pays it.

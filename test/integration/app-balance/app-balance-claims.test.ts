@@ -12,8 +12,8 @@ import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { releaseHold } from "../../../apps/api/src/balances/move-hold.ts";
 import { offerClaim, type ClaimQuestion } from "../../../apps/api/src/balances/offer-claim.ts";
 import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
-import { payClaim } from "../../../apps/api/src/usecases/app-balance/pay-claim.ts";
-import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { payClaim } from "../../../apps/api/src/payments/pay-claim.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { pruneHistory } from "../../../apps/api/src/usecases/prune-history.ts";
 import {
   contractAllocatorAbi,

@@ -7,7 +7,7 @@ import {
   claimReport,
   holdReport,
 } from "../../../apps/api/src/balances/operator-balance-reads.postgres.ts";
-import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
 import { balanceGauges } from "../../../apps/api/src/adapters/telemetry/balance-gauges.ts";
 import type { BalanceReads } from "../../../apps/api/src/balances/balance-reads.port.ts";

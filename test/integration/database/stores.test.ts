@@ -11,7 +11,7 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { LegTaken } from "../../../apps/api/src/ports/leg-taken.ts";
+import { LegTaken } from "../../../apps/api/src/payments/leg-taken.port.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";

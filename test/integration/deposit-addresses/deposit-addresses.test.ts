@@ -13,11 +13,11 @@ import { addressReport } from "../../../apps/api/src/deposits/addresses/deposit-
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
-import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "../../../apps/api/src/deposits/addresses/reindex-address.ts";
-import { submitSweep } from "../../../apps/api/src/usecases/deposit-addresses/submit-sweep.ts";
+import { submitSweep } from "../../../apps/api/src/payments/submit-sweep.ts";
 import { requestTrace } from "../../../apps/api/src/requests/history/request-trace.ts";
 import { statusView } from "../../../apps/api/src/requests/request-status.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createScanPace } from "../../../apps/api/src/jobs/scan-pace.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
-import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { depositKey, factKey } from "../../../apps/api/src/deposits/record-deposits.ts";

@@ -10,9 +10,9 @@ import { depositErc20Calldata, NATIVE_CURRENCY, quotedState, UNATTESTABLE_DEPOSI
 import type { Address, Chain, TxHash, Hex } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { giveUpRefund } from "../../../apps/api/src/usecases/give-up-refund.ts";
+import { giveUpRefund } from "../../../apps/api/src/payments/give-up-refund.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
-import { judgeRefundRelease } from "../../../apps/api/src/usecases/judge-refund-release.ts";
+import { judgeRefundRelease } from "../../../apps/api/src/payments/judge-refund-release.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import { laggingNode } from "../../fakes/lagging-node.ts";

@@ -1,10 +1,10 @@
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { attributeKnown } from "../../../apps/api/src/usecases/attribute-known.ts";
-import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { attributeKnown } from "../../../apps/api/src/payments/attribute-known.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { usedContracts } from "../../../apps/api/src/adapters/postgres/used-contracts.ts";
-import { checkUsedContracts } from "../../../apps/api/src/usecases/check-used-contracts.ts";
-import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { usedContracts } from "../../../apps/api/src/payments/used-contracts.postgres.ts";
+import { checkUsedContracts } from "../../../apps/api/src/payments/check-used-contracts.ts";
+import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import {

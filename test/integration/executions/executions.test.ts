@@ -4,8 +4,8 @@ import type { Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/usecases/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/usecases/execution/accept-execution.ts";
-import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
-import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import {
   approveCall,

@@ -8,9 +8,9 @@ import { accountSignatures } from "../../../apps/api/src/chains/signatures.adapt
 import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
 import { reserveSponsorship } from "../../../apps/api/src/balances/sponsor-fees.ts";
 import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
-import { fillLeg } from "../../../apps/api/src/usecases/legs/fill-leg.ts";
+import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { offerClaim } from "../../../apps/api/src/balances/offer-claim.ts";
-import { openLane } from "../../../apps/api/src/usecases/open-lane.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";

@@ -8,7 +8,7 @@ import type { SendRecord } from "../../../apps/api/src/db/records.port.ts";
 import { followReports } from "../../../apps/api/src/deposits/follow-reports.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
-import { trackSends } from "../../../apps/api/src/usecases/track-sends.ts";
+import { trackSends } from "../../../apps/api/src/payments/track-sends.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { withChain } from "../../support/other-chain.ts";
 

@@ -4,7 +4,7 @@ import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/do
 import type { Address, TxHash } from "@causeway/domain";
 import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { judgeOrigin, NOTHING_OF_SENDER } from "../../../apps/api/src/deposits/judge-origin.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -3,16 +3,16 @@ import { NATIVE_CURRENCY, spellTransaction } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { strandedFunds } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { leaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { watchRail } from "../../../apps/api/src/jobs/watch-rail.ts";
-import { fillDestination } from "../../../apps/api/src/usecases/fill-destination.ts";
+import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
-import { refundDeposit } from "../../../apps/api/src/usecases/refund-deposit.ts";
+import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
-import { refundByRail } from "../../../apps/api/src/usecases/rails/refund-by-rail.ts";
+import { refundByRail } from "../../../apps/api/src/payments/non-evm/refund-by-rail.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import {
   anAccount,

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import type { ConnectedPayingRail } from "../../../apps/api/src/chains/chains.port.ts";
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { isUnderstood } from "../../../apps/api/src/usecases/exchange/own-word.ts";
+import { isUnderstood } from "../../../apps/api/src/payments/non-evm/own-word.ts";
 import { startRailWorld, type AgreedOnRails, type RailWorld } from "../../support/rail-world.ts";
 
 // A payment that cannot name its order leaves when what it is for is known where oracles look for it.

@@ -4,7 +4,7 @@ import { transactionsOf } from "@causeway/wire";
 import { encodeFunctionData, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { trackLane } from "../../../apps/api/src/usecases/track-lane.ts";
+import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import {
   approveCall,

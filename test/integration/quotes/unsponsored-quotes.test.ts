@@ -3,7 +3,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { submitExecution } from "../../../apps/api/src/usecases/submit-execution.ts";
+import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import {
   approveCall,

@@ -2,7 +2,7 @@ import { encodeHubAction, executionDigester, signatureToHex } from "@causeway/at
 import { RpcFault } from "@causeway/chains";
 import type { Hex32 } from "@causeway/domain";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { laneReport } from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+import { laneReport } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { SignedExecution } from "../../../apps/api/src/ports/settlement.ts";
 import { someAddress, someHash } from "../../support/terms.ts";

@@ -9,7 +9,7 @@ import {
   settlementOf,
   settlementReport,
   traceOf,
-} from "../../../apps/api/src/adapters/postgres/operator-reads.ts";
+} from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { settlementGauges } from "../../../apps/api/src/adapters/telemetry/settlement-gauges.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -1,10 +1,10 @@
-import type { NonceUser } from "../ports/nonce-user.ts";
+import type { NonceUser } from "../payments/nonce-user.port.ts";
 import type { BlockRef } from "@causeway/chains";
 import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
 import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
-import type { FillBurnReads } from "../ports/fill-burns.ts";
+import type { FillBurnReads } from "../payments/fill-burns.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
-import type { ExecutionRecord } from "../ports/executions.ts";
+import type { ExecutionRecord } from "../payments/executions.port.ts";
 import type { LegKind } from "./leg.port.ts";
 import type { RailReads } from "../chains/rails.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";

@@ -7,14 +7,14 @@ import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
-import type { SendExecution } from "../ports/execution-lane.ts";
+import type { SendExecution } from "../payments/execution-lane.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
-import type { PlanFaults } from "../ports/plan-faults.ts";
+import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of ours, where only its address matters. */
 export type Account = Pick<Signer, "address">;

@@ -1,4 +1,4 @@
-import type { NonceUser } from "../ports/nonce-user.ts";
+import type { NonceUser } from "../payments/nonce-user.port.ts";
 import type { BlockRef } from "@causeway/chains";
 import type {
   Address,
@@ -12,9 +12,9 @@ import type {
   RequestTerms,
   TxHash,
 } from "@causeway/domain";
-import type { FillBurnWrites } from "../ports/fill-burns.ts";
+import type { FillBurnWrites } from "../payments/fill-burns.port.ts";
 import type { FastFillWrites } from "../balances/fast-fill.port.ts";
-import type { ExecutionWrites } from "../ports/executions.ts";
+import type { ExecutionWrites } from "../payments/executions.port.ts";
 import type { PrunableQuotes } from "./prunable.port.ts";
 import type { IdempotencyWrites } from "../http/idempotency.port.ts";
 import type { DepositAddressWrites } from "../deposits/addresses/deposit-addresses.port.ts";

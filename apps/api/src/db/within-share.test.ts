@@ -2,7 +2,7 @@ import { ShareUsedUp } from "@causeway/chains";
 import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { aConnectedRail, bytesOn, exchange } from "../../../../test/fakes/rail-chains.ts";
-import { quotedCostOfPaying } from "../usecases/rails/cost-of-paying.ts";
+import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
 import { withinShare } from "./within-share.ts";
 
 const refused = async () =>

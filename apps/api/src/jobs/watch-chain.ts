@@ -6,15 +6,15 @@ import type { SendRecord } from "../db/records.port.ts";
 import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.ts";
 import { followReports } from "../deposits/follow-reports.ts";
-import { attributeKnown } from "../usecases/attribute-known.ts";
-import { maintainLane } from "../usecases/maintain-lane.ts";
-import { openLane } from "../usecases/open-lane.ts";
+import { attributeKnown } from "../payments/attribute-known.ts";
+import { maintainLane } from "../payments/maintain-lane.ts";
+import { openLane } from "../payments/open-lane.ts";
 import { scanLag } from "../deposits/scan-lag.ts";
 import { recheckFinalBlocks } from "../deposits/recheck-final-blocks.ts";
 import { returnUnattributed } from "../deposits/return-unattributed.ts";
 import { TrailMoved, loadTrail, scanChain } from "../deposits/scan-chain.ts";
-import { trackLane } from "../usecases/track-lane.ts";
-import { trackSends } from "../usecases/track-sends.ts";
+import { trackLane } from "../payments/track-lane.ts";
+import { trackSends } from "../payments/track-sends.ts";
 
 export interface Watcher {
   close(): Promise<void>;

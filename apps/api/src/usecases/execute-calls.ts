@@ -13,17 +13,17 @@ import type { Acceptable } from "./execution/accept-execution.ts";
 import { acceptedAnswer } from "./execution/accepted-answer.ts";
 import { expectDeposit } from "./execution/expect-deposit.ts";
 import { findQuoted } from "./execution/find-quoted.ts";
-import { refuseOwnContracts } from "./execution/own-contracts.ts";
-import { priceDestination } from "./execution/price-destination.ts";
-import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "./execution/price-execution.ts";
+import { refuseOwnContracts } from "../payments/executions/own-contracts.ts";
+import { priceDestination } from "../payments/executions/price-destination.ts";
+import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../payments/executions/price-execution.ts";
 import { refuseHidden } from "./execution/refuse-hidden.ts";
 import { refuseUncovered } from "./execution/refuse-uncovered.ts";
-import { readExecution, refusal, sponsoredCall } from "./execution/read-execution.ts";
-import type { ExecutionQuestion } from "./execution/read-execution.ts";
-import { simulateExecution } from "./execution/simulate-execution.ts";
-import type { SimulatedExecution } from "./execution/simulate-execution.ts";
-import { payingCurrencies, salePriceOf } from "./execution/value-sale.ts";
-import { valueOf } from "./plan-fill-with-calls.ts";
+import { readExecution, refusal, sponsoredCall } from "../payments/executions/read-execution.ts";
+import type { ExecutionQuestion } from "../payments/executions/read-execution.ts";
+import { simulateExecution } from "../payments/executions/simulate-execution.ts";
+import type { SimulatedExecution } from "../payments/executions/simulate-execution.ts";
+import { payingCurrencies, salePriceOf } from "../payments/executions/value-sale.ts";
+import { valueOf } from "../payments/plan-fill-with-calls.ts";
 
 export interface ExecuteServices extends Pick<
   Services,

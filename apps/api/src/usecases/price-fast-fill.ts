@@ -5,10 +5,10 @@ import type { AcceptedPrices, FastFillRecord } from "../balances/fast-fill.port.
 import type { Services } from "../db/services.port.ts";
 import { unitInMemory } from "../balances/appraise.ts";
 import { refusal } from "../deposits/fast-fill-refusals.ts";
-import { dataFeeCap, priceCap } from "./execution/price-execution.ts";
-import { honourOf, payoutOf } from "./fill-amount.ts";
-import { gasAllowance, isNativeToContract } from "./payment-plan.ts";
-import { maxGasOfCalls } from "./plan-fill-through-calls.ts";
+import { dataFeeCap, priceCap } from "../payments/executions/price-execution.ts";
+import { honourOf, payoutOf } from "../payments/fill-amount.ts";
+import { gasAllowance, isNativeToContract } from "../payments/payment-plan.ts";
+import { maxGasOfCalls } from "../payments/plan-fill-through-calls.ts";
 import { doubtOf } from "../markets/prices/price-doubt.ts";
 import { gasOf, pricingOf } from "../markets/prices/quote-pricing.ts";
 import type { RoutePricing } from "../markets/prices/quote-pricing.ts";

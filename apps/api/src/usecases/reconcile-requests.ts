@@ -1,6 +1,6 @@
 import type { Services } from "../db/services.port.ts";
 import { expireFastFills } from "./expire-fast-fills.ts";
-import { settleEndedExecutions } from "./execution/settle-ended.ts";
+import { settleEndedExecutions } from "../payments/executions/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
 import { overdueNow, rescue } from "../db/rescue-lost.ts";
 import type { TransitionServices } from "../requests/transition.ts";

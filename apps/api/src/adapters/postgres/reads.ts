@@ -5,14 +5,14 @@ import type { PrunableTable } from "../../db/prunable.port.ts";
 import type { Reads } from "../../db/reads.port.ts";
 import { unrecordedDeposits } from "../../deposits/deposit-writes.postgres.ts";
 import { fastFillsDue, findFastFill } from "./fast-fills.ts";
-import { EXECUTION_COLUMNS, executionOf } from "./execution-rows.ts";
-import type { ExecutionRow } from "./execution-rows.ts";
+import { EXECUTION_COLUMNS, executionOf } from "../../payments/execution-rows.postgres.ts";
+import type { ExecutionRow } from "../../payments/execution-rows.postgres.ts";
 import { LARGE, LARGE_ENDED } from "../../requests/history/large-requests.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../../db/server-watch.postgres.ts";
 import { withoutJob } from "../../db/job-runs.postgres.ts";
-import { railReads } from "./rail-rows.ts";
+import { railReads } from "../../payments/rail-rows.postgres.ts";
 import {
   ATTEMPT_COLUMNS,
   DEPOSIT_COLUMNS,
@@ -23,8 +23,8 @@ import {
   slotOf,
 } from "../../requests/rows.postgres.ts";
 import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "../../requests/rows.postgres.ts";
-import { fillBurnReads } from "./fill-burns.ts";
-import { sendReads } from "./send-reads.ts";
+import { fillBurnReads } from "../../payments/fill-burns.postgres.ts";
+import { sendReads } from "../../payments/send-reads.postgres.ts";
 import { tickBatcher } from "../../db/tick-batcher.postgres.ts";
 import { batchedStatusReads } from "../../requests/status-reads.postgres.ts";
 import { NEWEST_BLOCKS, waitingReads } from "../../requests/waiting-requests.postgres.ts";

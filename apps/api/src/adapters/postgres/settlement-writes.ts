@@ -1,5 +1,5 @@
 import type { Hex } from "@causeway/domain";
-import { ExecutionsTaken } from "../../ports/executions-taken.ts";
+import { ExecutionsTaken } from "../../payments/executions-taken.port.ts";
 import type { SettlementWrites } from "../../ports/settlement.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";

@@ -4,7 +4,7 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
 import type { Clock } from "../../db/clock.port.ts";
-import type { OpenPayments } from "../../ports/open-payments.ts";
+import type { OpenPayments } from "../../payments/open-payments.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
 /** An account that sends transactions and holds nothing but the native token for their gas. */

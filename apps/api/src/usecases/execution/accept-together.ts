@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { AcceptedCall } from "../../ports/executions.ts";
+import type { AcceptedCall } from "../../payments/executions.port.ts";
 import type { FeesToReserve } from "../../balances/ledger.port.ts";
 import { appraise } from "../../balances/appraise.ts";
 import { planCharge } from "../../balances/reserve-fees.ts";

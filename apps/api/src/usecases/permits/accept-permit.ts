@@ -1,10 +1,10 @@
 import { ServiceError } from "@causeway/domain";
 import type { AnswerToKeep } from "../../balances/accept-claim.ts";
-import type { NewExecution } from "../../ports/executions.ts";
+import type { NewExecution } from "../../payments/executions.port.ts";
 import type { PermitPolicy } from "../../chains/permits.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { acceptsExecution } from "../execution/awaits-execution.ts";
+import { acceptsExecution } from "../../payments/executions/awaits-execution.ts";
 import { utcDay } from "../../db/utc-day.ts";
 import { executeJob, transition } from "../../requests/transition.ts";
 import type { TransitionServices } from "../../requests/transition.ts";

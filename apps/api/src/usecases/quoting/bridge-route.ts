@@ -26,7 +26,7 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import type { FindExchange, Swapped } from "./exchanges.ts";
 import { depositGasUnits } from "./step-gas.ts";
-import { topupGas } from "../topup-gas.ts";
+import { topupGas } from "../../payments/topup-gas.ts";
 import { wishedPricing } from "./wished-pricing.ts";
 
 export interface BridgeServices {

@@ -9,9 +9,9 @@ import {
   soon,
   type OutputCalls,
 } from "@causeway/domain";
-import { withHeadroom } from "../execution/price-execution.ts";
-import { maxGasOfCalls, planFillThroughCalls } from "../plan-fill-through-calls.ts";
-import type { CallsOfFill, FillPlanServices, FillThroughCallsPlan } from "../plan-fill-through-calls.ts";
+import { withHeadroom } from "../../payments/executions/price-execution.ts";
+import { maxGasOfCalls, planFillThroughCalls } from "../../payments/plan-fill-through-calls.ts";
+import type { CallsOfFill, FillPlanServices, FillThroughCallsPlan } from "../../payments/plan-fill-through-calls.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { Agreement } from "../quote-terms.ts";
 import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";

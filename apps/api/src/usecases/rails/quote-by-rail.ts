@@ -13,7 +13,7 @@ import { pricingOf } from "../../markets/prices/quote-pricing.ts";
 import type { RoutePricing } from "../../markets/prices/quote-pricing.ts";
 import { withQuoted } from "../with-quoted.ts";
 import { isRail } from "../../http/request-end.ts";
-import { quotedCostOfPaying } from "./cost-of-paying.ts";
+import { quotedCostOfPaying } from "../../payments/non-evm/cost-of-paying.ts";
 import { toRailAnswer } from "./quote-answer.ts";
 import { refuseBeyondRails, refuseUnpayable } from "./quote-limits.ts";
 import { readRailQuestion } from "./quote-question.ts";

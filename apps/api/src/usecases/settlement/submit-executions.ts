@@ -1,9 +1,9 @@
 import { signTransaction } from "@causeway/chains";
 import type { Hex32 } from "@causeway/domain";
-import { ExecutionsTaken } from "../../ports/executions-taken.ts";
+import { ExecutionsTaken } from "../../payments/executions-taken.port.ts";
 import type { ExecutionRecord, HubAttempt, HubTransaction, SignedExecution } from "../../ports/settlement.ts";
 import type { SettlementServices } from "../../ports/settlement-services.ts";
-import { replacementFees } from "../maintain-lane.ts";
+import { replacementFees } from "../../payments/maintain-lane.ts";
 import { orderSignerOf } from "../../chains/order-signer.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
 import { settleExecutions } from "./settle-executions.ts";

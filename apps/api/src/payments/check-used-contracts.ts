@@ -1,0 +1,64 @@
+import { serviceContracts, ServiceError } from "@causeway/domain";
+import type { Address, Chain } from "@causeway/domain";
+import type { Services } from "../db/services.port.ts";
+import type { UsedContract, UsedContracts } from "./used-contracts.port.ts";
+
+type Configured = Pick<Chain, "id" | "name" | "contracts">;
+
+/**
+ * At the start of a process: no contract that a chain used before may be forgotten. Accounts of ours may have
+ * roles in it, so the configuration must name it among `formerContracts`. Raises an alarm while open quotes
+ * use a former depository whose deposits are not read, or open orders name a former router, through which no
+ * fill is made.
+ * @throws ServiceError SERVICE_UNAVAILABLE naming every contract that is missing
+ */
+export async function checkUsedContracts(
+  { clock, events }: Pick<Services, "clock" | "events">,
+  store: UsedContracts,
+  chains: readonly Configured[],
+): Promise<void> {
+  const nowMs = clock.nowMs();
+  const known = await store.all();
+  const missing = chains.flatMap(({ id, name, contracts }) => {
+    const guarded = serviceContracts(contracts);
+    return known
+      .filter(({ chainId, address }) => chainId === id && !guarded.has(address))
+      .map(
+        ({ role, address }) =>
+          `chain ${name}: contracts.formerContracts must contain the former ${role} ${address}`,
+      );
+  });
+  if (missing.length > 0) throw new ServiceError("SERVICE_UNAVAILABLE", missing.join("; "));
+  await store.note(chains.flatMap((chain) => usedBy(chain, nowMs)));
+  for (const { id, name, contracts } of chains) {
+    const report = async (
+      role: "depository" | "router",
+      event: "former_depository_quoted" | "former_router_ordered",
+      openRequests: UsedContracts["openOrders"],
+      inUse: readonly Address[],
+    ): Promise<void> => {
+      const used = known.filter((one) => one.chainId === id && one.role === role);
+      if (used.every(({ address }) => inUse.includes(address))) return;
+      const since = used.find(({ address }) => address === contracts[role])?.firstUsedAtMs ?? nowMs;
+      const { count, untilMs } = await openRequests(id, since, nowMs);
+      if (count > 0)
+        events.alarm(event, {
+          chain: name,
+          openQuotes: count,
+          until: new Date(untilMs).toISOString(),
+        });
+    };
+    const { depository, formerDepositories = [], router } = contracts;
+    const watched = [depository, ...formerDepositories];
+    await report("depository", "former_depository_quoted", store.openQuotes, watched);
+    await report("router", "former_router_ordered", store.openOrders, [router]);
+  }
+}
+
+function usedBy({ id, contracts }: Configured, nowMs: number): readonly UsedContract[] {
+  const { depository, router, approvalProxy, serviceReceiver, depositAddressFactory } = contracts;
+  const roles = { depository, router, approvalProxy, serviceReceiver, depositAddressFactory };
+  return Object.entries(roles).flatMap(([role, address]) =>
+    address === undefined ? [] : [{ chainId: id, address, role, firstUsedAtMs: nowMs }],
+  );
+}

@@ -1,0 +1,166 @@
+import { reachedBeside, refusesInnerOperations } from "@causeway/chains";
+import type { InnerCall } from "@causeway/chains";
+import type { SimulationFailure } from "@causeway/domain";
+import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
+import type { Currency, Hex, RequestTerms } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { DestinationExecution } from "../executions.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import { fillContractOf } from "../../chains/fill-contract.ts";
+import { ownAccounts } from "../../chains/lane-signers.ts";
+import type { OwnKeys } from "../../chains/lane-signers.ts";
+import { isNativeToContract } from "../payment-plan.ts";
+import { gasOf } from "../../markets/prices/quote-pricing.ts";
+import { maxGasOf, valueOf } from "../plan-fill-with-calls.ts";
+import { dataFeeCap, priceCap, withHeadroom } from "./price-execution.ts";
+import { refusal } from "./read-execution.ts";
+import type { DestinationCalls } from "./read-execution.ts";
+import { canPayWithCalls, simulateFillWithCalls } from "./simulate-fill-with-calls.ts";
+import { salePriceOf } from "./value-sale.ts";
+import type { SoldNative } from "./value-sale.ts";
+
+type Needs = OwnKeys & Pick<Services, "chains" | "prices" | "quotePolicy" | "enginePolicy" | "events">;
+
+export type PricedDestination =
+  | { readonly kind: "reverts"; readonly failure: SimulationFailure }
+  | {
+      readonly kind: "priced";
+      readonly destination: DestinationExecution;
+      /**
+       * The most that the calls may cost beyond the payment, USD with 18 decimals; the value that they carry
+       * is a part of it.
+       */
+      readonly costUsd: bigint;
+      /** The native token that they carry. */
+      readonly sold: SoldNative;
+      /** Every call that they make, they themselves included; undefined where the node does not tell. */
+      readonly calls: readonly InnerCall[] | undefined;
+    };
+
+/**
+ * Finds out what calls beside a fill cost, by running the whole fill as it would be today: the payment of
+ * what was quoted, then the calls.
+ * @param paidIn the currencies of the app balance that can pay for native token that the calls carry
+ * @throws ServiceError when they must not be made, or nobody can tell now; RpcFault
+ */
+export async function priceDestination(
+  services: Needs,
+  terms: RequestTerms,
+  beside: DestinationCalls,
+  paidIn: readonly Currency[],
+  signal: AbortSignal,
+): Promise<PricedDestination> {
+  if (terms.outputCalls !== undefined)
+    throw refusal("destinationChainExecutionData is not supported for a quote with txs");
+  // The fill would refuse them too: the deposit would only come back.
+  if (terms.destination.paidFrom !== undefined)
+    throw refusal("destinationChainExecutionData is not supported for a quote whose fill swaps");
+  if (terms.gasTopup !== undefined)
+    throw refusal("destinationChainExecutionData is not supported for a quote with topupGas");
+  const { chainId, currency, expectedAmount } = terms.destination;
+  const connected = services.chains.get(chainId);
+  const delivered = services.chains.currency(chainId, currency);
+  if (connected === undefined || delivered === undefined)
+    throw refusal(
+      "destinationChainExecutionData: the destination chain or currency of the quote is no longer supported",
+      "UNSUPPORTED_CHAIN",
+    );
+  if (terms.order.output.extraData !== fillContractOf(connected))
+    throw refusal("destinationChainExecutionData: the quote names a former router; request a new quote");
+  const { chain, pulse } = connected;
+  const solver = services.signer.address;
+  const able = await canPayWithCalls(connected, solver, currency, expectedAmount);
+  if (able === "notApproved")
+    throw refusal(
+      `destinationChainExecutionData is not supported with ${delivered.symbol} on ${chain.displayName}`,
+    );
+  if (able === "short")
+    throw new ServiceError(
+      "SERVICE_UNAVAILABLE",
+      "destinationChainExecutionData: the fill could not be simulated; try again",
+    );
+
+  const fees = pulse.gasPrices();
+  const payment = { currency, recipient: terms.recipient, amount: expectedAmount, orderId: terms.orderId };
+  const [{ simulated }, dataFeeWei] = await Promise.all([
+    simulateFillWithCalls(
+      connected,
+      { payment, beside, solver, ours: ownAccounts(services), fees },
+      { signal },
+    ),
+    dataFeeOf(connected, beside),
+  ]);
+  switch (simulated.kind) {
+    case "reverts":
+      return simulated;
+    case "forbidden":
+      throw refusal(`destinationChainExecutionData: ${simulated.message}`);
+    case "insufficientFunds":
+    case "unseen":
+      services.events.alarm("execution_unseen", { chain: chain.name, why: simulated.kind });
+      throw new ServiceError(
+        "SERVICE_UNAVAILABLE",
+        "destinationChainExecutionData: the fill could not be simulated; try again",
+      );
+    case "ok":
+      break;
+    default:
+      return simulated satisfies never;
+  }
+  // Their accounts or paymasters would pay for gas that the app pays already.
+  const refusedOps = refusesInnerOperations(
+    simulated.outcome.calls ?? beside.calls.map(({ data }) => ({ userOperations: data })),
+  );
+  if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);
+  const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
+  const valueWei = valueOf(beside.calls);
+  const salePrice = valueWei > 0n ? await salePriceOf(services, chain.native, paidIn) : undefined;
+  const salePriceUsd = salePrice?.salePriceUsd;
+  const toContract = await isNativeToContract(connected, currency, terms.recipient);
+  const plainGas = gasOf(services.quotePolicy.gas.fill, delivered, toContract);
+  const wholeGas = withHeadroom(simulated.outcome.gas);
+  const destination: DestinationExecution = {
+    ...beside,
+    plainGas,
+    extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
+    maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
+    coinUsd: native.priceUsd,
+    ...(salePriceUsd !== undefined && { salePriceUsd }),
+  };
+  const costOf = (gas: bigint, carriedWei: bigint): bigint =>
+    executionCost(
+      {
+        gas,
+        weiPerGas: destination.maxFeePerGas,
+        dataFeeWei: dataFeeCap(dataFeeWei),
+        valueWei: carriedWei,
+        flatUsd: 0n,
+      },
+      { ...native, salePriceUsd },
+    ).totalUsd;
+  const madeUsd = costOf(destination.extraGas, valueWei);
+  // When they revert in the block the quote pays for nothing, and their native token comes back.
+  const burntUsd = costOf(maxGasOf(destination), 0n);
+  const reached = simulated.outcome.calls;
+  return {
+    kind: "priced",
+    destination,
+    costUsd: madeUsd > burntUsd ? madeUsd : burntUsd,
+    sold: {
+      native: chain.native,
+      priceUsd: salePrice?.priceUsd ?? native.priceUsd,
+      usd: amountToUsdUp(valueWei, native),
+    },
+    calls:
+      reached && reachedBeside(reached, { calls: beside.calls, payment, router: chain.contracts.router }),
+  };
+}
+
+/** What the bytes of the calls cost beside their gas; those of the payment are the quote's. */
+async function dataFeeOf(
+  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  { calls }: DestinationCalls,
+): Promise<bigint> {
+  const data: Hex = `0x${calls.map((call) => call.data.slice(2)).join("")}`;
+  return await connection.reader.dataFee({ to: chain.contracts.router, data, value: 0n });
+}

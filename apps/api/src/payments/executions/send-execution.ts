@@ -1,0 +1,157 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { ExecutionPlan, ExecutionSent } from "../execution-lane.port.ts";
+import { LegTaken } from "../leg-taken.port.ts";
+import type { Slot, SlotPlan } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { LaneWrites } from "../../db/unit-of-work.port.ts";
+import type { LaneKeys } from "../../chains/lane-signers.ts";
+import { broadcastAll, sendSlot } from "../send-slot.ts";
+import { signAttempt } from "../sign-attempt.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
+import { awaitsExecution } from "./awaits-execution.ts";
+import { isOpen } from "./open-execution.ts";
+
+export type SendServices = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads">;
+
+/** Gives one execution its nonce and sends it. @throws as a `SendExecution` does */
+export async function sendExecution(
+  services: SendServices,
+  connected: ConnectedChain,
+  plan: ExecutionPlan,
+): Promise<ExecutionSent> {
+  const { requestId } = plan.leg;
+  const outcome = await services.uow
+    .run(async (tx) => {
+      const current = await tx.requests.lock(requestId);
+      if (current === undefined || !awaitsExecution(current.state)) return "moved" as const;
+      // Given up by another process: it would be sent, and nobody would pay.
+      if (!isOpen(await tx.executions.lock(requestId))) return "moved" as const;
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      const leftWei = await uncommittedCoin(tx, connected, plan);
+      if (leftWei < maxWei(plan)) return "short" as const;
+      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      await tx.requests.note(requestId, services.clock.nowMs(), "executionPlanned", { nonce: slot.nonce });
+      return { slotId: slot.id };
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return "moved" as const;
+      throw error;
+    });
+  if (outcome === "moved" || outcome === "short") return outcome;
+  services.events.happened("execution_planned", { requestId, chain: connected.chain.name });
+  await sendSlot(services, outcome.slotId);
+  return "sent";
+}
+
+/**
+ * The same for executions of one chain that come at the same moment: their nonces are given in one commit,
+ * their bytes are stored in another, and what nodes said of them in a third.
+ * @returns what became of each, in order; an error is of that one alone: tried again, its nonce is found
+ * @throws what keeps all of them from being sent
+ */
+export async function sendExecutions(
+  services: SendServices,
+  connected: ConnectedChain,
+  plans: readonly ExecutionPlan[],
+): Promise<ReadonlyArray<ExecutionSent | Error>> {
+  const [only, ...others] = plans;
+  if (only === undefined) return [];
+  if (others.length === 0) return [await sendExecution(services, connected, only)];
+
+  const { slots, short } = await reserveTogether(services, connected, plans);
+  for (const { leg } of slots)
+    services.events.happened("execution_planned", { requestId: leg.requestId, chain: connected.chain.name });
+  const signed = await Promise.all(
+    slots.map(async (slot) =>
+      signAttempt(services, slot, "pay", slot).then(
+        (attempt) => ({ slot, attempt }),
+        (error: unknown) => ({ slot, error: asError(error) }),
+      ),
+    ),
+  );
+  const attempts = signed.filter((one) => "attempt" in one);
+  // Persist before broadcast: a crash here must leave the bytes findable.
+  const ours = await services.uow.run((tx) =>
+    tx.lanes.addAttempts(attempts.map(({ slot, attempt }) => ({ slotId: slot.id, attempt }))),
+  );
+  const errors = await broadcastAll(
+    services,
+    connected,
+    attempts.filter(({ slot }) => ours.has(slot.id)),
+  );
+  for (const one of signed) if ("error" in one) errors.set(one.slot.id, one.error);
+  // Another process has signed these first, and its bytes are the ones to send.
+  for (const { slot } of attempts.filter(({ slot: { id } }) => !ours.has(id)))
+    await sendSlot(services, slot.id).catch((error: unknown) => errors.set(slot.id, asError(error)));
+
+  const slotOf = new Map(slots.map((slot) => [slot.leg.requestId, slot]));
+  return plans.map(({ leg: { requestId } }) => {
+    const slot = slotOf.get(requestId);
+    if (slot === undefined) return short.has(requestId) ? "short" : "moved";
+    return errors.get(slot.id) ?? "sent";
+  });
+}
+
+async function reserveTogether(
+  services: SendServices,
+  connected: ConnectedChain,
+  plans: readonly ExecutionPlan[],
+): Promise<{ readonly slots: readonly Slot[]; readonly short: ReadonlySet<string> }> {
+  const ids = plans.map(({ leg }) => leg.requestId);
+  return await services.uow.run(async (tx) => {
+    const requests = await tx.requests.lockAll(ids);
+    const executions = await tx.executions.lockAll(ids);
+    const wanted = plans.filter(({ leg: { requestId } }) => {
+      const request = requests.get(requestId);
+      return request !== undefined && awaitsExecution(request.state) && isOpen(executions.get(requestId));
+    });
+    const short = new Set<string>();
+    const [first] = wanted;
+    if (first === undefined) return { slots: [], short };
+    await tx.lanes.lockLane(first.chainId, first.sender);
+    let leftWei = await uncommittedCoin(tx, connected, first);
+    const borne = wanted.filter((plan) => {
+      if (leftWei < maxWei(plan)) {
+        short.add(plan.leg.requestId);
+        return false;
+      }
+      leftWei -= maxWei(plan);
+      return true;
+    });
+    const nowMs = services.clock.nowMs();
+    const slots = await tx.lanes.reserveTogether(borne, nowMs);
+    const notes = new Map(
+      slots.flatMap(({ leg, nonce }) => (leg.requestId ? [[leg.requestId, { nonce }]] : [])),
+    );
+    if (notes.size > 0) await tx.requests.noteAll(nowMs, "executionPlanned", notes);
+    return { slots, short };
+  });
+}
+
+/**
+ * What a sender of ours can still spend: its native balance less everything that this does not show yet, wei;
+ * may be below zero. Call with the lane locked.
+ */
+export async function uncommittedCoin(
+  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
+  { chain, pulse }: ConnectedChain,
+  { sender }: Pick<SlotPlan, "sender">,
+): Promise<bigint> {
+  const has = pulse.gasBalance(sender);
+  const { amount, gasWei } = await tx.lanes.reserved(chain.id, sender, NATIVE_CURRENCY, has.blockNumber);
+  return has.amount - amount - gasWei;
+}
+
+/** The most native token that a call can cost its sender, its gas included. */
+export function maxWei({
+  call,
+  gasLimit,
+  maxFeePerGas,
+}: Pick<SlotPlan, "call" | "gasLimit" | "maxFeePerGas">): bigint {
+  return call.value + gasLimit * maxFeePerGas;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,158 @@
+import type { RequestTerms } from "@causeway/domain";
+import { expect, test } from "vitest";
+import {
+  aChain,
+  aQuoteInput,
+  DESTINATION,
+  lockedOn,
+  market,
+  NOW_MS,
+  ORIGIN,
+  quoteWorld,
+  rareOn,
+  usdcOn,
+  wethOn,
+} from "../../../../test/fakes/quote-world.ts";
+import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import { createQuote } from "../usecases/create-quote.ts";
+import { amountToPay } from "./fill-amount.ts";
+import type { AmountDue, Ends } from "./fill-amount.ts";
+
+/** A quote for the locked token, which is swapped before its deposit. */
+async function promised(world: World = {}): Promise<{ services: QuoteWorld; terms: RequestTerms }> {
+  const services = quoteWorld({ pools: market(), ...world });
+  await createQuote(
+    services,
+    aQuoteInput({
+      originCurrency: lockedOn(ORIGIN),
+      destinationCurrency: rareOn(DESTINATION),
+      amount: (200n * 10n ** 18n).toString(),
+    }),
+  );
+  return { services, terms: services.stored[0]! };
+}
+
+/** What is due when so much came, whoever brought it. */
+async function dueOf(
+  { services, terms }: Awaited<ReturnType<typeof promised>>,
+  amount: bigint,
+  ends: Ends = { origin: services.chains.get(ORIGIN)!, destination: services.chains.get(DESTINATION)! },
+): Promise<AmountDue> {
+  const reads = { execution: async () => undefined };
+  return await amountToPay(
+    { ...services, reads } as unknown as Parameters<typeof amountToPay>[0],
+    { terms } as RequestRecord,
+    { kind: "deposit", sinceMs: NOW_MS, deposit: { amount, seenAtMs: NOW_MS } as DepositRecord },
+    ends,
+    false,
+  );
+}
+
+test("a deposit of more than a swap was to bring is paid out in proportion, up to what one request can get", async () => {
+  const world = await promised();
+  const { origin, destination } = world.terms;
+  expect(origin.currency).toBe(usdcOn(ORIGIN));
+  expect(origin.minimumAmount).toBeLessThan(origin.amount);
+  const quoted = await dueOf(world, origin.amount);
+  expect(quoted).toMatchObject({ kind: "pay", amount: destination.expectedAmount });
+  // One request gets at most a thousand of the rare token, of $5 each: nobody can tell a deposit of his own
+  // from what a swap brought.
+  expect(await dueOf(world, 4_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+  expect(await dueOf(world, 5_100n * 10n ** 6n)).toEqual({
+    kind: "refund",
+    reason: "SOLVER_CAPACITY_EXCEEDED",
+  });
+});
+
+test.each(["origin", "destination"] as const)(
+  "where the %s is restricted to requests of a limited value, a larger deposit is not paid out either",
+  async (side) => {
+    // $2000 of coin.
+    const world = await promised({ [side]: { partialDisableLimit: 10n ** 18n } });
+    expect(await dueOf(world, 1_900n * 10n ** 6n)).toMatchObject({ kind: "pay" });
+    expect(await dueOf(world, 2_100n * 10n ** 6n)).toMatchObject({ reason: "SOLVER_CAPACITY_EXCEEDED" });
+  },
+);
+
+test("what the exchange takes for the first payment to this very recipient counts when he is paid, too", async () => {
+  let cost = 0n;
+  const rail = aConnectedRail("hypevm", { rail: { paymentCost: async () => cost } });
+  const services = quoteWorld({ rails: [rail] });
+  await createQuote(
+    services,
+    aQuoteInput({
+      originCurrency: usdcOn(ORIGIN),
+      destinationChainId: rail.chain.id,
+      destinationCurrency: exchange.perps,
+      recipient: `0x${"5a".repeat(20)}`,
+      amount: "10000000",
+    }),
+  );
+  const terms = services.stored[0]!;
+  const due = async () =>
+    await dueOf({ services, terms }, terms.origin.amount, {
+      origin: services.chains.get(ORIGIN)!,
+      destination: rail,
+    });
+  expect(await due()).toEqual(
+    expect.objectContaining({ kind: "pay", amount: terms.destination.expectedAmount }),
+  );
+  // A dollar of ten is more than the solver bears.
+  cost = 100_000_000n;
+  expect(await due()).toMatchObject({ kind: "refund" });
+});
+
+test("a firm quote of one asset is no option on another that lies between", async () => {
+  const origin = aChain(ORIGIN);
+  const tokens = origin.tokens.map((one) => ({ ...one, supportsBridging: one.address === wethOn(ORIGIN) }));
+  const native = { ...origin.native, supportsBridging: false };
+  const prices: Record<string, bigint> = {};
+  const services = quoteWorld({ pools: market(), origin: { tokens, native } });
+  const usd = services.prices.usd;
+  services.prices.usd = (currency) => prices[currency.priceId] ?? usd(currency);
+  await createQuote(services, aQuoteInput({ destinationCurrency: usdcOn(DESTINATION) }));
+  const terms = services.stored[0]!;
+  expect(terms).toMatchObject({ pairClass: "sameAsset", origin: { currency: wethOn(ORIGIN) } });
+  const due = async (priceUsd: bigint) => {
+    prices["ethereum"] = (priceUsd * 10n ** 18n) / 100n;
+    const found = await dueOf({ services, terms }, terms.origin.amount);
+    return found.kind === "pay" ? found.amount : undefined;
+  };
+  const { expectedAmount } = terms.destination;
+  expect(await due(199_950n)).toBe(expectedAmount);
+  // Half a per cent less: within what is borne of one asset, beyond what such a pair is charged.
+  expect(await due(199_000n)).toBeLessThan((expectedAmount * 9_960n) / 10_000n);
+});
+
+test("what was not spent on the origin transaction is paid out as far as the fill's pools bear it", async () => {
+  const services = quoteWorld({ pools: market() });
+  const amount = (1_000_000n * 10n ** 6n).toString();
+  const input = aQuoteInput({
+    destinationCurrency: lockedOn(DESTINATION),
+    amount,
+    overridePriceImpact: true,
+  });
+  await createQuote(services, input);
+  // A tenth of a large deposit was to pay for a transaction that the user has sent himself.
+  const quoted = services.stored[0]!;
+  const destination = { ...quoted.destination, minimumAmount: 1n };
+  const terms = { ...quoted, destination, originGasUsd: 100_000n * 10n ** 18n };
+  const due = await dueOf({ services, terms }, terms.origin.amount);
+  if (due.kind !== "pay" || due.budget === undefined) throw new Error("it is paid in the exchange");
+  const cost = await services.liquidity!.exactOut(
+    {
+      chainId: DESTINATION,
+      tokenIn: usdcOn(DESTINATION),
+      tokenOut: lockedOn(DESTINATION),
+      included: undefined,
+      excluded: new Set(),
+      maxHops: 3,
+      external: false,
+    },
+    due.amount,
+  );
+  expect(cost!.amountIn).toBeLessThanOrEqual(due.budget.planned);
+  expect(cost!.amountIn).toBeGreaterThan((due.budget.planned * 998n) / 1_000n);
+});

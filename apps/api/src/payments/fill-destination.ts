@@ -1,0 +1,502 @@
+import type { PayingRail } from "@causeway/chains";
+import {
+  FORMER_ROUTER,
+  ServiceError,
+  amountToUsdUp,
+  appBpsOf,
+  bpsOfUp,
+  formatUsd,
+  isOneAsset,
+  NATIVE_CURRENCY,
+  mulDivUp,
+  pairClassOf,
+} from "@causeway/domain";
+import type { Currency, FailReason, OutputCalls, RequestId, RequestTerms } from "@causeway/domain";
+import type { RequestEnd } from "../chains/chains.port.ts";
+import { LegTaken } from "./leg-taken.port.ts";
+import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { warmPrices } from "../balances/appraise.ts";
+import { reserveSponsorship } from "../balances/sponsor-fees.ts";
+import { uncoveredBurnUsd, unpaidBurntUsd } from "./gas-used-by-fills.ts";
+import { whySaleWaits } from "./executions/value-sale.ts";
+import { fillBasisOf, isBasisOf } from "./fill-basis.ts";
+import type { FillBasis } from "./fill-basis.ts";
+import { fillContractOf } from "../chains/fill-contract.ts";
+import { amountToPay } from "./fill-amount.ts";
+import { addExposures } from "../markets/prices/price-exposure.ts";
+import { settleFees } from "./legs/fees-of-fill.ts";
+import { orderSignerOf } from "../chains/order-signer.ts";
+import { gasAllowance, inventoryCovers, isNativeToContract, planPayment } from "./payment-plan.ts";
+import type { PaymentQuestion } from "./payment-plan.ts";
+import { minLeftOf, maxGasOfCalls, planFillThroughCalls } from "./plan-fill-through-calls.ts";
+import type { CallsOfFill } from "./plan-fill-through-calls.ts";
+import { planFillWithCalls, valueOf } from "./plan-fill-with-calls.ts";
+import { planFillWithSwap } from "./plan-fill-with-swap.ts";
+import { planFillWithTopup } from "./plan-fill-with-topup.ts";
+import { topupGas } from "./topup-gas.ts";
+import { gasOf } from "../markets/prices/quote-pricing.ts";
+import { limitJobs } from "./non-evm/limit-jobs.ts";
+import { planFillByRail } from "./non-evm/plan-fill-by-rail.ts";
+import { hasInventory } from "./non-evm/rail-payment.ts";
+import { sendRailSlot } from "./non-evm/send-rail-slot.ts";
+import { endOf, isRail } from "../http/request-end.ts";
+import { resumeSlot } from "./resume-slot.ts";
+import { sendSlot } from "./send-slot.ts";
+import { transition } from "../requests/transition.ts";
+import { whyMaybePaid } from "./unexplained-nonces.ts";
+import { DONE } from "../db/wait.ts";
+import type { Progress } from "../db/wait.ts";
+
+type Needs = Pick<
+  WorkerServices,
+  | "clock"
+  | "chains"
+  | "prices"
+  | "liquidity"
+  | "signer"
+  | "depositAddressOperator"
+  | "formerSigners"
+  | "executor"
+  | "uow"
+  | "reads"
+  | "events"
+  | "enginePolicy"
+  | "planFaults"
+  | "quotePolicy"
+  | "appBalance"
+>;
+
+/**
+ * Pays the recipient of a request whose deposit is confirmed, or vouched for by an app: finds what is owed,
+ * simulates the payment, gives it a nonce together with the state change, then sends. May run any number of
+ * times, in any number of processes: the request's lock and the one live nonce per request let one payment
+ * happen.
+ * @throws RpcFault, ServiceError (prices): nothing was decided, the job comes again. What fails for the same
+ * reason for as long as a fill waits for inventory is given up.
+ */
+export async function fillDestination(services: Needs, requestId: RequestId): Promise<Progress> {
+  const request = await services.reads.request(requestId);
+  if (request === undefined) return DONE;
+  const { name } = request.state;
+  const onRail = services.chains.rail(request.terms.destination.chainId);
+  if (onRail !== undefined && (name === "filling" || name === "fillable"))
+    return await limitJobs(onRail, "fill", async () => await goOn(services, request));
+  return await goOn(services, request);
+}
+
+async function goOn(services: Needs, request: RequestRecord): Promise<Progress> {
+  const { requestId } = request.terms;
+  if (request.state.name === "filling") {
+    // A process died between giving the nonce and sending: the bytes are, or will be, the same.
+    const slot = await services.reads.slotOfLeg("fill", requestId);
+    if (slot) await resumeSlot(services, slot);
+    return DONE;
+  }
+  if (request.state.name === "filled" && request.state.final && request.terms.appFees !== undefined)
+    return await creditLate(services, requestId);
+  if (request.state.name !== "fillable") return DONE;
+  const { terms } = request;
+  const maybePaid = whyMaybePaid(services, terms.destination.chainId, terms);
+  maybePaid.catch(() => undefined);
+  const decided = await decideFill(services, request, maybePaid).catch(async (error: unknown) => {
+    // Rethrows: it is not given up while it is unknown whether the fill was paid.
+    const why = await maybePaid;
+    if (why !== undefined) return untilExplained(services, requestId, why);
+    const { inventoryWaitMs } = services.enginePolicy;
+    const nowMs = services.clock.nowMs();
+    const failedForMs = services.planFaults.failedForMs(requestId, error, nowMs, inventoryWaitMs);
+    if (failedForMs === undefined || failedForMs < inventoryWaitMs) throw error;
+    const detail = error instanceof Error ? error.message : "planning the fill failed";
+    return await giveUp(services, request, "UNKNOWN", detail);
+  });
+  services.planFaults.clear(requestId);
+  return "waitMs" in decided ? decided : await commitAndSend(services, request, decided);
+}
+
+/** What is to be paid, and how; or that nothing is, for now or for good. */
+async function decideFill(
+  services: Needs,
+  request: RequestRecord,
+  maybePaid: Promise<string | undefined>,
+): Promise<Progress | PlannedFill> {
+  const { requestId } = request.terms;
+  const [basis, execution] = await Promise.all([
+    fillBasisOf(services, request),
+    services.reads.execution(requestId),
+  ]);
+  if (basis === undefined) return DONE;
+
+  const { terms } = request;
+  // Settlement needs the signature of the solver that the order names.
+  if (orderSignerOf(services, terms.order.solver) === undefined)
+    return giveUp(services, request, "NO_QUOTES", "the order names a solver whose key is not configured");
+  const origin = endOf(services.chains, terms.origin.chainId);
+  const destination = endOf(services.chains, terms.destination.chainId);
+  if (origin === undefined || destination === undefined)
+    return wait(services, request, "the chain is disabled");
+  const { currency, chainId } = terms.destination;
+  if (isRail(destination)) {
+    const due = await amountToPay(services, request, basis, { origin, destination }, false);
+    if (due.kind === "refund") return giveUp(services, request, due.reason);
+    if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
+    if (execution?.destination !== undefined)
+      return giveUp(
+        services,
+        request,
+        "EXECUTION_REVERTED",
+        "calls are not supported with a fill on a non-EVM chain",
+      );
+    const planned = await planFillByRail(services, destination, request, due.amount);
+    if (planned.kind === "refused")
+      return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+    if (terms.sponsorship !== undefined) await warmPrices(services);
+    return {
+      basis,
+      destination,
+      plan: planned.plan,
+      amount: due.amount,
+      sponsoredUsd: due.sponsoredUsd ?? 0n,
+      topupUsd: 0n,
+      burn: { spentUsd: 0n, uncoveredUsd: 0n },
+    };
+  }
+  const [toContract, whyPaid] = await Promise.all([
+    isNativeToContract(destination, currency, terms.recipient),
+    maybePaid,
+  ]);
+  if (whyPaid !== undefined) return untilExplained(services, requestId, whyPaid);
+  const due = await amountToPay(services, request, basis, { origin, destination }, toContract);
+  if (due.kind === "refund") return giveUp(services, request, due.reason);
+  if (due.kind === "wait") return wait(services, request, due.why, "SLIPPAGE");
+
+  const native = {
+    decimals: destination.chain.native.decimals,
+    priceUsd: await services.prices.usd(destination.chain.native),
+  };
+  const { fill: fillGas, exchangedFill } = services.quotePolicy.gas;
+  const destinationCurrency = services.chains.currency(chainId, currency);
+  // What is exchanged in the fill may be any token.
+  const pricedGas =
+    due.budget === undefined && terms.gasTopup === undefined && destinationCurrency !== undefined
+      ? gasOf(fillGas, destinationCurrency, toContract)
+      : exchangedFill + (topupGas(services.quotePolicy.gas, terms.gasTopup?.amount) ?? 0n);
+  // A gas top-up calls the recipient, who may have got code since the quote.
+  const runsForeignCode =
+    toContract || due.budget !== undefined || terms.outputCalls !== undefined || terms.gasTopup !== undefined;
+  const isRouted = runsForeignCode || execution?.destination !== undefined;
+  if (isRouted && terms.order.output.extraData !== fillContractOf(destination))
+    return giveUp(services, request, "NO_QUOTES", FORMER_ROUTER);
+  const mayBurn = basis.kind === "deposit" && runsForeignCode;
+  const burntUsd = mayBurn ? await unpaidBurntUsd(services) : 0n;
+  if (mayBurn && burntUsd >= services.enginePolicy.maxUnpaidBurntUsd)
+    return wait(
+      services,
+      request,
+      `reverted fills cost the solver ${formatUsd(burntUsd)} USD in 24 hours, at least BURNT_FILLS_DAILY_USD`,
+      "SOLVER_CAPACITY_EXCEEDED",
+    );
+  const question: PaymentQuestion = {
+    leg: { kind: "fill", requestId },
+    currency: terms.destination.currency,
+    amount: due.amount,
+    recipient: terms.recipient,
+    orderId: terms.orderId,
+    cancelAfterMs: terms.fillDeadlineMs + services.enginePolicy.cancelAfterDeadlineMs,
+    toContract,
+    maxGas: gasAllowance(destination, pricedGas, native),
+  };
+  const beside = execution?.destination;
+  if (beside !== undefined && terms.outputCalls !== undefined)
+    return giveUp(
+      services,
+      request,
+      "EXECUTION_REVERTED",
+      "destinationChainExecutionData is not supported for a quote with txs",
+    );
+  // One attempt is all that was set aside; what is known to have cost something, or to be paid by nobody any
+  // more, is not tried again.
+  if (beside !== undefined && (execution?.settled === true || execution?.destinationUsd !== undefined))
+    return giveUp(
+      services,
+      request,
+      "EXECUTION_REVERTED",
+      "the calls of the fill were already charged or given up",
+    );
+  if (beside !== undefined && (due.budget !== undefined || terms.gasTopup !== undefined))
+    return giveUp(
+      services,
+      request,
+      "EXECUTION_REVERTED",
+      "destinationChainExecutionData is not supported for a fill with a swap or with topupGas",
+    );
+  const planned =
+    terms.outputCalls !== undefined
+      ? await planFillThroughCalls(
+          services,
+          destination,
+          question,
+          callsOf(services, terms.outputCalls),
+          due.budget,
+        )
+      : beside !== undefined
+        ? await planFillWithCalls(services, destination, question, beside)
+        : due.budget !== undefined
+          ? await planFillWithSwap(services, destination, question, due.budget, terms.gasTopup?.amount)
+          : terms.gasTopup !== undefined
+            ? await planFillWithTopup(services, destination, question, terms.gasTopup.amount)
+            : await planPayment(services, destination, question);
+  if (planned.kind === "callsFail") return giveUp(services, request, "EXECUTION_REVERTED", planned.reason);
+  if (planned.kind === "short") return wait(services, request, planned.why, planned.reason);
+  if (planned.kind === "notApproved") return wait(services, request, planned.why);
+  if (planned.kind === "moved") return wait(services, request, planned.why, "SLIPPAGE");
+  if (planned.kind === "refused")
+    return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+  if (planned.kind === "dear") return wait(services, request, planned.why, "QUOTED_GAS_LIMIT_EXCEEDED");
+  if (planned.kind === "tooDear")
+    return giveUp(
+      services,
+      request,
+      "QUOTED_GAS_LIMIT_EXCEEDED",
+      `the fill would use ${planned.gas} gas, more than allowed`,
+    );
+  if (planned.kind === "insufficientFunds")
+    return wait(services, request, "the solver lacks the funds for the fill");
+  if (planned.kind === "reverts") {
+    // A token reverts alike for a short balance and for a refused recipient: only the first passes by
+    // waiting.
+    if (destination.pulse.solverBalance(terms.destination.currency).amount < due.amount)
+      return wait(services, request, "the solver's inventory does not cover the fill");
+    return giveUp(services, request, "DESTINATION_TOKEN_TRANSFER_REJECTED", planned.reason);
+  }
+  if (beside !== undefined && valueOf(beside.calls) > 0n) {
+    const { salePriceUsd = beside.coinUsd } = beside;
+    const why = await whySaleWaits(services, requestId, destination.chain.native, salePriceUsd);
+    if (why !== undefined) return wait(services, request, why, "SLIPPAGE");
+  }
+  if (terms.sponsorship !== undefined) await warmPrices(services);
+  const { plan } = planned;
+  const sponsoredUsd = due.sponsoredUsd ?? 0n;
+  const uncoveredUsd = mayBurn
+    ? await uncoveredBurnUsd(services, terms, basis.deposit, plan, sponsoredUsd)
+    : 0n;
+  return {
+    basis,
+    destination,
+    plan,
+    amount: due.amount,
+    sponsoredUsd,
+    topupUsd: amountToUsdUp(terms.gasTopup?.amount ?? 0n, native),
+    burn: { spentUsd: burntUsd, uncoveredUsd },
+  };
+}
+
+/** Credits what apps took of a fill that became final while there was no fresh price. */
+async function creditLate(services: Needs, requestId: RequestId): Promise<Progress> {
+  const outcome = await services.uow.run(async (tx) => {
+    const current = await tx.requests.lock(requestId);
+    if (current?.state.final !== true) return "done";
+    const settled = await settleFees(services, tx, current);
+    if (settled === "done") await tx.ledger.feesCredited(requestId);
+    return settled;
+  });
+  return outcome === "done" ? DONE : { waitMs: 5_000, why: "no fresh price for the app fees" };
+}
+
+function callsOf(services: Needs, outputCalls: OutputCalls): CallsOfFill {
+  return {
+    ...outputCalls,
+    minLeft: minLeftOf(outputCalls),
+    maxGas: maxGasOfCalls(services, outputCalls),
+  };
+}
+
+interface PlannedFill {
+  readonly basis: FillBasis;
+  readonly destination: RequestEnd<PayingRail>;
+  readonly plan: SlotPlan;
+  readonly amount: bigint;
+  /** What a sponsor pays of it, USD with 18 decimals. */
+  readonly sponsoredUsd: bigint;
+  /** Native token paid as a gas top-up, USD with 18 decimals. */
+  readonly topupUsd: bigint;
+  /**
+   * Gas of reverted fills that the solver has paid itself, and what this one may add. USD with 18 decimals.
+   */
+  readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
+}
+
+/**
+ * Whether fills under way, with this one, keep to the daily limit if all of them revert. The first one may
+ * exceed it, or none could be made.
+ */
+async function mayBurnToo(
+  { enginePolicy }: Needs,
+  tx: Pick<Tx, "fillBurns">,
+  { spentUsd, uncoveredUsd }: PlannedFill["burn"],
+): Promise<boolean> {
+  if (uncoveredUsd === 0n) return true;
+  const underWayUsd = await tx.fillBurns.lockUnderWay();
+  return underWayUsd === 0n || spentUsd + underWayUsd + uncoveredUsd <= enginePolicy.maxUnpaidBurntUsd;
+}
+
+async function commitAndSend(
+  services: Needs,
+  request: RequestRecord,
+  { basis, destination, plan, amount, sponsoredUsd, topupUsd, burn }: PlannedFill,
+): Promise<Progress> {
+  const { requestId } = request.terms;
+  const outcome = await services.uow
+    .run(async (tx) => {
+      const current = await tx.requests.lock(requestId);
+      if (current === undefined || !isBasisOf(basis, current.state)) return "moved" as const;
+      // What a sponsor promised is there for all of it, or the fill is not made.
+      const fees = await reserveSponsorship(services, tx, current.terms, sponsoredUsd);
+      if (fees.kind === "refused") return fees;
+      if (!(await mayBurnToo(services, tx, burn))) throw new BurnsReached();
+      await tx.lanes.lockLane(plan.chainId, plan.sender);
+      const isBorne = isRail(destination)
+        ? await hasInventory(tx, destination, plan)
+        : await inventoryCovers(tx, destination, plan);
+      if (!isBorne) return "short" as const;
+      // Last, so that a fill that is not begun does not count.
+      await countExposure(services, tx, current.terms, basis, topupUsd);
+      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
+      await transition(
+        services,
+        tx,
+        current,
+        { kind: "fillPlanned" },
+        {},
+        {
+          nonce: slot.nonce,
+          amount,
+        },
+      );
+      return { slotId: slot.id };
+    })
+    .catch((error: unknown) => {
+      if (error instanceof LegTaken) return "moved" as const;
+      if (error instanceof ExposureReached) return "exposed" as const;
+      if (error instanceof BurnsReached) return "burns" as const;
+      // A sponsor's balance whose worth is not known. For good, when the operator took a currency off the
+      // list that it owes.
+      if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED")
+        return { unpriced: error.message };
+      throw error;
+    });
+  if (outcome === "moved") return DONE;
+  if (outcome === "short") return wait(services, request, "the solver's inventory does not cover the fill");
+  if (outcome === "burns")
+    return wait(
+      services,
+      request,
+      "fills in progress could use up the rest of BURNT_FILLS_DAILY_USD if they revert",
+      "SOLVER_CAPACITY_EXCEEDED",
+    );
+  if (outcome === "exposed")
+    return wait(
+      services,
+      request,
+      "PRICE_EXPOSURE_USD_PER_MINUTE is used up for an asset of the fill",
+      "SLIPPAGE",
+    );
+  if ("unpriced" in outcome) return wait(services, request, outcome.unpriced, "SPONSOR_BALANCE_TOO_LOW");
+  if ("why" in outcome) return giveUp(services, request, "SPONSOR_BALANCE_TOO_LOW", outcome.why);
+  services.events.happened("fill_planned", {
+    requestId,
+    chain: destination.chain.name,
+    amount,
+    fast: basis.kind === "front",
+    tookMs: services.clock.nowMs() - basis.sinceMs,
+  });
+  if (isRail(destination)) await sendRailSlot(services, destination, outcome.slotId);
+  else await sendSlot(services, outcome.slotId);
+  return DONE;
+}
+
+/** Takes back the whole commit, with what a sponsor reserved. */
+class BurnsReached extends Error {}
+
+/** Takes back the whole commit: of two assets, one may have been counted already. */
+class ExposureReached extends Error {}
+
+/**
+ * Counts a fill between different assets against the bound of each: a stablecoin that lost its peg is as
+ * wrong a price as any. So does the part of a deposit that is converted into app fees, and so does a gas
+ * top-up.
+ * @throws ExposureReached
+ */
+async function countExposure(
+  services: Needs,
+  tx: Pick<Tx, "priceExposure">,
+  { origin, destination, inputUsd, appFees }: RequestTerms,
+  basis: FillBasis,
+  topupUsd: bigint,
+): Promise<void> {
+  const { chains } = services;
+  const deposited = chains.currency(origin.chainId, origin.currency);
+  if (deposited === undefined) return;
+  // What is filled, not what was quoted: a fast fill of a part must not use up the bound for the whole.
+  const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
+  const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
+  const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
+  const feesIn = appFees && chains.currency(appFees.chainId, appFees.currency);
+  const exposed = new Map<string, bigint>();
+  const expose = (to: Currency | undefined, partUsd: bigint): void => {
+    if (to === undefined || isOneAsset(pairClassOf(deposited, to))) return;
+    for (const { priceId } of [deposited, to])
+      if (partUsd > (exposed.get(priceId) ?? 0n)) exposed.set(priceId, partUsd);
+  };
+  expose(paidFrom, usd);
+  if (topupUsd > 0n) expose(chains.currency(destination.chainId, NATIVE_CURRENCY), topupUsd);
+  expose(feesIn, bpsOfUp(usd, appBpsOf(appFees?.fees ?? [])));
+  const reached = await addExposures(services, tx, exposed);
+  if (reached !== undefined) throw new ExposureReached(reached);
+}
+
+/** Never gives up: the recipient may have been paid, and then the deposit must not be refunded. */
+function untilExplained(services: Needs, requestId: RequestId, why: string): Progress {
+  services.events.alarm("fill_waits", { requestId, why });
+  return { waitMs: 1_000, why };
+}
+
+/**
+ * Waits for what may pass, but not for ever: then the deposit goes back, or is waited for again if an app had
+ * vouched for it.
+ */
+async function wait(
+  services: Needs,
+  request: RequestRecord,
+  why: string,
+  reason: FailReason = "SOLVER_BALANCE_TOO_LOW",
+): Promise<Progress> {
+  const { terms, updatedAtMs } = request;
+  // Since it could be filled: anybody can update the request by a deposit that names its order.
+  const sinceMs = (await services.reads.stateSinceMs(terms.requestId)) ?? updatedAtMs;
+  const waitedMs = services.clock.nowMs() - sinceMs;
+  if (waitedMs > services.enginePolicy.inventoryWaitMs) return giveUp(services, request, reason, why);
+  services.events.alarm("fill_waits", { requestId: terms.requestId, why, waitedMs });
+  return { waitMs: 1_000, why };
+}
+
+/** @throws RpcFault: whether the recipient was paid is unknown, and nothing was given up */
+async function giveUp(
+  services: Needs,
+  { terms }: RequestRecord,
+  reason: FailReason,
+  detail?: string,
+): Promise<Progress> {
+  const { requestId } = terms;
+  const maybePaid = await whyMaybePaid(services, terms.destination.chainId, terms);
+  if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
+  await services.uow.run(async (tx) => {
+    const record = await tx.requests.lock(requestId);
+    if (record)
+      await transition(services, tx, record, { kind: "fillImpossible", reason }, {}, { reason, detail });
+  });
+  services.events.alarm("fill_impossible", { requestId, reason, detail });
+  return DONE;
+}

@@ -1,0 +1,12 @@
+import { z } from "zod";
+import type { RequestId } from "@causeway/domain";
+import { fillDestination } from "./fill-destination.ts";
+import { defineJob } from "../db/define-job.job.ts";
+
+export const fill = defineJob({
+  name: "fill",
+  payload: z.object({ requestId: z.string() }),
+  concurrency: 32,
+  attempts: 8,
+  run: (services, { requestId }) => fillDestination(services, requestId as RequestId),
+});

@@ -1,0 +1,217 @@
+import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
+import type { FailReason, RequestId } from "@causeway/domain";
+import type { DestinationExecution } from "../executions.port.ts";
+import type { DepositRecord } from "../../db/records.port.ts";
+import { gasUnitInMemory } from "../../balances/appraise.ts";
+import { isPlainTransfer } from "../gas-used-by-fills.ts";
+import { noteCosts } from "../executions/settle-execution.ts";
+import { valueOf } from "../plan-fill-with-calls.ts";
+import { transition } from "../../requests/transition.ts";
+import { feesOfFill } from "./fees-of-fill.ts";
+import type { LegHandler, LegContext } from "./leg-course.ts";
+import { nativeDecimals } from "./native-decimals.ts";
+
+/** The payment of a request's recipient. */
+export const fillLeg: LegHandler = {
+  async mined({ services, tx, slot, record }, { attempt, receipt }) {
+    if (record === undefined || receipt.status !== "success") return;
+    const { decision } = await transition(
+      services,
+      tx,
+      record,
+      { kind: "fillMined" },
+      { txHashes: [attempt.txHash] },
+      { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
+    );
+    // A fill that did not wait for the deposit says nothing of how long the route takes.
+    if (decision.kind === "applied" && record.state.front === "none")
+      await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
+  },
+  async unmined({ services, tx, slot, record }) {
+    if (record && slot.minedStatus === "success")
+      await transition(services, tx, record, { kind: "fillUnmined" });
+  },
+  async final({ services, tx, slot, record }) {
+    if (record) {
+      if (record.state.front !== "none") await noteSpent({ services, tx, slot, record });
+      await transition(services, tx, record, { kind: "fillFinal" });
+      await feesOfFill(services, tx, record);
+    }
+    await charge({ services, tx, slot, record }, ({ plainGas, calls }) => ({
+      quotedGas: plainGas,
+      valueWei: valueOf(calls),
+    }));
+  },
+  async dead({ services, tx, slot, record }, reason) {
+    // The quote's gas goes back with the deposit, so all that was burnt is the sponsor's; coin that calls
+    // carried has come back.
+    if (slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED")
+      await charge({ services, tx, slot, record }, () => ({ quotedGas: 0n, valueWei: 0n }));
+    if (record === undefined) return;
+    const { depositId } = record.state;
+    const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+    const depositGone = deposit?.canonical === false;
+    const change = depositGone
+      ? { txHashes: [], inTxHashes: record.inTxHashes.filter((hash) => hash !== deposit.txHash) }
+      : { txHashes: [] };
+    const burns = await noteBurn({ services, tx, slot, record });
+    const again =
+      !depositGone && burns < MAX_REVERTED && isWorthAnother({ services, tx, slot, record }, deposit, reason);
+    const isBurnt = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
+    if (isBurnt && record.state.front !== "none") await noteBurnt({ services, tx, slot, record });
+    await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
+      reason,
+    });
+  },
+};
+
+/** Fills of one request that may revert in a block before its deposit is refunded. */
+const MAX_REVERTED = 3;
+
+/**
+ * Notes gas that a fill burnt in a block, unless an app vouched for it, and pays.
+ *
+ * @returns how many fills of the request have
+ */
+async function noteBurn({ services, tx, slot, record }: LegContext): Promise<number> {
+  if (slot.minedStatus !== "reverted" || record === undefined || record.state.front !== "none") return 0;
+  const { requestId } = record.terms;
+  const { gasUsed = 0n, effectiveGasPrice = 0n } = slot;
+  const wei = gasUsed * effectiveGasPrice;
+  const beside = (await tx.executions.lock(requestId))?.destination;
+  // The app that sponsors calls with the fill is charged for this gas, see `charge`; a plain transfer runs no
+  // code of others. The quote's sponsor pays neither.
+  const isSponsored = beside === undefined && !isPlainTransfer(slot);
+  const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
+  const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
+  if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
+  services.events.alarm("fill_burnt", {
+    requestId,
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    wei,
+    burns,
+  });
+  return burns;
+}
+
+/** Undefined without a price in memory: a lane waits for no price source. */
+function usdNow(
+  { chains, prices }: Pick<LegContext["services"], "chains" | "prices">,
+  chainId: number,
+  wei: bigint,
+): bigint | undefined {
+  const native = chains.get(chainId)?.chain.native;
+  const unit = native && gasUnitInMemory({ prices }, native);
+  return unit === undefined || unit instanceof ServiceError ? undefined : amountToUsdUp(wei, unit);
+}
+
+/**
+ * Whether a fill that reverted is planned anew: an exchange reverts when others have moved its pools beyond
+ * what it may cost, and they may have moved back. Not for long: each try costs gas, and the deposit waits.
+ */
+function isWorthAnother(
+  { services, slot, record }: LegContext,
+  deposit: DepositRecord | undefined,
+  reason: FailReason,
+): boolean {
+  if (record?.terms.destination.paidFrom === undefined || deposit === undefined) return false;
+  // A reorg may have changed that since the fill was begun.
+  if (deposit.isUnattestable === true) return false;
+  // What reverted may as well be calls that somebody chose: they burn the solver's gas once.
+  if (record.terms.outputCalls !== undefined) return false;
+  if (reason !== "TRANSACTION_REVERTED" || slot.minedStatus !== "reverted") return false;
+  const nowMs = services.clock.nowMs();
+  const waitedMs = nowMs - deposit.seenAtMs;
+  return waitedMs <= services.enginePolicy.inventoryWaitMs && nowMs <= record.terms.fillDeadlineMs;
+}
+
+/**
+ * What a fast fill cost beside what it paid: the app pays it too when the deposit never comes. Gas of calls
+ * that an app has sponsored beside it is charged on its own.
+ */
+async function noteSpent(moment: LegContext): Promise<void> {
+  const usd = await gasUsdOf(moment, (gas, beside) =>
+    beside !== undefined && beside.plainGas < gas ? beside.plainGas : gas,
+  );
+  if (usd !== undefined) await moment.tx.fastFills.setSpent(usd.requestId, usd.usd);
+}
+
+/**
+ * What a fast fill burnt that reverted in its block: the app that vouched pays for it. With calls beside the
+ * fill their sponsor has paid.
+ */
+async function noteBurnt(moment: LegContext): Promise<void> {
+  const { services, tx, slot } = moment;
+  const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
+  if (burnt === undefined || burnt.usd === 0n) return;
+  await tx.fastFills.setBurnt(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
+  services.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
+}
+
+/** At the native token's price of the acceptance, USD with 18 decimals; undefined without a fast fill. */
+async function gasUsdOf(
+  { services, tx, slot, record }: LegContext,
+  counted: (gas: bigint, beside: DestinationExecution | undefined) => bigint,
+): Promise<{ readonly requestId: RequestId; readonly usd: bigint } | undefined> {
+  const requestId = record?.terms.requestId;
+  const fastFill = requestId && (await tx.fastFills.find(requestId));
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (!requestId || !fastFill || gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
+  const beside = (await tx.executions.lock(requestId))?.destination;
+  const wei = counted(gasUsed, beside) * effectiveGasPrice;
+  const decimals = nativeDecimals(services.chains, chainId);
+  return { requestId, usd: amountToUsdUp(wei, { decimals, priceUsd: fastFill.prices.nativeUsd }) };
+}
+
+/**
+ * What calls beside the payment did cost is the sponsor's: the gas beyond what the quote has paid for, and
+ * the coin that they carried.
+ */
+async function charge(
+  { services, tx, slot }: LegContext,
+  counted: (beside: DestinationExecution) => { readonly quotedGas: bigint; readonly valueWei: bigint },
+): Promise<void> {
+  const { requestId } = slot.leg;
+  const beside = requestId && (await tx.executions.lock(requestId))?.destination;
+  if (!requestId || !beside) return;
+  const { gasUsed, effectiveGasPrice, chainId } = slot;
+  if (gasUsed === undefined || effectiveGasPrice === undefined)
+    throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
+  const { quotedGas, valueWei } = counted(beside);
+  const decimals = nativeDecimals(services.chains, chainId);
+  const { totalUsd } = executionCost(
+    {
+      gas: gasUsed > quotedGas ? gasUsed - quotedGas : 0n,
+      weiPerGas: effectiveGasPrice,
+      valueWei,
+      flatUsd: 0n,
+    },
+    { decimals, priceUsd: beside.coinUsd, salePriceUsd: beside.salePriceUsd },
+  );
+  await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
+}
+
+/**
+ * How long the route took beyond the confirmations that the deposit's value asked for: those are known
+ * beforehand and differ by value.
+ */
+async function measure(
+  { services, tx, slot }: LegContext,
+  depositId: string | undefined,
+  atMs: number,
+): Promise<void> {
+  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
+  const origin = deposit && services.chains.profile(deposit.chainId);
+  if (!origin) return;
+  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
+  const sinceSeenMs = atMs - deposit.seenAtMs;
+  services.events.happened("fill_mined", {
+    requestId: slot.leg.requestId,
+    originChain: origin.name,
+    destinationChain: services.chains.profile(slot.chainId)?.name,
+    tookMs: sinceSeenMs,
+  });
+  const tookMs = sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
+  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
+}

@@ -1,0 +1,134 @@
+import { InsufficientInventory } from "@causeway/chains";
+import type { ConnectedPayingRail } from "../../chains/chains.port.ts";
+import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+import type { Services } from "../../db/services.port.ts";
+import { isUnderstood, ownWordOf } from "./own-word.ts";
+import { factsOf, noteSent } from "../send-slot.ts";
+import type { TransitionServices } from "../../requests/transition.ts";
+import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
+
+type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServices;
+
+/**
+ * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call
+ * from anywhere, at any time, by any number of processes: nothing is sent that is not committed, and sent
+ * twice it pays once. What becomes of it, and whatever else is ever signed for it, is the tracker's. Nothing
+ * is waited for: whoever calls has other chains' payments to make.
+ * @throws RpcFault: the slot stays as it is, and the tracker tries again
+ */
+export async function sendRailSlot(
+  services: Needs,
+  connected: ConnectedPayingRail,
+  slotId: string,
+): Promise<void> {
+  const slot = await services.reads.slot(slotId);
+  if (slot === undefined || slot.state !== "open" || slot.cancelReason !== undefined) return;
+  const latest = slot.attempts.at(-1);
+  const attempt = latest ?? (await makeAttempt(services, connected, slot, "pay"));
+  if (attempt === undefined || attempt.broadcastAtMs !== undefined) return;
+  await sendAttempt(services, connected, slot, attempt);
+}
+
+/**
+ * Sends committed bytes and writes down that nodes have them; none that oracles would not understand.
+ *
+ * @throws RpcFault
+ */
+export async function sendAttempt(
+  services: Needs,
+  { rail }: Pick<ConnectedPayingRail, "rail">,
+  slot: Slot,
+  attempt: Attempt,
+): Promise<void> {
+  const isPayment = attempt.kind === "pay";
+  if (isPayment && !(await isUnderstood(services, { rail }, slot, railAttemptOf(attempt)))) return;
+  const outcome = await rail.send(railAttemptOf(attempt));
+  if (outcome === "sent") return noteSent(services, slot, attempt, "accepted", rail.idsComeLater !== true);
+  // That they are not taken now proves nothing of before: only the chain tells what became of them.
+  services.events.alarm("attempt_refused", { ...factsOf(slot, attempt), reason: outcome.refused });
+}
+
+/** Somebody else may sign at the same time: seldom so often. */
+const MAX_TRIES = 10;
+
+/**
+ * Makes the next bytes of a slot and commits them. One at a time for each rail in this process; what another
+ * process signs meanwhile is found out in the commit, and these are made anew: two payments never spend the
+ * same.
+ * @returns undefined when it is not to be made: somebody else has, the slot has moved on, or the solver has
+ * not enough now
+ * @throws RpcFault
+ */
+export async function makeAttempt(
+  services: Needs,
+  connected: ConnectedPayingRail,
+  slot: Slot,
+  kind: AttemptKind,
+): Promise<Attempt | undefined> {
+  return await inTurn(connected, async () => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const made = await tryToMake(services, connected, slot, kind);
+      if (made !== "again") return made;
+    }
+    throw new Error(`other processes keep signing payments on ${connected.chain.name}`);
+  });
+}
+
+async function tryToMake(
+  services: Needs,
+  { chain, rail }: ConnectedPayingRail,
+  slot: Slot,
+  kind: AttemptKind,
+): Promise<Attempt | undefined | "again"> {
+  const others = (await services.reads.unsettledSlots(chain.id, slot.sender))
+    .filter(({ id }) => id !== slot.id)
+    .flatMap(({ attempts }) => attempts);
+  const before = slot.attempts.map(railAttemptOf);
+  let made;
+  try {
+    made = await rail.prepare(
+      paymentOf(slot, kind),
+      before,
+      others.map(({ raw }) => raw),
+    );
+  } catch (error) {
+    if (!(error instanceof InsufficientInventory)) throw error;
+    const { requestId } = slot.leg;
+    services.events.alarm("fill_waits", { requestId, chain: chain.name, why: error.message });
+    return undefined;
+  }
+  const attempt = attemptOf(made, slot.attempts.length, kind);
+  const word = kind === "pay" ? await ownWordOf({ rail }, slot, made) : undefined;
+  const seen = new Set(others.map(({ txHash }) => txHash));
+  return await services.uow.run(async (tx) => {
+    await tx.lanes.lockLane(chain.id, slot.sender);
+    const current = await tx.lanes.lockSlot(slot.id);
+    const isAsItWas =
+      current?.state === "open" &&
+      current.attempts.length === slot.attempts.length &&
+      (kind === "noop" || current.cancelReason === undefined);
+    if (!isAsItWas) return undefined;
+    const now = await tx.rails.unsettledAttempts(chain.id, slot.sender, slot.id);
+    if (now.some((txHash) => !seen.has(txHash))) return "again" as const;
+    if (!(await tx.lanes.addAttempt(slot.id, attempt))) return undefined;
+    // From now on only the no-op is offered.
+    if (kind === "noop") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
+    // Committed with the bytes: of a payment that leaves, what it is for is never lost.
+    if (word !== undefined && (await tx.nonceMappings.say(word, attempt.createdAtMs)) === "taken")
+      throw new Error(`a nonce of ${chain.name} is already mapped to another order`);
+    return attempt;
+  });
+}
+
+/** What of each rail is being signed in this process. */
+const turns = new WeakMap<ConnectedPayingRail["rail"], Promise<unknown>>();
+
+async function inTurn<T>({ rail }: Pick<ConnectedPayingRail, "rail">, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(rail) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  turns.set(
+    rail,
+    mine.catch(() => undefined),
+  );
+  return await mine;
+}

@@ -1,0 +1,165 @@
+import {
+  fillThroughCalls,
+  keepsPayment,
+  leftInFill,
+  losesPayment,
+  withoutOwnMovements,
+} from "@causeway/chains";
+import type { FillThroughCalls } from "@causeway/chains";
+import type { FrameLog, OutputCalls, SimulationFailure } from "@causeway/domain";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { LaneCall } from "../db/leg.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { GAS_HEADROOM_BPS, withHeadroom } from "./executions/price-execution.ts";
+import { canPayWithCalls } from "./executions/simulate-fill-with-calls.ts";
+import { exchangeInBudget, MAX_EXCHANGE_GAS_FACTOR } from "./exchange-in-budget.ts";
+import type { FillBudget } from "./exchange-in-budget.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/lane-signers.ts";
+import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import { tryFill, type Short } from "./try-fill.ts";
+
+/** What plans of fills are made with: by those who send them, and by those who only try them. */
+export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy"> {
+  readonly liquidity?: Services["liquidity"] | undefined;
+}
+
+/** The calls of a fill, and what it is bound to leave. */
+export type CallsOfFill = Pick<OutputCalls, "calls" | "authorizationList"> & {
+  /** Undefined: nothing is paid to the recipient by a call of its own. */
+  readonly minLeft: bigint | undefined;
+  /** Gas units for everything together; more is not burnt for it. Undefined: as much as it needs. */
+  readonly maxGas: bigint | undefined;
+};
+
+/**
+ * `short`: it may pass by waiting. `moved`: that too, the pools are asked anew then. `callsFail`: the calls,
+ * or what they do, stand in the way; of what is not allowed there is no failure that the chain tells.
+ * `notApproved`: the solver's tokens cannot be routed on this chain.
+ */
+export type FillThroughCallsPlan =
+  | (Extract<PaymentPlan, { kind: "ready" }> & {
+      /** Gas units that it was seen to need. */
+      readonly gas: bigint;
+      /** What was left of the output's currency for the recipient. */
+      readonly left: bigint;
+    })
+  | Extract<PaymentPlan, { kind: "tooDear" }>
+  | Short
+  | { readonly kind: "moved"; readonly why: string }
+  | { readonly kind: "notApproved"; readonly why: string }
+  | {
+      readonly kind: "callsFail";
+      readonly reason: string;
+      readonly failure: SimulationFailure | undefined;
+      /** The transaction that was tried. */
+      readonly call: LaneCall;
+    };
+
+/** A third of a block of 30 million, as for the calls that apps pay for. */
+const MAX_GAS = 10_000_000n;
+
+/**
+ * Plans a fill that gives the whole output to calls, simulated on the newest state. What it takes of the
+ * solver is judged by all that it does, and bounded on the chain itself.
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: nothing is known, ask again
+ */
+export async function planFillThroughCalls(
+  services: FillPlanServices,
+  connected: ConnectedChain,
+  question: Omit<PaymentQuestion, "toContract" | "maxGas">,
+  { calls, authorizationList, minLeft, maxGas }: CallsOfFill,
+  budget: FillBudget | undefined,
+): Promise<FillThroughCallsPlan> {
+  const { chain, pulse } = connected;
+  const { currency, amount, recipient, orderId } = question;
+  const { router, approvalProxy } = chain.contracts;
+  const solver = services.signer.address;
+  const exchanged = budget && (await exchangeInBudget(services, chain, { currency, amount }, budget, router));
+  if (exchanged?.kind === "moved") return exchanged;
+  const spent = exchanged?.paidFrom ?? currency;
+  const most = exchanged?.limit ?? amount;
+  const able = await canPayWithCalls(connected, solver, spent, most);
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
+  if (able === "notApproved")
+    return { kind: "notApproved", why: "the solver has not approved the token to the approval proxy" };
+
+  const payment = { currency, amount, recipient, orderId };
+  const fill: FillThroughCalls = {
+    payment,
+    calls,
+    minLeft,
+    ...(exchanged && { exchanged }),
+    solver,
+    router,
+    approvalProxy,
+  };
+  const call: LaneCall = { ...fillThroughCalls(fill), authorizationList };
+  const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  const pull = { payment: { ...payment, currency: spent, amount: most }, solver, router, approvalProxy };
+  const tried = await tryFill(
+    connected,
+    {
+      from: solver,
+      call,
+      fees,
+      ours: ownAccounts(services),
+      withoutOwn: (logs: readonly FrameLog[]) => withoutOwnMovements(logs, pull),
+    },
+    { maxGas: MAX_GAS, roomBps: GAS_HEADROOM_BPS },
+  );
+  const fails = (reason: string, failure?: SimulationFailure): FillThroughCallsPlan => ({
+    kind: "callsFail",
+    reason,
+    failure,
+    call,
+  });
+  if (tried.kind === "short") return tried;
+  if (tried.kind === "fails") {
+    const { failure, reason } = tried;
+    if (failure !== undefined && losesPayment(failure, router))
+      return fails("the calls take the remaining output from the recipient");
+    return fails(reason, failure);
+  }
+  const { gas, logs } = tried;
+  const left = minLeft === undefined ? 0n : leftInFill(logs, fill);
+  // What the router sees of a balance and what the token says by its events may differ: only the second is
+  // attested.
+  const keeps = minLeft === undefined || minLeft === 0n ? left : minLeft;
+  if (keeps > 0n && !keepsPayment(logs, { ...payment, amount: keeps }, router))
+    return fails(
+      "the calls take the remaining output from the recipient, so the payment could not be proven",
+    );
+  const bound = maxGas && maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
+  if (bound !== undefined && gas > bound) return { kind: "tooDear", gas };
+  const roomy = withHeadroom(gas);
+  return {
+    kind: "ready",
+    gas,
+    left,
+    plan: {
+      chainId: chain.id,
+      sender: solver,
+      leg: question.leg,
+      call,
+      gasLimit: bound !== undefined && bound < roomy ? bound : roomy,
+      ...fees,
+      outflow: { currency: spent, amount: most },
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+/** Gas units that a fill with these calls may burn, its exchange not counted: the output pays for so much. */
+export function maxGasOfCalls(
+  { quotePolicy }: Pick<Services, "quotePolicy">,
+  { gas }: Pick<OutputCalls, "gas">,
+): bigint {
+  return quotePolicy.gas.exchangedFill + gas;
+}
+
+/** How a fill leaves what was agreed on: nothing is paid by itself where nothing was expected to be left. */
+export function minLeftOf({ left }: Pick<OutputCalls, "left">): bigint | undefined {
+  return left.expected === 0n && left.minimum === 0n ? undefined : left.minimum;
+}

@@ -1,0 +1,106 @@
+import type { CallPlan, FeeCaps } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { DestinationExecution } from "./executions.port.ts";
+import { withHeadroom } from "./executions/price-execution.ts";
+import { canPayWithCalls, simulateFillWithCalls } from "./executions/simulate-fill-with-calls.ts";
+import { ownAccounts } from "../chains/lane-signers.ts";
+import type { OwnKeys } from "../chains/lane-signers.ts";
+import type { PaymentPlan, PaymentQuestion } from "./payment-plan.ts";
+import type { Short } from "./try-fill.ts";
+
+/**
+ * `short`: it may pass by waiting. `dear`: that too, when gas gets cheaper. `callsFail`: the calls, or what
+ * they do, stand in the way.
+ */
+export type FillWithCallsPlan =
+  | Extract<PaymentPlan, { kind: "ready" | "tooDear" }>
+  | Short
+  | { readonly kind: "dear"; readonly why: string }
+  | { readonly kind: "callsFail"; readonly reason: string };
+
+/**
+ * Plans the payment of a recipient together with the calls that an app has sponsored beside it, simulated on
+ * the newest state.
+ * @throws RpcFault, ServiceError RPC_HTTP_ERROR
+ */
+export async function planFillWithCalls(
+  services: OwnKeys,
+  connected: ConnectedChain,
+  question: PaymentQuestion,
+  beside: DestinationExecution,
+): Promise<FillWithCallsPlan> {
+  const { chain, pulse } = connected;
+  const { currency, amount, recipient, orderId } = question;
+  const solver = services.signer.address;
+  const able = await canPayWithCalls(connected, solver, currency, amount);
+  if (able === "short") return { kind: "short", why: "the solver's inventory does not cover the fill" };
+  if (able === "notApproved")
+    return { kind: "short", why: "the solver has not approved the token to the approval proxy" };
+
+  const prices = pulse.gasPrices();
+  // Sent for less than blocks cost it would only stand in the way; sent for more it would cost more than was
+  // set aside.
+  if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > beside.maxFeePerGas)
+    return { kind: "dear", why: "gas costs more than was reserved for the calls" };
+  const fees = cappedBy(prices, beside.maxFeePerGas);
+  const ours = ownAccounts(services);
+  const payment = { currency, amount, recipient, orderId };
+  const { call, simulated } = await simulateFillWithCalls(connected, { payment, beside, solver, ours, fees });
+  switch (simulated.kind) {
+    case "reverts":
+      return {
+        kind: "callsFail",
+        reason: `${simulated.failure.label}: ${simulated.failure.message}`,
+      };
+    case "forbidden":
+      return { kind: "callsFail", reason: simulated.message };
+    case "insufficientFunds":
+      return { kind: "short", why: "the solver lacks the funds for the fill" };
+    case "unseen":
+      return {
+        kind: "short",
+        why: "the node cannot trace the calls",
+        reason: "SOLVER_CAPACITY_EXCEEDED",
+      };
+    case "ok":
+      break;
+    default:
+      return simulated satisfies never;
+  }
+  const { gas } = simulated.outcome;
+  const most = maxGasOf(beside);
+  if (gas > most) return { kind: "tooDear", gas };
+  return {
+    kind: "ready",
+    plan: {
+      chainId: chain.id,
+      sender: solver,
+      leg: question.leg,
+      call,
+      gasLimit: lesser(withHeadroom(gas), most),
+      ...fees,
+      outflow: { currency, amount: currency === NATIVE_CURRENCY ? amount + valueOf(beside.calls) : amount },
+      cancelAfterMs: question.cancelAfterMs,
+    },
+  };
+}
+
+/** Gas units that a fill with these calls may burn: the sponsor's reservation and the quote bear so much. */
+export function maxGasOf({ plainGas, extraGas }: DestinationExecution): bigint {
+  return plainGas + extraGas;
+}
+
+function cappedBy({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps, capWei: bigint): FeeCaps {
+  return {
+    maxFeePerGas: lesser(maxFeePerGas, capWei),
+    maxPriorityFeePerGas: lesser(maxPriorityFeePerGas, capWei),
+  };
+}
+
+const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** Native coin that calls carry, wei. */
+export function valueOf(calls: readonly CallPlan[]): bigint {
+  return calls.reduce((sum, { value }) => sum + value, 0n);
+}

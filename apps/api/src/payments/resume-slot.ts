@@ -1,0 +1,15 @@
+import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
+import { sendRailSlot } from "./non-evm/send-rail-slot.ts";
+import { sendSlot } from "./send-slot.ts";
+import type { TransitionServices } from "../requests/transition.ts";
+
+type Needs = LaneKeys & Pick<WorkerServices, "uow" | "reads" | "chains"> & TransitionServices;
+
+/** Goes on with a slot that was given to a payment, however its chain is reached. @throws RpcFault */
+export async function resumeSlot(services: Needs, { id, chainId }: Slot): Promise<void> {
+  const onRail = services.chains.rail(chainId);
+  if (onRail === undefined) return sendSlot(services, id);
+  return sendRailSlot(services, onRail, id);
+}

@@ -1,0 +1,182 @@
+import type { BroadcastOutcome } from "@causeway/chains";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { Facts } from "../db/events.port.ts";
+import type { Attempt, Slot } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { refusedTarget } from "./executions/own-contracts.ts";
+import type { LaneKeys } from "../chains/lane-signers.ts";
+import { signAttempt } from "./sign-attempt.ts";
+import { transition } from "../requests/transition.ts";
+import type { TransitionServices } from "../requests/transition.ts";
+
+type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
+
+/**
+ * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe
+ * to call from anywhere, at any time, by any number of processes: bytes are never broadcast before they are
+ * committed, and sending the same bytes again is harmless.
+ * @throws RpcFault when the node cannot be reached; the slot stays as it is and the lane's caretaker tries
+ * again.
+ */
+export async function sendSlot(services: Needs, slotId: string): Promise<void> {
+  const slot = await services.reads.slot(slotId);
+  if (slot === undefined || slot.state !== "open") return;
+  const latest = slot.attempts.at(-1);
+  // A payment that was given up is not offered any more: the caretaker's no-op takes its nonce.
+  if (latest?.kind === "pay" && slot.cancelReason !== undefined) return;
+  if (latest !== undefined) return broadcast(services, slot, latest);
+
+  const isGivenUp = slot.cancelReason !== undefined || (await cancelRefused(services, slot));
+  const attempt = await signAttempt(services, slot, isGivenUp ? "noop" : "pay", slot);
+  // Persist before broadcast: a crash here must leave the bytes findable, or the payment could be made twice.
+  const ours = await services.uow.run((tx) => tx.lanes.addAttempt(slot.id, attempt));
+  if (ours) return broadcast(services, slot, attempt);
+  // Another process signed first; its bytes are the ones to send.
+  const again = await services.reads.slot(slotId);
+  const theirs = again?.attempts.at(-1);
+  if (again !== undefined && theirs !== undefined) return broadcast(services, again, theirs);
+}
+
+/**
+ * Before the first bytes of an execution are signed: it may have got its nonce under a configuration that did
+ * not know all contracts of the service.
+ */
+async function cancelRefused(services: Needs, slot: Slot): Promise<boolean> {
+  if (slot.leg.kind !== "execution") return false;
+  const connected = services.chains.get(slot.chainId);
+  const execution = await services.reads.execution(slot.leg.requestId);
+  if (connected === undefined || execution === undefined) return false;
+  if (refusedTarget(services, connected, execution) === undefined) return false;
+  await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
+  return true;
+}
+
+/** Sends committed bytes and writes down what the node said. */
+export async function broadcast(services: Needs, slot: Slot, attempt: Attempt): Promise<void> {
+  const connected = services.chains.get(slot.chainId);
+  if (connected === undefined) throw new Error(`chain ${slot.chainId} of slot ${slot.id} is not configured`);
+  const outcome = await connected.connection.writer.broadcast(attempt.raw);
+  await noteOutcome(services, slot, attempt, outcome);
+}
+
+/**
+ * The same for attempts of several slots that are no fills, at once; what nodes took is written down in one
+ * commit.
+ * @returns by slot, what kept bytes from being told to a node: they are sent again when the slot is tried
+ * again
+ */
+export async function broadcastAll(
+  services: Needs,
+  { connection }: ConnectedChain,
+  sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
+): Promise<Map<string, Error>> {
+  const errors = new Map<string, Error>();
+  const taken: Array<{ slot: Slot; attempt: Attempt; outcome: BroadcastOutcome }> = [];
+  await Promise.all(
+    sent.map(async ({ slot, attempt }) => {
+      try {
+        const outcome = await connection.writer.broadcast(attempt.raw);
+        if (outcome.kind === "insufficientFunds" || outcome.kind === "rejected")
+          await noteOutcome(services, slot, attempt, outcome);
+        else taken.push({ slot, attempt, outcome });
+      } catch (error) {
+        errors.set(slot.id, error instanceof Error ? error : new Error(String(error)));
+      }
+    }),
+  );
+  if (taken.length === 0) return errors;
+  const atMs = services.clock.nowMs();
+  await services.uow.run((tx) =>
+    tx.lanes.setBroadcasts(
+      taken.map(({ slot, attempt }) => ({ slotId: slot.id, n: attempt.n })),
+      atMs,
+    ),
+  );
+  for (const { slot, attempt, outcome } of taken)
+    services.events.happened("attempt_broadcast", { ...factsOf(slot, attempt), outcome: outcome.kind });
+  return errors;
+}
+
+async function noteOutcome(
+  services: Needs,
+  slot: Slot,
+  attempt: Attempt,
+  outcome: BroadcastOutcome,
+): Promise<void> {
+  const facts = factsOf(slot, attempt);
+  switch (outcome.kind) {
+    case "accepted":
+    case "alreadyKnown":
+    // The nonce is used, by these bytes or by others: only a receipt tells, and the tracker asks for it.
+    case "nonceTooLow":
+    // An earlier variant waits in the pool; it is replaced when it proves stuck.
+    case "underpriced":
+      return noteSent(services, slot, attempt, outcome.kind);
+    case "insufficientFunds":
+      // The solver must be funded. The caretaker sends again; nothing behind this nonce can be mined
+      // meanwhile.
+      services.events.alarm("attempt_refused", {
+        ...facts,
+        reason: "the solver lacks the native token for this transaction",
+      });
+      return;
+    case "rejected":
+      services.events.alarm("attempt_refused", { ...facts, reason: outcome.reason });
+      if (attempt.kind === "pay")
+        await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
+      return;
+    default:
+      outcome satisfies never;
+  }
+}
+
+/**
+ * Nodes have the bytes: writes it down, and what it means to the request.
+ * @param isId whether the attempt's hash is what its chain knows it by: else clients are told it later
+ */
+export async function noteSent(
+  services: Pick<Services, "uow"> & TransitionServices,
+  slot: Slot,
+  attempt: Attempt,
+  outcome: string,
+  isId = true,
+): Promise<void> {
+  const facts = factsOf(slot, attempt);
+  const atMs = services.clock.nowMs();
+  const { leg } = slot;
+  const acceptedAtMs = await services.uow.run(async (tx) => {
+    let vouchedAtMs: number | undefined;
+    if (leg.kind === "fill" && attempt.kind === "pay") {
+      const record = await tx.requests.lock(leg.requestId);
+      if (record) {
+        const { decision } = await transition(
+          services,
+          tx,
+          record,
+          { kind: "fillBroadcast" },
+          isId ? { txHashes: [attempt.txHash] } : {},
+          { txHash: attempt.txHash, nonce: slot.nonce, broadcastAtMs: atMs },
+        );
+        if (decision.kind === "applied" && record.state.front !== "none")
+          vouchedAtMs = (await tx.fastFills.find(leg.requestId))?.acceptedAtMs;
+      }
+    }
+    await tx.lanes.setBroadcast(slot.id, attempt.n, atMs);
+    return vouchedAtMs;
+  });
+  if (acceptedAtMs !== undefined)
+    services.events.happened("fast_fill_broadcast", { ...facts, tookMs: atMs - acceptedAtMs });
+  services.events.happened("attempt_broadcast", { ...facts, outcome });
+}
+
+export function factsOf(slot: Slot, attempt: Attempt): Facts {
+  return {
+    chainId: slot.chainId,
+    nonce: slot.nonce,
+    leg: slot.leg.kind,
+    requestId: slot.leg.requestId,
+    attempt: attempt.n,
+    kind: attempt.kind,
+    txHash: attempt.txHash,
+  };
+}

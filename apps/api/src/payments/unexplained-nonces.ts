@@ -1,0 +1,354 @@
+import { inconsistent, RpcFault } from "@causeway/chains";
+import type { TransactionFact } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { NonceUser } from "./nonce-user.port.ts";
+import type { LaneState, Reads } from "../db/reads.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { endOf, isRail } from "../http/request-end.ts";
+
+/**
+ * Nonces of our own keys that the chain has used and the database does not know: the key was used elsewhere,
+ * or a database failed over to a copy that lacks the last commits. Then a payment was made that nothing here
+ * remembers, and planning it again would pay twice.
+ */
+
+type OneChain = Pick<ConnectedChain, "chain" | "connection">;
+
+const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
+const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
+const UNKNOWN_PENDING =
+  "a pending transaction of the sending key is not in the database; replace it with a no-op if it is not mined";
+
+/** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
+const MAX_NONCES = 256;
+
+/**
+ * Why a lane must not plan anything now: the database has just failed over, or the chain has used a nonce
+ * that nobody can explain, or will as soon as what waits in the pool is mined. Undefined: it may.
+ * @throws RpcFault
+ */
+export async function whyUnexplained(
+  { reads }: Pick<Services, "reads">,
+  { chain, connection: { reader } }: OneChain,
+  sender: Address,
+): Promise<string | undefined> {
+  const [used, pending] = await Promise.all([
+    reader.nonce(sender, "latest"),
+    reader.nonce(sender, "pending"),
+  ]);
+  const lane = await reads.lane(chain.id, sender);
+  if (lane === undefined) return undefined;
+  if (lane.isServerNew) return NEW_SERVER;
+  if (lane.hasUnexplained || used > lane.nextNonce) return UNEXPLAINED_NONCE;
+  return pending > lane.nextNonce ? UNKNOWN_PENDING : undefined;
+}
+
+type PayableTerms = Pick<RequestTerms, "requestId" | "orderId" | "order" | "recipient" | "destination">;
+type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
+
+/**
+ * Why there may be a payment for the request that the database does not know; undefined: there is none. Ask
+ * before one is planned, and before a deposit is released for refund: after a failover, only the chain shows
+ * that payment.
+ * @param chainId where it would have been paid
+ * @param terms of the request; undefined: a deposit that belongs to none
+ * @throws RpcFault: nothing is known, so nothing may be paid or released
+ */
+export async function whyMaybePaid(
+  services: PaidServices & Pick<Services, "chains">,
+  chainId: number,
+  terms: PayableTerms | undefined,
+): Promise<string | undefined> {
+  const end = endOf(services.chains, chainId);
+  if (end === undefined)
+    return (await services.reads.hasLane(chainId))
+      ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
+      : undefined;
+  if (isRail(end)) return undefined;
+  const { signer, formerSigners = [] } = services;
+  if (terms === undefined) return await whyUnexplained(services, end, signer.address);
+  const { requestId, orderId, order } = terms;
+  // Before the solver's key was changed, the order's solver paid.
+  const isFormer = order.solver !== signer.address;
+  const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
+  const why = await whyPaidBy(services, end, { id: requestId, orderId }, isKept ? [order.solver] : []);
+  if (why !== undefined || !isFormer || isKept) return why;
+  const lost = await lostFill(services, end, terms);
+  return lost && whyLost(lost);
+}
+
+/**
+ * Why a claim may be paid by a transaction that the database does not know; undefined: it is not. Ask before
+ * it is paid or given back.
+ * @throws RpcFault
+ */
+export async function whyMaybePaidOut(
+  services: PaidServices,
+  connected: OneChain,
+  claimId: Hex32,
+): Promise<string | undefined> {
+  const formers = (services.formerSigners ?? []).map(({ address }) => address);
+  return await whyPaidBy(services, connected, { id: claimId }, formers);
+}
+
+/**
+ * Why a deposit of no request may have been returned by a transaction that the database does not know;
+ * undefined: it was not.
+ * @param depositTx the transaction that made it, whose hash ends the input of its refund
+ * @throws RpcFault
+ */
+export async function whyMaybeReturned(
+  services: PaidServices,
+  connected: OneChain,
+  depositTx: TxHash,
+): Promise<string | undefined> {
+  return await whyPaidBy(services, connected, { id: depositTx }, []);
+}
+
+/** Whether a lost order was paid, with the reason unless it was not. */
+export type LostOrderPayment =
+  | { readonly kind: "unpaid" }
+  | { readonly kind: "paid" | "unknown"; readonly why: string };
+
+/**
+ * Whether an order that the database does not know was filled or refunded: a failover may have lost the
+ * request together with its payment. `unknown` while an EVM chain cannot show it.
+ */
+export async function paymentOfLostOrder(
+  services: Pick<Services, "chains" | "reads" | "signer" | "formerSigners">,
+  orderId: OrderId,
+): Promise<LostOrderPayment> {
+  const { chains, reads, signer, formerSigners = [] } = services;
+  for (const connected of chains.all) {
+    const { name } = connected.chain;
+    const why = await whyUnexplained(services, connected, signer.address).catch((error: unknown) => {
+      if (error instanceof RpcFault) return "the node does not respond";
+      throw error;
+    });
+    if (why !== undefined)
+      return {
+        kind: "unknown",
+        why: `chain ${name} cannot be checked for a payment of its order: ${why}`,
+      };
+  }
+  const senders = [signer, ...formerSigners].map(({ address }) => address);
+  const lost = await reads.lostPaymentOfOrder(orderId, senders);
+  return lost === undefined
+    ? { kind: "unpaid" }
+    : {
+        kind: "paid",
+        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid its order, whose database rows are lost`,
+      };
+}
+
+/** @param formers configured former keys that may have paid, too */
+async function whyPaidBy(
+  services: PaidServices,
+  connected: OneChain,
+  { id, orderId }: { readonly id: string; readonly orderId?: OrderId },
+  formers: readonly Address[],
+): Promise<string | undefined> {
+  const { address } = services.signer;
+  const unexplained = await whyUnexplained(services, connected, address);
+  if (unexplained !== undefined) return unexplained;
+  for (const former of formers)
+    if (await isFormerUnexplained(services, connected, former)) return UNEXPLAINED_NONCE;
+  const lost = await services.reads.lostPayment(connected.chain.id, id, [address, ...formers], orderId);
+  return lost && whyLost(lost);
+}
+
+function whyLost(txHash: TxHash): string {
+  return `transaction ${txHash} made this payment, but its database rows are lost: restore them`;
+}
+
+/**
+ * A lost fill by a key that is not configured any more. A thief may have the key, so a transaction counts
+ * only when it pays the recipient what was agreed, and what cannot be found does not count.
+ */
+async function lostFill(
+  services: Pick<Services, "reads" | "events" | "uow">,
+  connected: OneChain,
+  { requestId, order, recipient, destination }: PayableTerms,
+): Promise<TxHash | undefined> {
+  const { chain, connection } = connected;
+  await isFormerUnexplained(services, connected, order.solver).catch((error: unknown) => {
+    if (!(error instanceof RpcFault)) throw error;
+  });
+  const lost = await services.reads.lostPayment(chain.id, requestId, [order.solver]);
+  if (lost === undefined || chain.id !== destination.chainId) return undefined;
+  const state = await connection.reader.transaction(lost);
+  if (state.kind === "absent") return undefined;
+  const { to, input, value } = state.transaction;
+  const payout = to && payoutOf({ to, input, value });
+  const isPaid =
+    payout !== undefined &&
+    payout.recipient === recipient &&
+    payout.currency === destination.currency &&
+    payout.amount >= destination.minimumAmount;
+  return isPaid ? lost : undefined;
+}
+
+/**
+ * Whether a former key has used nonces that are not explained yet. What it has lost is noted then: of its
+ * lost payments only what they pay waits, so that nothing else depends on who has the key.
+ * @throws RpcFault
+ */
+async function isFormerUnexplained(
+  services: Pick<Services, "reads" | "events" | "uow">,
+  connected: OneChain,
+  sender: Address,
+): Promise<boolean> {
+  const { chain, connection } = connected;
+  if ((await services.reads.lane(chain.id, sender)) === undefined) return false;
+  const used = await connection.reader.nonce(sender, "latest");
+  const lane = await services.reads.lane(chain.id, sender);
+  if (lane === undefined || lane.hasUnexplained) return lane !== undefined;
+  if (used <= lane.nextNonce) return false;
+  return !(await explainNonces(services, connected, { sender, lane, used })).isComplete;
+}
+
+/**
+ * Id of the request or claim that a transaction of our key pays or moves money for: an order id ends the
+ * calldata of fills, refunds and sweeps, and the hash of the depositing transaction ends that of refunds of
+ * no request; an execution is known by its exact call, and the payout of a claim by what it pays to whom.
+ * @returns undefined when it serves nothing known, or reverted
+ * @throws RpcFault, also when the node does not know the transaction: it stands in a block
+ */
+export async function paidBy(
+  services: Pick<Services, "reads">,
+  connected: OneChain,
+  txHash: TxHash,
+): Promise<string | undefined> {
+  return (await useOf(services, connected, txHash)).pays;
+}
+
+/** What `paidBy` tells, and what the input ends with. @throws RpcFault */
+async function useOf(
+  { reads }: Pick<Services, "reads">,
+  { chain, connection }: OneChain,
+  txHash: TxHash,
+): Promise<Omit<NonceUser, "txHash">> {
+  const state = await stateOf(connection, txHash);
+  if (state.kind === "mined" && state.receipt.status === "reverted") return { pays: undefined };
+  const { input } = state.transaction;
+  const inputEnd: Hex | undefined = input.length >= 66 ? `0x${input.slice(-64)}` : undefined;
+  return { pays: await servedBy(reads, chain.id, state.transaction, inputEnd), inputEnd };
+}
+
+async function servedBy(
+  reads: Reads,
+  chainId: number,
+  { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
+  inputEnd: Hex | undefined,
+): Promise<string | undefined> {
+  if (inputEnd !== undefined) {
+    const byOrder = (await reads.requestsByOrders([inputEnd])).get(inputEnd);
+    if (byOrder !== undefined) return byOrder.terms.requestId;
+    if (await reads.hasUnaskedDeposits(chainId, inputEnd)) return inputEnd;
+  }
+  if (to === undefined) return undefined;
+  const payout = payoutOf({ to, input, value });
+  return (
+    (await reads.unsettledExecutionOf(chainId, { to, data: input, value })) ??
+    (payout && (await reads.unpaidClaimOf(chainId, payout)))
+  );
+}
+
+/** A transaction that stands in a block. @throws RpcFault also when the node does not know it */
+async function stateOf({ reader }: OneChain["connection"], txHash: TxHash) {
+  const state = await reader.transaction(txHash);
+  if (state.kind === "absent")
+    throw inconsistent("eth_getTransactionByHash", "the node does not return a transaction of its own block");
+  return state;
+}
+
+/** What a transfer pays to whom, with or without an order id behind it; undefined: it is none. */
+function payoutOf({
+  to,
+  input,
+  value,
+}: {
+  readonly to: Address;
+  readonly input: Hex;
+  readonly value: bigint;
+}): Parameters<Reads["unpaidClaimOf"]>[1] | undefined {
+  if (/^0x(?:[0-9a-f]{64})?$/.test(input)) return { currency: NATIVE_CURRENCY, recipient: to, amount: value };
+  const words = /^0xa9059cbb0{24}(?<recipient>[0-9a-f]{40})(?<amount>[0-9a-f]{64})(?:[0-9a-f]{64})?$/.exec(
+    input,
+  )?.groups;
+  if (words === undefined) return undefined;
+  const { recipient, amount } = words;
+  return { currency: to, recipient: `0x${recipient}`, amount: BigInt(`0x${amount}`) };
+}
+
+/** What used the nonces of a lane that the database did not give away. */
+export interface Explained {
+  /** Each is known; the others are older than the remembered blocks, or the node is behind. */
+  readonly isComplete: boolean;
+  /** A payment of a request is among them whose rows are not restored. */
+  readonly hasLost: boolean;
+}
+
+interface UsedNonces {
+  readonly sender: Address;
+  readonly lane: Pick<LaneState, "nextNonce" | "searchFrom">;
+  /** How many nonces the chain has used. */
+  readonly used: number;
+}
+
+/**
+ * Finds what used the nonces of a lane from its next to below `used`, and keeps it. A lost payment is alarmed
+ * until its rows are restored.
+ * @throws RpcFault
+ */
+export async function explainNonces(
+  services: Pick<Services, "reads" | "events" | "uow">,
+  connected: OneChain,
+  { sender, lane, used }: UsedNonces,
+): Promise<Explained> {
+  const { reads, events } = services;
+  const { chain } = connected;
+  const from = Math.max(lane.nextNonce, used - MAX_NONCES);
+  const [given, known] = await Promise.all([
+    reads.givenNonces(chain.id, sender, from, used),
+    reads.nonceUsers(chain.id, sender, from, used),
+  ]);
+  let explained: Explained = { isComplete: true, hasLost: false };
+  for (let nonce = from; nonce < used; nonce++) {
+    if (given.has(nonce)) continue;
+    const user =
+      known.get(nonce) ??
+      (await findNonceUser(services, connected, { sender, nonce, from: lane.searchFrom }));
+    const facts = { chain: chain.name, sender, nonce };
+    if (user === undefined) {
+      explained = { ...explained, isComplete: false };
+      events.alarm("nonce_unexplained", facts);
+    } else if (user.pays !== undefined) {
+      explained = { ...explained, hasLost: true };
+      events.alarm("payment_unrecorded", { ...facts, txHash: user.txHash, requestId: user.pays });
+    }
+  }
+  return explained;
+}
+
+async function findNonceUser(
+  services: Pick<Services, "reads" | "events" | "uow">,
+  connected: OneChain,
+  { sender, nonce, from }: { sender: Address; nonce: number; from: bigint | undefined },
+): Promise<NonceUser | undefined> {
+  const { chain, connection } = connected;
+  const lowest = from ?? (await services.reads.trail(chain.id))[0]?.number;
+  if (lowest === undefined) return undefined;
+  const head = await connection.reader.head();
+  const txHash = await connection.reader.transactionByNonce(sender, nonce, lowest, head.number);
+  if (txHash === undefined) return undefined;
+  const user = { txHash, ...(await useOf(services, connected, txHash)) };
+  // By hand, by a no-op of ours, or by a payment that was lost together with the request or claim that it
+  // paid.
+  if (user.pays === undefined)
+    services.events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce, txHash });
+  await services.uow.run((tx) => tx.lanes.noteNonceUser(chain.id, sender, nonce, user));
+  return user;
+}
