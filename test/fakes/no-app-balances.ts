@@ -1,7 +1,7 @@
 import { enginePolicy } from "../support/engine-policy.ts";
 import { defaultFeePolicy } from "@causeway/domain";
 import type { Services } from "../../apps/api/src/db/services.port.ts";
-import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import { noChains } from "./no-chains.ts";
 import { adjustablePrices } from "./adjustable-prices.ts";
 

@@ -3,9 +3,9 @@ import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } fr
 import { defaultFeePolicy, NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import type { ConnectedChain, ConnectedRail } from "../../apps/api/src/chains/chains.port.ts";
-import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
+import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
-import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import { walletNonces } from "../../apps/api/src/deposits/non-evm/wallet-nonces.ts";
 import { pairLiquidity } from "./pair-liquidity.ts";
 import type { FakeLiquidity, FakePair } from "./pair-liquidity.ts";

@@ -15,14 +15,14 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import type { QuoteServices } from "../../apps/api/src/usecases/create-quote.ts";
+import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
 import {
   createAddressWatch,
   type AddressWatch,
 } from "../../apps/api/src/deposits/addresses/address-watch.ts";
 import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
-import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import type { RecordedEvents } from "../fakes/recorded-events.ts";
 import { steppedHeads, type SteppedHeads } from "../fakes/stepped-heads.ts";

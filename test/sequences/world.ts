@@ -18,7 +18,7 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { reconcileClaims } from "../../apps/api/src/payments/reconcile-claims.ts";
-import { createQuote } from "../../apps/api/src/usecases/create-quote.ts";
+import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
 import { checkFactoryAtStart } from "../../apps/api/src/deposits/addresses/check-factory.ts";
 import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts";
 import { maintainLane } from "../../apps/api/src/payments/maintain-lane.ts";

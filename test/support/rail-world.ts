@@ -25,7 +25,7 @@ import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
-import { measuredQuoteGas } from "../../apps/api/src/usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import { attributeLate } from "../../apps/api/src/deposits/non-evm/attribute-late.ts";
 import { openRailLane } from "../../apps/api/src/payments/non-evm/open-rail-lane.ts";
 import { readArrivals } from "../../apps/api/src/deposits/non-evm/read-arrivals.ts";

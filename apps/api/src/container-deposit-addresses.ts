@@ -11,8 +11,8 @@ import type { DepositAddressRoutes } from "./deposits/addresses/deposit-address-
 import type { DepositAddressReads } from "./deposits/addresses/deposit-addresses.port.ts";
 import type { Services } from "./db/services.port.ts";
 import type { TokenBook } from "./markets/tokens/token-book.port.ts";
-import { agreeOn } from "./usecases/create-quote.ts";
-import type { QuoteServices } from "./usecases/create-quote.ts";
+import { agreeOn } from "./quotes/create-quote.ts";
+import type { QuoteServices } from "./quotes/create-quote.ts";
 import { createAddressWatch } from "./deposits/addresses/address-watch.ts";
 import type { AddressServices } from "./deposits/addresses/address-services.ts";
 import { lookUpAddress } from "./deposits/addresses/look-up-address.ts";

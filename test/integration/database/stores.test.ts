@@ -15,7 +15,7 @@ import { LegTaken } from "../../../apps/api/src/payments/leg-taken.port.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
-import { measuredQuoteGas } from "../../../apps/api/src/usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";

@@ -28,7 +28,7 @@ import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/qu
 import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
 import type { ConnectedRail } from "../../../apps/api/src/chains/chains.port.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
-import { createQuote } from "../../../apps/api/src/usecases/create-quote.ts";
+import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";
 import { ORIGIN, quoteWorld, usdcOn } from "../../fakes/quote-world.ts";
 import type { QuoteWorld } from "../../fakes/quote-world.ts";
 import { aRailChain } from "../../fakes/rail-chains.ts";

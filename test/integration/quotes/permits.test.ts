@@ -11,9 +11,9 @@ import { createPermitSignatures } from "../../../apps/api/src/chains/permit-sign
 import { createTokenPermits } from "../../../apps/api/src/chains/token-permits.adapter.ts";
 import type { PermitPolicy, PermitTokens } from "../../../apps/api/src/chains/permits.port.ts";
 import { executePermit } from "../../../apps/api/src/usecases/permits/execute-permit.ts";
-import { permitCall, vrsOf } from "../../../apps/api/src/usecases/permits/permit-call.ts";
-import { isSigned } from "../../../apps/api/src/usecases/permits/typed-data.ts";
-import type { SignedTerms } from "../../../apps/api/src/usecases/permits/typed-data.ts";
+import { permitCall, vrsOf } from "../../../apps/api/src/quotes/permits/permit-call.ts";
+import { isSigned } from "../../../apps/api/src/quotes/permits/typed-data.ts";
+import type { SignedTerms } from "../../../apps/api/src/quotes/permits/typed-data.ts";
 import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";

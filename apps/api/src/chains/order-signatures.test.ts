@@ -6,8 +6,8 @@ import type { Address, TypedDataDefinition } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { quoteJson } from "../routes/quote-json.ts";
-import { createQuote } from "../usecases/create-quote.ts";
+import { quoteJson } from "../quotes/quote-json.route.ts";
+import { createQuote } from "../quotes/create-quote.ts";
 
 /** An answer as a client reads it: JSON, in which amounts are texts. */
 async function answered(includeProtocolData: boolean) {

@@ -16,7 +16,7 @@ import {
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedRail, exchange } from "../../../../test/fakes/rail-chains.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
-import { createQuote } from "../usecases/create-quote.ts";
+import { createQuote } from "../quotes/create-quote.ts";
 import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, Ends } from "./fill-amount.ts";
 

@@ -1,7 +1,7 @@
 import type { Order, RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { createQuote } from "../usecases/create-quote.ts";
+import { createQuote } from "../quotes/create-quote.ts";
 import { shortOrderJson, wholeOrder } from "./short-order.postgres.ts";
 import { termsFromJson, termsToJson } from "./terms-json.postgres.ts";
 

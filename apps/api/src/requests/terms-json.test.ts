@@ -2,7 +2,7 @@ import { encodeOrderCall } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { createQuote } from "../usecases/create-quote.ts";
+import { createQuote } from "../quotes/create-quote.ts";
 import { termsFromJson, termsToJson } from "./terms-json.postgres.ts";
 
 async function someTerms(): Promise<RequestTerms> {

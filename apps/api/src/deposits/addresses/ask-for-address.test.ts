@@ -15,8 +15,8 @@ import {
   wethOn,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { NewDepositAddress } from "./deposit-addresses.port.ts";
-import { createQuote } from "../../usecases/create-quote.ts";
-import type { QuoteServices } from "../../usecases/create-quote.ts";
+import { createQuote } from "../../quotes/create-quote.ts";
+import type { QuoteServices } from "../../quotes/create-quote.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 
 const factory: Address = `0x${"fa".repeat(20)}`;

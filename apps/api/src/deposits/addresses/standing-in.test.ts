@@ -1,7 +1,7 @@
 import { defaultFeePolicy, encodeFillContract, orderIdOf } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someAddress, someHash, someTerms } from "../../../../../test/support/terms.ts";
-import { measuredQuoteGas } from "../../usecases/quote-gas.ts";
+import { measuredQuoteGas } from "../../quotes/quote-gas.ts";
 import { refundTerms, sameWithRefundTo } from "./standing-in.ts";
 
 const services = {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { aQuoteInput, DESTINATION, quoteWorld, usdcOn } from "../../../../../test/fakes/quote-world.ts";
 import { createPriceBook } from "./price-book.adapter.ts";
 import type { PriceBook } from "./price-source.port.ts";
-import { createQuote } from "../../usecases/create-quote.ts";
+import { createQuote } from "../../quotes/create-quote.ts";
 
 // A day of prices, and a trader who knows them earlier than the price source does.
 

@@ -13,7 +13,7 @@ import {
   type World,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
-import { measuredQuoteGas } from "../quote-gas.ts";
+import { measuredQuoteGas } from "../../quotes/quote-gas.ts";
 import { routeConfig } from "./route-config.ts";
 
 const config = (world: World, change: Partial<RouteConfigQuestion> = {}) =>

@@ -12,9 +12,9 @@ import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../../paym
 import { simulateExecution } from "../../payments/executions/simulate-execution.ts";
 import { ownAccounts } from "../../chains/lane-signers.ts";
 import { acceptPermit } from "./accept-permit.ts";
-import { permitCall } from "./permit-call.ts";
-import { isSigned, typedDataOf } from "./typed-data.ts";
-import type { SignedTerms } from "./typed-data.ts";
+import { permitCall } from "../../quotes/permits/permit-call.ts";
+import { isSigned, typedDataOf } from "../../quotes/permits/typed-data.ts";
+import type { SignedTerms } from "../../quotes/permits/typed-data.ts";
 import { disabledChain, requestNotFound } from "../../http/refusals.ts";
 
 export interface ExecutePermitServices extends Pick<

@@ -2,9 +2,9 @@ import { authorizationNonce, depositAddressOf, routerCalls } from "@causeway/dom
 import type { Hex32, PermitTerms, RequestTerms, RouteWitness, RouterCall } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute } from "../quoting/chosen-route.ts";
-import type { RoutePromise } from "../quoting/route-promise.ts";
-import { depositCalls } from "../quoting/routed-calls.ts";
+import type { BridgeRoute, ChosenRoute } from "../routing/chosen-route.ts";
+import type { RoutePromise } from "../routing/route-promise.ts";
+import { depositCalls } from "../routing/routed-calls.ts";
 import type { PermitWay } from "./chosen-way.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";

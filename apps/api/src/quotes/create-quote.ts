@@ -33,18 +33,18 @@ import { agree } from "./quote-terms.ts";
 import type { Agreement } from "./quote-terms.ts";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
-import { agreeFees } from "./quoting/agree-fees.ts";
-import type { ChosenRoute } from "./quoting/chosen-route.ts";
-import { readFeeWishes } from "./quoting/fee-wishes.ts";
-import { looked, triedFirst } from "./quoting/tried-first.ts";
-import { judgeSponsor } from "./quoting/judge-sponsor.ts";
-import { withFees } from "./quoting/with-fees.ts";
-import { chooseRoute } from "./quoting/choose-route.ts";
+import { agreeFees } from "./routing/agree-fees.ts";
+import type { ChosenRoute } from "./routing/chosen-route.ts";
+import { readFeeWishes } from "./routing/fee-wishes.ts";
+import { looked, triedFirst } from "./routing/tried-first.ts";
+import { judgeSponsor } from "./routing/judge-sponsor.ts";
+import { withFees } from "./routing/with-fees.ts";
+import { chooseRoute } from "./routing/choose-route.ts";
 import { signedOrder } from "../chains/signed-order.ts";
 import type { OrderSigners } from "../chains/signed-order.ts";
-import { agreeByRail, goesByRail, quoteByRail } from "./rails/quote-by-rail.ts";
+import { agreeByRail, goesByRail, quoteByRail } from "./non-evm/quote-by-rail.ts";
 import type { WalletNonces } from "../deposits/non-evm/wallet-nonces.ts";
-import type { ValuedRoute } from "./quoting/choose-route.ts";
+import type { ValuedRoute } from "./routing/choose-route.ts";
 import { balanceUnavailable } from "../http/refusals.ts";
 
 /** What a quote needs. `solver` is the address that signs orders and pays. */

@@ -23,8 +23,8 @@ import {
 import type { World } from "../../../../test/fakes/quote-world.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
-import { createQuote } from "../usecases/create-quote.ts";
-import type { QuoteServices } from "../usecases/create-quote.ts";
+import { createQuote } from "./create-quote.ts";
+import type { QuoteServices } from "./create-quote.ts";
 
 // Every code of a refused quote, as a client gets it: status, message and data. docs/ERRORS.md documents them
 // for integrators and is checked against this file.

@@ -17,7 +17,7 @@ import {
 } from "../../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../../test/fakes/quote-world.ts";
 import type { AskingKey } from "../../balances/sponsors.port.ts";
-import { quoteJson } from "../../routes/quote-json.ts";
+import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 

@@ -6,10 +6,10 @@ import type { ChainDirectory, ConnectedChain } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
-import type { FeeWishes } from "./quoting/fee-wishes.ts";
-import type { AskedCalls, TokensOfQuestion } from "./quoting/fill-wishes.ts";
-import type { SwapChoice } from "./quoting/swap-choice.ts";
-import { readSwapChoice } from "./quoting/swap-choice.ts";
+import type { FeeWishes } from "./routing/fee-wishes.ts";
+import type { AskedCalls, TokensOfQuestion } from "./routing/fill-wishes.ts";
+import type { SwapChoice } from "./routing/swap-choice.ts";
+import { readSwapChoice } from "./routing/swap-choice.ts";
 import {
   depositsClosed,
   disabledChain,

@@ -30,9 +30,9 @@ import { signatureFacts } from "./permits/signature-facts.ts";
 import { isSigned } from "./permits/typed-data.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Agreement } from "./quote-terms.ts";
-import type { ValuedRoute } from "./quoting/choose-route.ts";
-import { sidesOf } from "./quoting/route-sides.ts";
-import { routedFacts } from "./quoting/routed-facts.ts";
+import type { ValuedRoute } from "./routing/choose-route.ts";
+import { sidesOf } from "./routing/route-sides.ts";
+import { routedFacts } from "./routing/routed-facts.ts";
 
 /** Everything an answer tells. */
 export interface AnswerFacts extends ValuedRoute {

@@ -6,9 +6,9 @@ import type { RouteServices } from "../http/route-services.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { deprecated } from "../http/deprecated.route.ts";
 import { plainQuoteBody } from "../http/plain-inputs.ts";
-import { boundCalls } from "./quoted-calls.ts";
-import { quoteJson } from "./quote-json.ts";
-import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
+import { boundCalls } from "./quoted-calls.route.ts";
+import { quoteJson } from "./quote-json.route.ts";
+import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "../http/with-idempotency.route.ts";
 

@@ -23,9 +23,9 @@ import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../
 import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
 import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
 import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
-import { quoteJson } from "../../routes/quote-json.ts";
+import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
-import { priceFastFill } from "../price-fast-fill.ts";
+import { priceFastFill } from "../../usecases/price-fast-fill.ts";
 import { priceIntent } from "../price-intent.ts";
 
 const SOLANA = 792_703_809;

@@ -1,8 +1,8 @@
 import { depositAddressGas, routeGas } from "@causeway/contracts";
 import type { Currency, PermitMethod } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
-import type { Swapped } from "../quoting/exchanges.ts";
-import { routedDepositGas } from "../quoting/step-gas.ts";
+import type { Swapped } from "../routing/exchanges.ts";
+import { routedDepositGas } from "../routing/step-gas.ts";
 
 /**
  * Gas units of the transaction that submits a signature and deposits what it pays.

@@ -2,9 +2,9 @@ import { priceAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire"
 import type { RouteServices } from "../http/route-services.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { deprecated } from "../http/deprecated.route.ts";
-import { QUOTE_ANSWER_MS } from "./quote.ts";
-import { noteNearMisses, withWarnings } from "./quote-warnings.ts";
-import { boundCalls } from "./quoted-calls.ts";
+import { QUOTE_ANSWER_MS } from "./quote.route.ts";
+import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
+import { boundCalls } from "./quoted-calls.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
 /** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */

@@ -2,8 +2,8 @@ import type { QuoteAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { aQuoteInput, ORIGIN, quoteWorld, usdcOn, wethOn } from "../../../../test/fakes/quote-world.ts";
 import { anAnswer } from "../../../../test/fakes/route-services.ts";
-import { createQuote } from "../usecases/create-quote.ts";
-import { quoteJson } from "./quote-json.ts";
+import { createQuote } from "./create-quote.ts";
+import { quoteJson } from "./quote-json.route.ts";
 
 test("a quote is written exactly as JSON.stringify would, whatever its form", async () => {
   const inputs = [

@@ -15,7 +15,7 @@ import {
   user,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { PermitTokens, TokenPermits } from "../../chains/permits.port.ts";
-import { quoteJson } from "../../routes/quote-json.ts";
+import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 import { isSigned, typedDataOf } from "./typed-data.ts";

@@ -15,10 +15,10 @@ import { fillContractOf } from "../chains/fill-contract.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
 import { gasOf } from "../markets/prices/quote-pricing.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import type { ChosenRoute, RouteValues } from "./quoting/chosen-route.ts";
-import type { ValuedRoute } from "./quoting/choose-route.ts";
-import { promiseOf } from "./quoting/route-promise.ts";
-import type { RoutePromise } from "./quoting/route-promise.ts";
+import type { ChosenRoute, RouteValues } from "./routing/chosen-route.ts";
+import type { ValuedRoute } from "./routing/choose-route.ts";
+import { promiseOf } from "./routing/route-promise.ts";
+import type { RoutePromise } from "./routing/route-promise.ts";
 
 /** A client that names this as referrer wants to see a refund happen. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
