@@ -9,7 +9,7 @@ import type { ExecutionRecord } from "../../apps/api/src/payments/executions.por
 import type { IdempotencyLease } from "../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";
-import { executeCalls } from "../../apps/api/src/usecases/execute-calls.ts";
+import { executeCalls } from "../../apps/api/src/executions/execute-calls.ts";
 import { contractOf, simpleAccount, smartEoa } from "./smart-accounts.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { startEngineWorld, type EngineWorld, type WorldOptions } from "./engine-world.ts";

@@ -7,7 +7,7 @@ import type { HoldRecord, WalletBook } from "../../apps/api/src/balances/ledger.
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { appraise } from "../../apps/api/src/balances/appraise.ts";
 import { creditTopUp } from "../../apps/api/src/balances/credit-top-up.ts";
-import { requestFastFill } from "../../apps/api/src/usecases/request-fast-fill.ts";
+import { requestFastFill } from "../../apps/api/src/executions/request-fast-fill.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 

@@ -6,7 +6,7 @@ import { monotonicClock } from "./monotonic-clock.ts";
 import type { PermitPolicy, PermitTokens } from "./chains/permits.port.ts";
 import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";
-import { executePermit } from "./usecases/permits/execute-permit.ts";
+import { executePermit } from "./executions/permits/execute-permit.ts";
 
 /** Signatures of one user are counted over so long. */
 const WINDOW_MS = 60 * 60_000;

@@ -7,7 +7,7 @@ import { encodeFunctionData, parseAbi } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
-import { executeCalls } from "../../../apps/api/src/usecases/execute-calls.ts";
+import { executeCalls } from "../../../apps/api/src/executions/execute-calls.ts";
 import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";

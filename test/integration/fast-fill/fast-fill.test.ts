@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, quotedState } from "@causeway/domain";
 import type { TxHash } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { expireFastFills } from "../../../apps/api/src/usecases/expire-fast-fills.ts";
+import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fills.ts";
 import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";

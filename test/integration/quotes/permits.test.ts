@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createPermitSignatures } from "../../../apps/api/src/chains/permit-signatures.adapter.ts";
 import { createTokenPermits } from "../../../apps/api/src/chains/token-permits.adapter.ts";
 import type { PermitPolicy, PermitTokens } from "../../../apps/api/src/chains/permits.port.ts";
-import { executePermit } from "../../../apps/api/src/usecases/permits/execute-permit.ts";
+import { executePermit } from "../../../apps/api/src/executions/permits/execute-permit.ts";
 import { permitCall, vrsOf } from "../../../apps/api/src/quotes/permits/permit-call.ts";
 import { isSigned } from "../../../apps/api/src/quotes/permits/typed-data.ts";
 import type { SignedTerms } from "../../../apps/api/src/quotes/permits/typed-data.ts";

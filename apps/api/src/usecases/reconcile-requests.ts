@@ -1,5 +1,5 @@
 import type { Services } from "../db/services.port.ts";
-import { expireFastFills } from "./expire-fast-fills.ts";
+import { expireFastFills } from "../executions/expire-fast-fills.ts";
 import { settleEndedExecutions } from "../payments/executions/settle-ended.ts";
 import { expireRequests } from "./expire-requests.ts";
 import { overdueNow, rescue } from "../db/rescue-lost.ts";

@@ -4,7 +4,7 @@ import type { Slot } from "../../db/records.port.ts";
 import type { PrunableTable } from "../../db/prunable.port.ts";
 import type { Reads } from "../../db/reads.port.ts";
 import { unrecordedDeposits } from "../../deposits/deposit-writes.postgres.ts";
-import { fastFillsDue, findFastFill } from "./fast-fills.ts";
+import { fastFillsDue, findFastFill } from "../../executions/fast-fills.postgres.ts";
 import { EXECUTION_COLUMNS, executionOf } from "../../payments/execution-rows.postgres.ts";
 import type { ExecutionRow } from "../../payments/execution-rows.postgres.ts";
 import { LARGE, LARGE_ENDED } from "../../requests/history/large-requests.postgres.ts";

@@ -5,7 +5,7 @@ import { announcer } from "../../db/announcements.postgres.ts";
 import { claimWrites } from "../../balances/claim-writes.postgres.ts";
 import { depositAddressWrites } from "../../deposits/addresses/deposit-address-writes.postgres.ts";
 import { depositWrites } from "../../deposits/deposit-writes.postgres.ts";
-import { fastFillWrites } from "./fast-fills.ts";
+import { fastFillWrites } from "../../executions/fast-fills.postgres.ts";
 import { executionWrites } from "../../payments/execution-writes.postgres.ts";
 import { idempotencyWrites } from "../../http/idempotency-store.postgres.ts";
 import { inTransaction } from "../../db/in-transaction.postgres.ts";

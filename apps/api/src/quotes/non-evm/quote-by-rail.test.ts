@@ -25,7 +25,7 @@ import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
 import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
 import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
-import { priceFastFill } from "../../usecases/price-fast-fill.ts";
+import { priceFastFill } from "../../executions/price-fast-fill.ts";
 import { priceIntent } from "../price-intent.ts";
 
 const SOLANA = 792_703_809;

@@ -1,25 +1,25 @@
 import type { Address, RequestId, ServiceError, SponsorshipQuestion } from "@causeway/domain";
 import { decide, formatUsd, judgeSponsorship, quotedState } from "@causeway/domain";
 import type { ExecuteAnswer } from "@causeway/wire";
-import type { ApiKeyIdentity } from "../../http/api-keys.port.ts";
-import type { AcceptedCall, DestinationExecution, NewExecution } from "../../payments/executions.port.ts";
-import type { IdempotencyLease } from "../../http/idempotency.port.ts";
-import type { Random } from "../../db/random.port.ts";
-import type { RequestRecord } from "../../db/records.port.ts";
-import type { Services } from "../../db/services.port.ts";
-import type { Tx } from "../../db/unit-of-work.port.ts";
-import { reserveFees } from "../../balances/reserve-fees.ts";
-import type { Shortfall } from "../../balances/reserve-fees.ts";
-import { executeJob, transition } from "../../requests/transition.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import type { AcceptedCall, DestinationExecution, NewExecution } from "../payments/executions.port.ts";
+import type { IdempotencyLease } from "../http/idempotency.port.ts";
+import type { Random } from "../db/random.port.ts";
+import type { RequestRecord } from "../db/records.port.ts";
+import type { Services } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
+import { reserveFees } from "../balances/reserve-fees.ts";
+import type { Shortfall } from "../balances/reserve-fees.ts";
+import { executeJob, transition } from "../requests/transition.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
-import { acceptsExecution } from "../../payments/executions/awaits-execution.ts";
-import { callTerms } from "../../payments/executions/call-terms.ts";
+import { acceptsExecution } from "../payments/executions/awaits-execution.ts";
+import { callTerms } from "../payments/executions/call-terms.ts";
 import { findQuoted } from "./find-quoted.ts";
-import { utcDay } from "../../db/utc-day.ts";
-import { refusal } from "../../payments/executions/read-execution.ts";
-import type { ExecutionQuestion } from "../../payments/executions/read-execution.ts";
-import { countSale } from "../../payments/executions/value-sale.ts";
-import type { ValueSale } from "../../payments/executions/value-sale.ts";
+import { utcDay } from "../db/utc-day.ts";
+import { refusal } from "../payments/executions/read-execution.ts";
+import type { ExecutionQuestion } from "../payments/executions/read-execution.ts";
+import { countSale } from "../payments/executions/value-sale.ts";
+import type { ValueSale } from "../payments/executions/value-sale.ts";
 
 export interface AcceptServices extends Pick<
   Services,

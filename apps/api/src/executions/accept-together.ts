@@ -1,10 +1,10 @@
 import type { Address } from "@causeway/domain";
-import type { AcceptedCall } from "../../payments/executions.port.ts";
-import type { FeesToReserve } from "../../balances/ledger.port.ts";
-import { appraise } from "../../balances/appraise.ts";
-import { planCharge } from "../../balances/reserve-fees.ts";
-import type { Shortfall } from "../../balances/reserve-fees.ts";
-import { executeJob } from "../../requests/transition.ts";
+import type { AcceptedCall } from "../payments/executions.port.ts";
+import type { FeesToReserve } from "../balances/ledger.port.ts";
+import { appraise } from "../balances/appraise.ts";
+import { planCharge } from "../balances/reserve-fees.ts";
+import type { Shortfall } from "../balances/reserve-fees.ts";
+import { executeJob } from "../requests/transition.ts";
 import { freshCall, hasBudgets, newExecution, reserveKey, tellAccepted } from "./accept-execution.ts";
 import type { Acceptable, AcceptServices } from "./accept-execution.ts";
 

@@ -1,7 +1,7 @@
 import type { Address, RequestId } from "@causeway/domain";
-import type { CoverState, FastFillRecord, FastFillWrites } from "../../balances/fast-fill.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
+import type { CoverState, FastFillRecord, FastFillWrites } from "../balances/fast-fill.port.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
 
 interface FastFillRow {
   request_id: string;

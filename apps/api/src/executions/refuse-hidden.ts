@@ -2,8 +2,8 @@ import { isEntryPoint, readHandleOps, refusesInnerOperations } from "@causeway/c
 import type { TraceOutcome } from "@causeway/chains";
 import { readUserOperationEvent } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { LaneCall } from "../../db/leg.port.ts";
-import { refusal } from "../../payments/executions/read-execution.ts";
+import type { LaneCall } from "../db/leg.port.ts";
+import { refusal } from "../payments/executions/read-execution.ts";
 
 type Seen = Extract<TraceOutcome, { kind: "ok" }>;
 

@@ -3,7 +3,7 @@ import type { ErrorAnswer, OwnErrorAnswer } from "@causeway/service-kit";
 import { executeAnswer, executeRequest, plainError, simulationError } from "@causeway/wire";
 import type { SimulationErrorBody } from "@causeway/wire";
 import { z } from "zod";
-import type { ExecuteOutcome } from "../ports/execute.ts";
+import type { ExecuteOutcome } from "./execute.port.ts";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { requireKey, requireReferrer } from "../http/access.route.ts";
