@@ -35,7 +35,7 @@ import type { AppBalancePolicy } from "./balances/app-balance.port.ts";
 import type { EnginePolicy } from "./db/engine-policy.port.ts";
 import type { PushPolicy } from "./ports/push-routes.ts";
 import type { RateLimitPolicy } from "./http/rate-limits.port.ts";
-import type { SettlementPolicy } from "./ports/settlement-policy.ts";
+import type { SettlementPolicy } from "./settlement/settlement-policy.port.ts";
 import type { WebhookPolicy } from "./ports/webhooks.ts";
 import {
   accessSettings,

@@ -2,17 +2,17 @@ import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest
 import type { NonceMappings } from "@causeway/chains";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-import { connectHubMappings } from "./adapters/hub/evm-hub-mappings.ts";
-import { nonceMappingStore } from "./adapters/postgres/nonce-mapping-rows.ts";
+import { connectHubMappings } from "./settlement/nonce-mappings/evm-hub-mappings.adapter.ts";
+import { nonceMappingStore } from "./settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { mappingGauges } from "./adapters/telemetry/mapping-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Clock } from "./db/clock.port.ts";
-import type { MappingServices } from "./ports/mapping-services.ts";
-import type { HubMappings } from "./ports/hub-mappings.ts";
+import type { MappingServices } from "./settlement/nonce-mappings/mapping-services.port.ts";
+import type { HubMappings } from "./settlement/nonce-mappings/hub-mappings.port.ts";
 import type { NonceMappingReads, NonceMappingStore } from "./chains/nonce-mappings.port.ts";
-import type { SettlementServices } from "./ports/settlement-services.ts";
-import { knownNonces } from "./usecases/exchange/known-nonces.ts";
+import type { SettlementServices } from "./settlement/settlement-services.port.ts";
+import { knownNonces } from "./settlement/nonce-mappings/known-nonces.ts";
 
 /** What is known of wallets' nonces. */
 export interface Nonces {

@@ -1,10 +1,10 @@
-import { acceptingOnly } from "./adapters/hub/accepting-only.ts";
-import { connectHub } from "./adapters/hub/evm-hub.ts";
-import { createHttpOracle } from "./adapters/oracles/http-oracle.ts";
+import { acceptingOnly } from "./settlement/accepting-only.adapter.ts";
+import { connectHub } from "./settlement/evm-hub.adapter.ts";
+import { createHttpOracle } from "./settlement/http-oracle.adapter.ts";
 import type { ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
 import type { SettlementConfig } from "./config.ts";
-import type { SettlementReads } from "./ports/settlement.ts";
-import type { SettlementServices } from "./ports/settlement-services.ts";
+import type { SettlementReads } from "./settlement/settlement.port.ts";
+import type { SettlementServices } from "./settlement/settlement-services.port.ts";
 
 /** Settlement speaks to the hub and the oracles on connections of its own. */
 export function settlementServices(

@@ -1,11 +1,11 @@
 import { rawKeySigner } from "@causeway/attest";
 import { createLogger, createMetrics } from "@causeway/service-kit";
-import { connectPayouts } from "./adapters/payouts/evm-payouts.ts";
-import { withNodeErrors } from "./adapters/payouts/node-unavailable.ts";
+import { connectPayouts } from "./settlement/withdrawals/evm-payouts.adapter.ts";
+import { withNodeErrors } from "./settlement/withdrawals/node-unavailable.adapter.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
-import { settlementReads } from "./adapters/postgres/settlement-reads.ts";
+import { settlementReads } from "./settlement/settlement-reads.postgres.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
-import { withdrawalStore } from "./adapters/postgres/withdrawal-store.ts";
+import { withdrawalStore } from "./settlement/withdrawals/withdrawal-store.postgres.ts";
 import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
 import { settlementServices } from "./container-settlement.ts";
 import type { OpenWithdrawals } from "./withdraw-command.ts";

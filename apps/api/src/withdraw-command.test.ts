@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { readApiConfig } from "./config.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { runWithdraw, type OpenWithdrawals } from "./withdraw-command.ts";
-import { recipientOf } from "./withdrawal-recipient.ts";
+import { recipientOf } from "./settlement/withdrawal-recipient.ts";
 
 const env = {
   ENVIRONMENT: "local",

@@ -6,11 +6,11 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import type { ApiConfig, SettlementConfig } from "./config.ts";
 import { readApiConfig } from "./config.ts";
-import type { WithdrawalOrder } from "./ports/withdrawals.ts";
+import type { WithdrawalOrder } from "./settlement/withdrawals/withdrawals.port.ts";
 import { withdrawSettings } from "./settings.ts";
-import { withdraw } from "./usecases/withdrawal/withdraw.ts";
-import type { WithdrawalServices } from "./usecases/withdrawal/withdraw.ts";
-import { recipientOf } from "./withdrawal-recipient.ts";
+import { withdraw } from "./settlement/withdrawals/withdraw.ts";
+import type { WithdrawalServices } from "./settlement/withdrawals/withdraw.ts";
+import { recipientOf } from "./settlement/withdrawal-recipient.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
-import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
+import type { HubChain } from "../../../apps/api/src/settlement/hub.port.ts";
+import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { rawKeySigner } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
 import { oracleMultisigAbi } from "@causeway/contracts";

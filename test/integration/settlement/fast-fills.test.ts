@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
+import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { deposit } from "../../support/deposits.ts";

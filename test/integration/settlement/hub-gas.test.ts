@@ -4,7 +4,7 @@ import type { Hex32 } from "@causeway/domain";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { laneReport } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import type { SignedExecution } from "../../../apps/api/src/ports/settlement.ts";
+import type { SignedExecution } from "../../../apps/api/src/settlement/settlement.port.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 

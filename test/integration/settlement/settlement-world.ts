@@ -1,14 +1,14 @@
 import { hubAlias, hubTokenId, rawKeySigner, type Signer } from "@causeway/attest";
 import type { AttestationHub, Hex, RequestId } from "@causeway/domain";
 import { createLocalClient, deployHub, localHub, startAnvil, type LocalClient } from "@causeway/localnet";
-import { connectHub } from "../../../apps/api/src/adapters/hub/evm-hub.ts";
-import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
+import { connectHub } from "../../../apps/api/src/settlement/evm-hub.adapter.ts";
+import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { settlementReads } from "../../../apps/api/src/adapters/postgres/settlement-reads.ts";
-import type { HubChain } from "../../../apps/api/src/ports/hub.ts";
-import type { SettlementServices } from "../../../apps/api/src/ports/settlement-services.ts";
-import { attestDue } from "../../../apps/api/src/usecases/settlement/attest-due.ts";
-import { submitExecutions } from "../../../apps/api/src/usecases/settlement/submit-executions.ts";
+import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
+import type { HubChain } from "../../../apps/api/src/settlement/hub.port.ts";
+import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
+import { attestDue } from "../../../apps/api/src/settlement/attest-due.ts";
+import { submitExecutions } from "../../../apps/api/src/settlement/submit-executions.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { attestedChain, startFakeOracle, type FakeOracle } from "./fake-oracle.ts";
 

@@ -14,16 +14,16 @@ import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { decodeEvmCallRequest, evmCallRequestId } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
-import { connectPayouts } from "../../../apps/api/src/adapters/payouts/evm-payouts.ts";
-import { createHttpOracle } from "../../../apps/api/src/adapters/oracles/http-oracle.ts";
+import { connectPayouts } from "../../../apps/api/src/settlement/withdrawals/evm-payouts.adapter.ts";
+import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { withdrawalStore } from "../../../apps/api/src/adapters/postgres/withdrawal-store.ts";
-import type { Payouts, WithdrawalOrder } from "../../../apps/api/src/ports/withdrawals.ts";
+import { withdrawalStore } from "../../../apps/api/src/settlement/withdrawals/withdrawal-store.postgres.ts";
+import type { Payouts, WithdrawalOrder } from "../../../apps/api/src/settlement/withdrawals/withdrawals.port.ts";
 import {
   withdraw,
   type Progress,
   type WithdrawalServices,
-} from "../../../apps/api/src/usecases/withdrawal/withdraw.ts";
+} from "../../../apps/api/src/settlement/withdrawals/withdraw.ts";
 import { attestedChain, honest, startFakeOracle, type Behaviour, type MoreRoutes } from "./fake-oracle.ts";
 import { startSettlementWorld } from "./settlement-world.ts";
 

@@ -37,7 +37,7 @@ import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { SponsorKeys } from "../balances/sponsors.port.ts";
 import type { TopUpWrites } from "../balances/top-ups.port.ts";
-import type { SettlementWrites } from "../ports/settlement.ts";
+import type { SettlementWrites } from "../settlement/settlement.port.ts";
 
 /**
  * Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent

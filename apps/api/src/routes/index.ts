@@ -4,7 +4,7 @@ import { checkKeys } from "../http/access.route.ts";
 import { adminKeysRoutes } from "../callers/admin-keys.route.ts";
 import { appBalanceClaimRoutes } from "../balances/app-balance-claims.route.ts";
 import { appBalanceRoutes } from "../balances/app-balances.route.ts";
-import { authorizeRoute } from "./authorize.ts";
+import { authorizeRoute } from "../settlement/nonce-mappings/authorize.route.ts";
 import { chainHealthRoute } from "./chain-health.ts";
 import { chainLiquidityRoute } from "./chain-liquidity.ts";
 import { chainsRoute } from "./chains.ts";

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../db/clock.port.ts";
-import type { SettlementReads } from "../../ports/settlement.ts";
+import type { SettlementReads } from "../../settlement/settlement.port.ts";
 
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
 const STATES = ["due", "rejected", "attested", "vouched"];

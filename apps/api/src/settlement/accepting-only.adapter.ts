@@ -1,0 +1,15 @@
+import type { Address } from "@causeway/domain";
+import type { HubChain } from "./hub.port.ts";
+
+/** The same hub, of whose signers only these count. Undefined: all of them. */
+export function acceptingOnly(hub: HubChain, signers: readonly Address[] | undefined): HubChain {
+  if (signers === undefined) return hub;
+  const counted = new Set(signers);
+  return {
+    ...hub,
+    async signers() {
+      const accepted = await hub.signers();
+      return { ...accepted, signers: new Set([...accepted.signers].filter((one) => counted.has(one))) };
+    },
+  };
+}

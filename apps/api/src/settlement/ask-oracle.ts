@@ -1,0 +1,152 @@
+import { spellOrder } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
+import type { AnswerForm, AttestationOracle } from "./oracles.port.ts";
+import type { DuePayment, SignedExecution } from "./settlement.port.ts";
+import type { Judge } from "./hub-facts.ts";
+import { judgeDeposits } from "./judge-deposits.ts";
+import type { AttestedDeposit, DepositClaim } from "./judge-deposits.ts";
+import { judgePayment } from "./judge-payment.ts";
+import type { PaymentAnswer } from "./judge-payment.ts";
+import type { Claim } from "./payment-claim.ts";
+import type { Verdict } from "./signed-execution.ts";
+
+/** What came of asking one oracle. */
+export type Finding<T> =
+  | { readonly kind: "attested"; readonly value: T }
+  /** It cannot say yet, or cannot be reached. */
+  | { readonly kind: "later"; readonly reason: string; readonly afterMs: number | undefined }
+  /** It says no. */
+  | { readonly kind: "rejected"; readonly reason: string }
+  /** What it says is not true, or not signed. */
+  | { readonly kind: "lie"; readonly reason: string };
+
+/** Who asks may only hold what a quorum signed, with the peers of whomever is asked. */
+const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
+
+/** Executions that settle a payment, in the order in which the hub must carry them out. */
+export interface Attested {
+  readonly deposit: SignedExecution;
+  readonly payment: SignedExecution;
+}
+
+/**
+ * Asks one oracle for the deposit and then for the payment, and believes only what holds against our own
+ * facts and the quorum's signatures.
+ */
+export async function askOracle(
+  oracle: AttestationOracle,
+  judge: Judge,
+  payment: DuePayment,
+  claim: Claim,
+  orderSignature: Hex,
+  signal: AbortSignal,
+): Promise<Finding<Attested>> {
+  const deposit = await askForDeposit(oracle, judge, claim.deposit, signal);
+  if (deposit.kind !== "attested") return deposit;
+  const body = paymentBody(judge, payment, claim, orderSignature, deposit.value);
+  const judged = (answer: PaymentAnswer) =>
+    judgePayment(
+      judge,
+      {
+        kind: payment.kind,
+        order: claim.order,
+        orderId: claim.deposit.orderId,
+        orderSignature,
+        depositTransactionId: claim.deposit.transactionId,
+        depositAmount: claim.deposit.amount,
+        deposit: deposit.value,
+        paymentTransactionId: claim.paymentTransactionId,
+      },
+      answer,
+    );
+  const paid =
+    payment.kind === "fill"
+      ? await ask(oracle, "/attestations/solver-fills/v1", body, fillAttestationAnswer, signal, judged)
+      : await ask(oracle, "/attestations/solver-refunds/v1", body, refundAttestationAnswer, signal, judged);
+  if (paid.kind !== "attested") return paid;
+  return { kind: "attested", value: { deposit: deposit.value.execution, payment: paid.value } };
+}
+
+/**
+ * Asks for one part of the transaction's deposits after the other, until one holds ours: nearly always the
+ * first.
+ */
+export async function askForDeposit(
+  oracle: AttestationOracle,
+  judge: Judge,
+  claim: DepositClaim,
+  signal: AbortSignal,
+): Promise<Finding<AttestedDeposit>> {
+  for (let part = 0, alike = 0; ; part++) {
+    const [asked, before] = [part, alike];
+    const found = await ask(
+      oracle,
+      "/attestations/depository-deposits/v1",
+      {
+        chainId: claim.chain,
+        transactionId: claim.transactionId,
+        ...(asked > 0 && { part: asked }),
+      },
+      depositAttestationAnswer,
+      signal,
+      (answer) => judgeDeposits(judge, claim, answer, asked, before),
+    );
+    if (found.kind !== "attested") return found;
+    const { ours } = found.value;
+    if (ours !== undefined) return { kind: "attested", value: ours };
+    alike += found.value.alike;
+  }
+}
+
+function paymentBody(
+  judge: Judge,
+  payment: DuePayment,
+  claim: Claim,
+  orderSignature: Hex,
+  { onchainId }: AttestedDeposit,
+): object {
+  return {
+    order: spellOrder(claim.order, judge.familyOf),
+    orderSignature,
+    inputs: [{ transactionId: claim.deposit.transactionId, onchainId, inputIndex: 0 }],
+    ...(payment.kind === "fill"
+      ? { fill: { transactionId: claim.paymentTransactionId } }
+      : { refunds: [{ transactionId: claim.paymentTransactionId, inputIndex: 0, refundIndex: 0 }] }),
+  };
+}
+
+async function ask<Answer, T>(
+  oracle: AttestationOracle,
+  path: string,
+  body: object,
+  schema: AnswerForm<Answer>,
+  signal: AbortSignal,
+  judged: (answer: Answer) => Verdict<T>,
+): Promise<Finding<T>> {
+  const said = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
+  if (said.kind === "away") return { kind: "later", reason: said.reason, afterMs: undefined };
+  if (said.kind === "refused") {
+    const reason = `${said.code}: ${said.message}`;
+    const isNo = said.code === "rejected" || said.code === "invalid_request";
+    return isNo ? { kind: "rejected", reason } : { kind: "later", reason, afterMs: said.retryAfterMs };
+  }
+  const answer = schema.safeParse(said.json);
+  if (!answer.success) return { kind: "lie", reason: "the response does not match the schema of the route" };
+  const verdict = judgeOrRefuse(judged, answer.data);
+  return verdict.kind === "true" ? { kind: "attested", value: verdict.value } : verdict;
+}
+
+/**
+ * A value that cannot even be hashed (an address that is none, a number too large) is a lie like any other.
+ */
+function judgeOrRefuse<Answer, T>(judged: (answer: Answer) => Verdict<T>, answer: Answer): Verdict<T> {
+  try {
+    return judged(answer);
+  } catch (error) {
+    return {
+      kind: "lie",
+      reason: error instanceof Error ? error.message.slice(0, 200) : "the response cannot be read",
+    };
+  }
+}

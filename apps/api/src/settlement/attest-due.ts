@@ -1,0 +1,35 @@
+import type { SettlementServices } from "./settlement-services.port.ts";
+import { attestPayment } from "./attest-payment.ts";
+import { backoff } from "./backoff.ts";
+
+/** Payments that are taken over from the payment engine in one commit. */
+const NOTED_AT_ONCE = 500;
+
+/**
+ * One round: takes over payments that have become final, and asks oracles about all whose time has come, some
+ * at once. One payment's fault stops no other.
+ */
+export async function attestDue(services: SettlementServices, signal: AbortSignal): Promise<void> {
+  const { clock, uow, settlement, settlementPolicy: policy } = services;
+  while ((await uow.run((tx) => tx.settlement.notePayments(clock.nowMs(), NOTED_AT_ONCE))) === NOTED_AT_ONCE);
+  while (!signal.aborted) {
+    const due = await settlement.duePayments(clock.nowMs(), policy.concurrency);
+    if (due.length === 0) return;
+    await Promise.all(
+      due.map((payment) =>
+        attestPayment(services, payment, signal).catch(async (error: unknown) => {
+          const requestId = payment.request.terms.requestId;
+          services.events.fault("settlement_fault", error, { requestId });
+          const nowMs = clock.nowMs();
+          const nextTryMs = nowMs + backoff(policy, payment.tries);
+          const why = {
+            reason: "an internal error or an error of the hub's node",
+            rejected: false,
+            nextTryMs,
+          };
+          await uow.run((tx) => tx.settlement.postpone(payment.slotId, why, nowMs));
+        }),
+      ),
+    );
+  }
+}

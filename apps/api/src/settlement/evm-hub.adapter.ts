@@ -1,0 +1,238 @@
+import {
+  FEE_HISTORY_BLOCKS,
+  FEE_HISTORY_PERCENTILE,
+  RpcFault,
+  createChainWriter,
+  createRpcTransport,
+  finalBlockReads,
+  gasPricesFrom,
+  readFeeHistory,
+  viemTransport,
+  type ObserveCall,
+} from "@causeway/chains";
+import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
+import { MAX_TRANSACTION_GAS } from "@causeway/domain";
+import type { Address, AttestationHub, Hex, Hex32 } from "@causeway/domain";
+import {
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  encodeFunctionData,
+  toHex as toQuantity,
+} from "viem";
+import type { Clock } from "../db/clock.port.ts";
+import type { HubChain, HubSigners } from "./hub.port.ts";
+import type { SignedExecution } from "./settlement.port.ts";
+import { executionGas } from "./execution-gas.adapter.ts";
+
+/** Priority fee floor and cap of what is offered for a unit of gas, wei: a hub is a chain of cheap gas. */
+const FEES = { minPriorityFeeWei: 1_000_000n, maxFeePerGasWei: 2_000_000_000_000n };
+/** The multisig's signers change rarely, and a stale list costs a refused execution, never money. */
+const SIGNERS_KEPT_MS = 30_000;
+/** Only leads the search for a block that is old enough. */
+const NOMINAL_BLOCK_SECONDS = 1;
+
+/**
+ * The hub behind its RPC endpoint, on connections of its own: a hub that hangs holds up no chain.
+ * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain.
+ */
+export function connectHub(
+  hub: AttestationHub,
+  clock: Clock,
+  multisig: Address,
+  rpc: { readonly onCall?: ObserveCall } = {},
+): HubChain {
+  const transport = createRpcTransport({ ...rpc, url: hub.rpcUrl, connections: 2 });
+  const client = createPublicClient({ transport: viemTransport(transport) });
+  const writer = createChainWriter(transport);
+  const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
+  let verified: Promise<void> | undefined;
+  let known: { readonly signers: HubSigners; readonly atMs: number } | undefined;
+
+  const verify = async (): Promise<void> => {
+    verified ??= checkChain().catch((error: unknown) => {
+      verified = undefined;
+      throw error;
+    });
+    await verified;
+  };
+  const checkChain = async (): Promise<void> => {
+    const id = await client.getChainId();
+    if (id !== hub.chainId)
+      throw new RpcFault({
+        kind: "wrongChain",
+        method: "eth_chainId",
+        reason: `the node serves chain ${id}, expected the hub's chain ${hub.chainId}`,
+      });
+  };
+
+  const final = finalBlockReads(transport, {
+    finality: hub.finality,
+    blockTimeSeconds: NOMINAL_BLOCK_SECONDS,
+  });
+  /**
+   * Reads at a block that one node called final, pinned by its hash, and believes it only while that block is
+   * still canonical: on a final read it is decided what is signed next. Undefined while no block is final.
+   */
+  const atFinal = async <T>(read: (at: BlockPin) => Promise<T>): Promise<T | undefined> => {
+    const found = await final.block();
+    if (found.kind !== "final") return undefined;
+    const value = await read({ blockHash: found.value.hash, requireCanonical: true });
+    await final.confirm(found.value);
+    return value;
+  };
+  const callAt = async (to: Address, data: Hex, at: BlockPin | "latest"): Promise<Hex> => {
+    const answer = await transport.request("eth_call", [{ to, data }, at]);
+    // One word: everything that is read here at a final block is one.
+    if (typeof answer === "string" && /^0x[0-9a-f]{64}$/i.test(answer)) return answer.toLowerCase() as Hex;
+    throw new RpcFault({
+      kind: "garbage",
+      method: "eth_call",
+      reason: "the contract did not return 32 bytes",
+    });
+  };
+  const wordAt = async (to: Address, data: Hex, at: "latest" | "final"): Promise<Hex | undefined> =>
+    at === "latest" ? await callAt(to, data, at) : await atFinal(async (pin) => await callAt(to, data, pin));
+  const nonceAt = async (account: Address, at: BlockPin | "latest"): Promise<number> => {
+    const answer = await transport.request("eth_getTransactionCount", [account, at]);
+    if (typeof answer === "string" && /^0x[0-9a-f]{1,13}$/i.test(answer)) return Number(answer);
+    throw new RpcFault({
+      kind: "garbage",
+      method: "eth_getTransactionCount",
+      reason: "the response is not a number",
+    });
+  };
+
+  return {
+    hub,
+    async nonces(account) {
+      await verify();
+      const [latest, final] = await Promise.all([
+        nonceAt(account, "latest"),
+        atFinal(async (pin) => await nonceAt(account, pin)),
+      ]);
+      return { latest, final: final ?? 0 };
+    },
+    async executed(keys, at) {
+      await verify();
+      if (keys.length === 0) return new Set();
+      const read = async (pin: BlockPin | "latest"): Promise<Set<Hex32>> => {
+        const words = await Promise.all(
+          keys.map(async (key) => await callAt(oracle.address, isExecuted(key), pin)),
+        );
+        return new Set(keys.filter((_, n) => BigInt(words[n] ?? 0) === 1n));
+      };
+      return at === "latest" ? await read(at) : ((await atFinal(read)) ?? new Set());
+    },
+    async refusal(execution, sender) {
+      await verify();
+      try {
+        await client.simulateContract({
+          ...oracle,
+          functionName: "execute",
+          args: [structOf(execution), multisig, execution.signature],
+          account: sender,
+        });
+        return undefined;
+      } catch (error) {
+        return refusalIn(error);
+      }
+    },
+    async signers() {
+      if (known !== undefined && clock.nowMs() - known.atMs < SIGNERS_KEPT_MS) return known.signers;
+      await verify();
+      const contract = { abi: oracleMultisigAbi, address: multisig } as const;
+      const [addresses, threshold] = await Promise.all([
+        client.readContract({ ...contract, functionName: "signers" }),
+        client.readContract({ ...contract, functionName: "threshold" }),
+      ]);
+      const signers = {
+        signers: new Set(addresses.map((address) => address.toLowerCase() as Address)),
+        threshold: Number(threshold),
+      };
+      known = { signers, atMs: clock.nowMs() };
+      return signers;
+    },
+    async gasPrices() {
+      await verify();
+      const [block, history] = await Promise.all([
+        client.getBlock({ blockTag: "latest" }),
+        transport.request("eth_feeHistory", [
+          toQuantity(FEE_HISTORY_BLOCKS),
+          "latest",
+          [FEE_HISTORY_PERCENTILE],
+        ]),
+      ]);
+      const head = {
+        number: block.number,
+        hash: block.hash,
+        parentHash: block.parentHash,
+        timestamp: block.timestamp,
+        baseFeePerGas: block.baseFeePerGas ?? undefined,
+      };
+      return gasPricesFrom(head, readFeeHistory(history), FEES);
+    },
+    async broadcast(raw) {
+      await verify();
+      return await writer.broadcast(raw);
+    },
+    async transactionGasLimit() {
+      await verify();
+      const { gasLimit } = await client.getBlock({ blockTag: "latest" });
+      return gasLimit < MAX_TRANSACTION_GAS ? gasLimit : MAX_TRANSACTION_GAS;
+    },
+    async executionGas(executions, sender, threshold, room) {
+      await verify();
+      const facts = { oracle: oracle.address, multisig, sender, threshold, room };
+      return await Promise.all(executions.map((execution) => executionGas(transport, facts, execution)));
+    },
+    carry(executions) {
+      const data = encodeFunctionData({
+        abi: oracleAbi,
+        functionName: "executeMultiple",
+        args: [executions.map(structOf), multisig, executions.map(({ signature }) => signature)],
+      });
+      return { to: hub.oracleAddress, data };
+    },
+    async balance(owner, tokenId, at) {
+      await verify();
+      const data = encodeFunctionData({ abi: hubAbi, functionName: "balanceOf", args: [owner, tokenId] });
+      return BigInt((await wordAt(hub.hubAddress, data, at)) ?? 0);
+    },
+    async recordedWithdrawal(address, at) {
+      if (hub.allocatorAddress === undefined) return undefined;
+      await verify();
+      const data = encodeFunctionData({ abi: allocatorAbi, functionName: "withdrawalIdOf", args: [address] });
+      const id = await wordAt(hub.allocatorAddress, data, at);
+      return id === undefined || BigInt(id) === 0n ? undefined : id;
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** EIP-1898: this very block, and a fault when it is not canonical any more. */
+interface BlockPin {
+  readonly blockHash: Hex;
+  readonly requireCanonical: true;
+}
+
+function isExecuted(key: Hex32): Hex {
+  return encodeFunctionData({ abi: oracleAbi, functionName: "isExecuted", args: [key] });
+}
+
+function structOf({ idempotencyKey, actions }: SignedExecution): {
+  readonly idempotencyKey: Hex32;
+  readonly actions: readonly Hex[];
+} {
+  return { idempotencyKey, actions };
+}
+
+/** What the contract said. @throws the node's fault, which says nothing about the execution */
+function refusalIn(error: unknown): string {
+  if (!(error instanceof BaseError)) throw error;
+  const reverted = error.walk((cause) => cause instanceof ContractFunctionRevertedError);
+  if (!(reverted instanceof ContractFunctionRevertedError)) throw error;
+  const { data, reason, signature } = reverted;
+  if (data === undefined) return reason ?? signature ?? "the call reverts";
+  return `${data.errorName}(${(data.args ?? []).map(String).join(", ")})`;
+}

@@ -1,0 +1,56 @@
+import { hubAlias, hubTokenId } from "@causeway/attest";
+import type { Address, Chain, Currency, RailChain } from "@causeway/domain";
+import { encodeAddress, familyOf } from "@causeway/domain";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { HeldAmount } from "../balances/held-amount.port.ts";
+import type { HubChain } from "./hub.port.ts";
+
+/** What the solver owns on the hub of every bridged currency, in the newest block. @throws RpcFault */
+export async function hubBalances(
+  chains: Pick<ChainDirectory, "all" | "rails">,
+  hub: Pick<HubChain, "balance">,
+  solver: { readonly address: Address; readonly chainName: string },
+): Promise<readonly HeldAmount[]> {
+  const configured = [...chains.all, ...chains.rails].map(({ chain }) => chain);
+  const home = configured.find(({ name }) => name === solver.chainName);
+  if (home === undefined) return [];
+  const owner = hubAlias(onHub(home), solver.address);
+  return await Promise.all(
+    configured.flatMap((chain) =>
+      bridged(chain).map(async (currency) => {
+        const tokenId = hubTokenId(onHub(chain), encodeAddress(familyOf(chain), currency.address));
+        return { chain: chain.name, currency, amount: await hub.balance(owner, tokenId, "latest") };
+      }),
+    ),
+  );
+}
+
+/**
+ * What the depositories of EVM chains hold of every bridged currency: the solver's, and deposits that are not
+ * settled. A chain whose node does not answer is left out.
+ */
+export async function depositoryBalances(
+  chains: Pick<ChainDirectory, "all">,
+): Promise<readonly HeldAmount[]> {
+  const read = chains.all.map(async ({ chain, connection }) => {
+    const currencies = bridged(chain);
+    const { balances } = await connection.reader.balances(
+      chain.contracts.depository,
+      currencies.map(({ address }) => address),
+    );
+    return currencies.flatMap((currency) => {
+      const amount = balances.get(currency.address);
+      return amount === undefined ? [] : [{ chain: chain.name, currency, amount }];
+    });
+  });
+  const settled = await Promise.allSettled(read);
+  return settled.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+}
+
+function onHub(chain: Chain | RailChain) {
+  return { name: chain.name, vmType: familyOf(chain) };
+}
+
+function bridged({ native, tokens }: Chain | RailChain): readonly Currency[] {
+  return [native, ...tokens].filter(({ supportsBridging }) => supportsBridging);
+}

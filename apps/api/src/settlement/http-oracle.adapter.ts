@@ -1,0 +1,96 @@
+import { oracleError } from "@causeway/wire";
+import type { AttestationOracle, OracleAnswer } from "./oracles.port.ts";
+
+/** An answer names each deposit of one transaction, some kilobytes each; more is no attestation. */
+const MAX_BYTES = 4_194_304;
+
+export interface OracleEndpoint {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+}
+
+/** An oracle behind its HTTP API. Neither key nor URL ever stands in an answer or an error. */
+export function createHttpOracle(
+  endpoint: OracleEndpoint,
+  options: { readonly timeoutMs: number },
+): AttestationOracle {
+  const base = endpoint.url.replace(/\/+$/, "");
+  return {
+    name: new URL(endpoint.url).host,
+    async ask(path, body, signal): Promise<OracleAnswer> {
+      try {
+        const response = await fetch(`${base}${path}`, {
+          method: "POST",
+          headers: {
+            "content-type": "application/json",
+            accept: "application/json",
+            ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
+          },
+          body: JSON.stringify(body),
+          // From the call to the last byte of the answer.
+          signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
+          // A redirect could carry the key to another host.
+          redirect: "error",
+        });
+        return read(response.status, await boundedText(response));
+      } catch (error) {
+        return { kind: "away", reason: reasonOf(error, options.timeoutMs) };
+      }
+    },
+  };
+}
+
+function read(status: number, text: string): OracleAnswer {
+  const json = parsed(text);
+  if (status === 200) {
+    if (json === undefined) return { kind: "away", reason: "the response is not JSON" };
+    // Its operator is still trying it out: nothing is to rest on its word.
+    return isShadow(json.value)
+      ? { kind: "away", reason: "the oracle runs in shadow mode" }
+      : { kind: "answer", json: json.value };
+  }
+  const error = oracleError.safeParse(json?.value);
+  // Who answers errors in other words is not the oracle: a proxy before it, say.
+  if (!error.success || status >= 500) return { kind: "away", reason: `HTTP status ${status}` };
+  const { code, message, retryAfter } = error.data;
+  return {
+    kind: "refused",
+    code,
+    message: message.slice(0, 300),
+    retryAfterMs: retryAfter === undefined ? undefined : retryAfter * 1000,
+  };
+}
+
+function isShadow(json: unknown): boolean {
+  return typeof json === "object" && json !== null && "shadow" in json && json.shadow === true;
+}
+
+function parsed(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    // Not JSON: an answer like any other that cannot be used.
+    return undefined;
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return "no response";
+  if (error.name === "TimeoutError") return `no complete response within ${timeoutMs} ms`;
+  if (error.name === "AbortError") return "canceled";
+  const cause = error.cause instanceof Error && "code" in error.cause ? String(error.cause.code) : undefined;
+  return cause ?? (error.message.startsWith("the response") ? error.message : "the request failed");
+}

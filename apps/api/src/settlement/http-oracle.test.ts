@@ -1,0 +1,92 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createHttpOracle } from "./http-oracle.adapter.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** An oracle on a real socket. */
+async function behind(listener: RequestListener, timeoutMs = 500) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+  const oracle = createHttpOracle({ url, apiKey: "a secret" }, { timeoutMs });
+  return { url, ask: () => oracle.ask("/path", { a: 1 }, new AbortController().signal) };
+}
+
+const answering = (status: number, text: string): RequestListener => {
+  return (_request, response) => void response.writeHead(status).end(text);
+};
+
+test("the body and the key reach the path below the base URL, and the answer comes back", async () => {
+  const { ask } = await behind((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      const seen = [request.method, request.url, request.headers["x-api-key"], JSON.parse(body)];
+      response.end(JSON.stringify(seen));
+    });
+  });
+  expect(await ask()).toEqual({ kind: "answer", json: ["POST", "/base/path", "a secret", { a: 1 }] });
+});
+
+test("an error of the oracle keeps its code, its words and when to come again", async () => {
+  const body = JSON.stringify({ message: "two blocks more", code: "not_final", retryAfter: 24 });
+  const { ask } = await behind(answering(400, body));
+  expect(await ask()).toEqual({
+    kind: "refused",
+    code: "not_final",
+    message: "two blocks more",
+    retryAfterMs: 24_000,
+  });
+});
+
+test.for([
+  ["HTML of a proxy", answering(502, "<html>"), "HTTP status 502"],
+  ["an error in other words", answering(400, '{"error":"no"}'), "HTTP status 400"],
+  [
+    "a server error in the oracle's words",
+    answering(503, '{"message":"x","code":"rejected"}'),
+    "HTTP status 503",
+  ],
+  ["text that is no JSON", answering(200, "{"), "the response is not JSON"],
+  [
+    "the answer of a shadow",
+    answering(200, '{"messages":[],"shadow":true}'),
+    "the oracle runs in shadow mode",
+  ],
+  [
+    "a redirect",
+    ((_q, r) => void r.writeHead(302, { location: "http://127.0.0.1:9/" }).end()) as RequestListener,
+    "the request failed",
+  ],
+  ["silence", (() => undefined) as RequestListener, "no complete response within 500 ms"],
+  [
+    "an answer that never ends",
+    ((_q, r) => void r.writeHead(200).write("[")) as RequestListener,
+    "no complete response within 500 ms",
+  ],
+  [
+    "too many bytes",
+    ((_q, r) => void r.end(" ".repeat(4_194_305))) as RequestListener,
+    "the response exceeds 4194304 bytes",
+  ],
+] as const)("%s is no answer, and the reason holds neither key nor URL", async ([, listener, reason]) => {
+  const { ask, url } = await behind(listener);
+  const said = await ask();
+  expect(said).toEqual({ kind: "away", reason });
+  expect(JSON.stringify(said)).not.toContain("secret");
+  expect(JSON.stringify(said)).not.toContain(url);
+});
+
+test("an oracle that nobody runs is away", async () => {
+  const oracle = createHttpOracle({ url: "http://127.0.0.1:9", apiKey: undefined }, { timeoutMs: 500 });
+  expect(await oracle.ask("/path", {}, new AbortController().signal)).toMatchObject({ kind: "away" });
+});

@@ -1,0 +1,275 @@
+import {
+  depositKey,
+  depositoryDepositId,
+  encodeHubAction,
+  executionDigester,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  orderAddress,
+  rawKeySigner,
+  signatureToHex,
+} from "@causeway/attest";
+import type { HubChain } from "@causeway/attest";
+import { decodeAddress, spellTransaction } from "@causeway/domain";
+import type { AttestationHub, Hex32, VmType } from "@causeway/domain";
+import type { DepositAttestationAnswer } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { someAddress, someHash } from "../../../../test/support/terms.ts";
+import type { AttestationOracle } from "./oracles.port.ts";
+import { askForDeposit } from "./ask-oracle.ts";
+import { judgeFor } from "./hub-facts.ts";
+import { judgeDeposits, type DepositClaim } from "./judge-deposits.ts";
+
+const quorum = ["a1", "b2"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
+const hub: AttestationHub = {
+  name: "hub",
+  rpcUrl: "http://127.0.0.1:1",
+  chainId: 7,
+  hubAddress: someAddress(),
+  oracleAddress: someAddress(),
+  oracleMultisigAddress: someAddress(),
+  allocatorAddress: undefined,
+  domain: { name: "Oracle", version: "1" },
+  settlementKey: "payment",
+  fillLeadSeconds: 60,
+  finality: { kind: "tag" },
+};
+function familyOf(name: string): VmType {
+  const families: Readonly<Record<string, VmType>> = { one: "ethereum-vm", two: "solana-vm" };
+  const family = families[name];
+  if (family === undefined) throw new Error(`no chain is called ${name}`);
+  return family;
+}
+const judge = judgeFor(
+  hub,
+  { accepted: new Set(quorum.map(({ address }) => address)), threshold: 2 },
+  familyOf,
+);
+const at: HubChain = { name: "one", vmType: "ethereum-vm" };
+const digest = executionDigester({
+  ...hub.domain,
+  chainId: hub.chainId,
+  verifyingContract: hub.oracleAddress,
+});
+
+const claim: DepositClaim = {
+  chain: "one",
+  transactionId: someHash(),
+  depository: someAddress(),
+  orderId: someHash(),
+  depositor: someAddress(),
+  currency: someAddress(),
+  amount: 100n,
+  ordinal: 0,
+};
+const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
+const ours = {
+  onchainId: someHash(),
+  depository: claim.depository,
+  depositId: claim.orderId,
+  depositor: claim.depositor,
+  currency: claim.currency,
+  amount: claim.amount,
+};
+
+/** What a whole quorum signs when it sees these deposits. */
+async function quorumSees(...deposits: readonly (typeof ours)[]): Promise<DepositAttestationAnswer> {
+  return await quorumSeesOn(at, claim.transactionId, deposits);
+}
+
+async function quorumSeesOn(
+  at: HubChain,
+  transactionId: string,
+  deposits: readonly (typeof ours)[],
+  part = 0,
+): Promise<DepositAttestationAnswer> {
+  const timestamp = 1_700_000_000n;
+  const data = { chainId: at.name, transactionId };
+  const execution = {
+    idempotencyKey: depositKey(at.name, transactionId, part),
+    actions: deposits.map((deposit) =>
+      encodeHubAction({
+        kind: "mint",
+        to:
+          deposit.depositId === NO_ID
+            ? hubAlias(at, deposit.depositor)
+            : orderAddress(at, { ...deposit, timestamp }),
+        tokenId: hubTokenId(at, deposit.currency),
+        amount: deposit.amount,
+      }),
+    ),
+  };
+  return {
+    messages: await Promise.all(
+      deposits.map(async (result) => ({
+        data,
+        result: { ...result, amount: result.amount.toString() },
+        extraData: { timestamp: timestamp.toString() },
+        signatures: await Promise.all(
+          quorum.map(async (signer) => ({
+            oracle: signer.address,
+            signature: signatureToHex(
+              await signer.signDigest(messageDigest(depositoryDepositId(() => at.vmType, { data, result }))),
+            ),
+          })),
+        ),
+      })),
+    ),
+    execution: {
+      ...execution,
+      signatures: await Promise.all(
+        quorum.map(async (signer) => ({
+          oracleChainId: "7",
+          oracleContract: hub.oracleAddress,
+          oracleSigner: signer.address,
+          signature: signatureToHex(await signer.signDigest(digest(execution))),
+        })),
+      ),
+    },
+  };
+}
+
+test("our deposit is found among others of its transaction, with its id and where its money lies on the hub", async () => {
+  const stranger = { ...ours, onchainId: someHash(), depositId: NO_ID, depositor: someAddress(), amount: 5n };
+  const verdict = judgeDeposits(judge, claim, await quorumSees(stranger, ours));
+  expect(verdict).toMatchObject({
+    kind: "true",
+    value: {
+      ours: {
+        onchainId: ours.onchainId,
+        orderAddress: orderAddress(at, { ...ours, timestamp: 1_700_000_000n }),
+        tokenId: hubTokenId(at, ours.currency),
+      },
+    },
+  });
+  // The two lower signers, ascending.
+  expect(verdict.kind === "true" && verdict.value.ours?.execution.signature).toHaveLength(2 + 2 * 130);
+});
+
+test("requires a timestamp only of deposits with an id", async () => {
+  const withoutId = { ...ours, onchainId: someHash(), depositId: NO_ID, amount: 1n };
+  const { messages, execution } = await quorumSees(ours, withoutId);
+  const withoutTime = (place: number): DepositAttestationAnswer => ({
+    messages: messages.map(({ extraData, ...message }, at) =>
+      at === place || extraData === undefined ? message : { ...message, extraData },
+    ),
+    ...(execution && { execution }),
+  });
+  expect(judgeDeposits(judge, claim, withoutTime(1))).toMatchObject({
+    kind: "true",
+    value: { ours: { onchainId: ours.onchainId } },
+  });
+  expect(judgeDeposits(judge, claim, withoutTime(0))).toEqual({
+    kind: "lie",
+    reason: "the oracle reports a deposit with an id but without a timestamp",
+  });
+});
+
+test("of deposits that are alike, the one in our place is ours", async () => {
+  const twin = { ...ours, onchainId: someHash() };
+  const answer = await quorumSees(ours, twin);
+  expect(judgeDeposits(judge, { ...claim, ordinal: 1 }, answer)).toMatchObject({
+    kind: "true",
+    value: { ours: { onchainId: twin.onchainId } },
+  });
+  expect(judgeDeposits(judge, { ...claim, ordinal: 2 }, answer)).toMatchObject({
+    kind: "true",
+    value: { ours: undefined, alike: 2 },
+  });
+});
+
+test("finds our deposit in a later part, counting those that are alike in earlier ones", async () => {
+  const third = { ...ours, onchainId: someHash() };
+  const later = await quorumSeesOn(at, claim.transactionId, [third], 1);
+  const wanted = { ...claim, ordinal: 2 };
+  expect(judgeDeposits(judge, wanted, later, 1, 2)).toMatchObject({
+    kind: "true",
+    value: { ours: { onchainId: third.onchainId } },
+  });
+  expect(judgeDeposits(judge, wanted, later, 1, 1)).toMatchObject({ kind: "true", value: { alike: 1 } });
+  // An execution of one part is none of another.
+  expect(judgeDeposits(judge, wanted, later, 0, 2).kind).toBe("lie");
+  expect(judgeDeposits(judge, wanted, { messages: [] }, 1, 2)).toEqual({
+    kind: "lie",
+    reason: "the deposit is not among those that the oracle sees",
+  });
+});
+
+test.for([
+  ["amount", { amount: 101n }],
+  ["depositor", { depositor: someAddress() }],
+  ["currency", { currency: someAddress() }],
+  ["depository", { depository: someAddress() }],
+  ["order", { depositId: someHash() }],
+] as const)("even a quorum is not believed when it sees another %s than we did", async ([, change]) => {
+  expect(judgeDeposits(judge, claim, await quorumSees({ ...ours, ...change }))).toMatchObject({
+    kind: "true",
+    value: { ours: undefined, alike: 0 },
+  });
+});
+
+test("spelling in another case is the same deposit", async () => {
+  const upper = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`;
+  const answer = await quorumSees(ours);
+  const [message] = answer.messages;
+  if (message === undefined) throw new Error("there is a message");
+  const shouted = {
+    ...answer,
+    messages: [
+      {
+        ...message,
+        data: { ...message.data, transactionId: upper(message.data.transactionId) },
+        result: { ...message.result, depositor: upper(ours.depositor), depositId: upper(ours.depositId) },
+      },
+    ],
+  };
+  expect(judgeDeposits(judge, claim, shouted).kind).toBe("true");
+});
+
+test("a deposit of another family is judged in that family's words, in which case says what is meant", async () => {
+  const two: HubChain = { name: "two", vmType: "solana-vm" };
+  const account = () => decodeAddress(two.vmType, someHash());
+  const transactionId = spellTransaction({ vmType: "svm" }, `0x${"5a".repeat(64)}`);
+  const seen = { ...ours, depository: account(), depositor: account(), currency: account() };
+  const { depository, depositor, currency } = seen;
+  const there = { ...claim, chain: "two", transactionId, depository, depositor, currency };
+  expect(judgeDeposits(judge, there, await quorumSeesOn(two, transactionId, [seen]))).toMatchObject({
+    kind: "true",
+    value: {
+      ours: {
+        orderAddress: orderAddress(two, { ...seen, timestamp: 1_700_000_000n }),
+        tokenId: hubTokenId(two, currency),
+      },
+    },
+  });
+  const answer = await quorumSeesOn(two, transactionId, [seen]);
+  const [message] = answer.messages;
+  if (message === undefined) throw new Error("there is a message");
+  const whispered = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
+  expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
+});
+
+test("asks for one part after the other until our deposit is in it", async () => {
+  const others = Array.from({ length: 2 }, () => ({ ...ours, onchainId: someHash(), depositId: someHash() }));
+  const answers = [
+    await quorumSeesOn(at, claim.transactionId, others, 0),
+    await quorumSeesOn(at, claim.transactionId, [ours], 1),
+  ];
+  const asked: object[] = [];
+  const oracle: AttestationOracle = {
+    name: "one",
+    ask: async (path, body) => {
+      asked.push({ path, part: "part" in body ? body.part : undefined });
+      const json = answers.shift();
+      return json === undefined ? { kind: "away", reason: "enough" } : { kind: "answer", json };
+    },
+  };
+  const finding = await askForDeposit(oracle, judge, claim, new AbortController().signal);
+  expect(finding).toMatchObject({ kind: "attested", value: { onchainId: ours.onchainId } });
+  const path = "/attestations/depository-deposits/v1";
+  expect(asked).toEqual([
+    { path, part: undefined },
+    { path, part: 1 },
+  ]);
+});

@@ -1,0 +1,109 @@
+import {
+  encodeHubAction,
+  fillKey,
+  hubAlias,
+  hubTokenId,
+  messageDigest,
+  refundKey,
+  SETTLEMENT_STATUS,
+  solverFillId,
+  solverRefundId,
+} from "@causeway/attest";
+import { decodeAddress, weightedDifference } from "@causeway/domain";
+import type { Hex, Hex32, Order, OrderId } from "@causeway/domain";
+import type { FillAttestationAnswer } from "@causeway/wire";
+import type { Execution, SignedExecution } from "./settlement.port.ts";
+import type { AttestedDeposit } from "./judge-deposits.ts";
+import type { Judge } from "./hub-facts.ts";
+import { signedExecution } from "./signed-execution.ts";
+import type { Verdict } from "./signed-execution.ts";
+
+/**
+ * A payment of the solver for a deposit that is attested. Orders of this service have one input with one
+ * refund option.
+ */
+export interface PaymentClaim {
+  readonly kind: "fill" | "refund";
+  readonly order: Order;
+  readonly orderId: OrderId;
+  readonly orderSignature: Hex;
+  /** Of the deposit, and of the payment, as oracles write ids of their chains. */
+  readonly depositTransactionId: string;
+  readonly depositAmount: bigint;
+  readonly deposit: AttestedDeposit;
+  readonly paymentTransactionId: string;
+}
+
+/** What of an answer counts: signatures, and the execution. Fills and refunds are answered alike. */
+export interface PaymentAnswer {
+  readonly message: Pick<FillAttestationAnswer["message"], "signatures">;
+  readonly execution: FillAttestationAnswer["execution"];
+}
+
+/**
+ * Judges what oracles say of a payment: their signatures must hold for the message and the execution that we
+ * make of our own knowledge.
+ */
+export function judgePayment(
+  judge: Judge,
+  claim: PaymentClaim,
+  answer: PaymentAnswer,
+): Verdict<SignedExecution> {
+  return signedExecution(judge, claim.kind, executionOf(judge, claim), answer.execution, [
+    {
+      digest: messageDigest(messageIdOf(judge, claim)),
+      signatures: answer.message.signatures.map(({ signature }) => signature),
+    },
+  ]);
+}
+
+/** The deposit goes to the solver whole, and from there what the order promises to others. */
+function executionOf({ settlementKey, familyOf, chainOf }: Judge, claim: PaymentClaim): Execution {
+  const spelled = (chain: string, bytes: Hex) => decodeAddress(familyOf(chain), bytes);
+  const { order, deposit, orderId } = claim;
+  const chain = claim.kind === "fill" ? order.output.chainId : (order.inputs[0]?.refunds[0]?.chainId ?? "");
+  const settlement = {
+    orderId,
+    onchainIds: [deposit.onchainId],
+    payment: { chain, transactionId: claim.paymentTransactionId },
+  };
+  const solver = hubAlias(chainOf(order.solverChainId), order.solver);
+  const toSolver = encodeHubAction({
+    kind: "transfer",
+    from: deposit.orderAddress,
+    to: solver,
+    tokenId: deposit.tokenId,
+    amount: claim.depositAmount,
+  });
+  const fees = order.fees.map((fee) =>
+    encodeHubAction({
+      kind: "transfer",
+      from: solver,
+      to: hubAlias(chainOf(fee.recipientChainId), spelled(fee.recipientChainId, fee.recipient)),
+      tokenId: hubTokenId(chainOf(fee.currencyChainId), spelled(fee.currencyChainId, fee.currency)),
+      amount: fee.amount,
+    }),
+  );
+  return claim.kind === "fill"
+    ? { idempotencyKey: fillKey(settlementKey, settlement), actions: [toSolver, ...fees] }
+    : { idempotencyKey: refundKey(settlementKey, settlement, order.inputs.length), actions: [toSolver] };
+}
+
+function messageIdOf({ familyOf }: Judge, claim: PaymentClaim): Hex32 {
+  const { order, orderSignature, orderId, paymentTransactionId } = claim;
+  const inputs = [
+    { transactionId: claim.depositTransactionId, onchainId: claim.deposit.onchainId, inputIndex: 0 },
+  ];
+  const result = {
+    orderId,
+    status: SETTLEMENT_STATUS.successful,
+    totalWeightedInputPaymentBpsDiff: weightedDifference(order, [claim.depositAmount]),
+  };
+  if (claim.kind === "fill")
+    return solverFillId(familyOf, {
+      data: { order, orderSignature, inputs, fill: { transactionId: paymentTransactionId } },
+      result,
+    });
+  const refunds = [{ transactionId: paymentTransactionId, inputIndex: 0, refundIndex: 0 }];
+  return solverRefundId(familyOf, { data: { order, orderSignature, inputs, refunds }, result });
+}

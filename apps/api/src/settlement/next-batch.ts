@@ -1,0 +1,44 @@
+import type { ExecutionGas } from "./hub.port.ts";
+import type { ExecutionRecord } from "./settlement.port.ts";
+
+/** An execution and what it takes. */
+export interface Weighed {
+  readonly execution: ExecutionRecord;
+  readonly gas: ExecutionGas;
+}
+
+export interface Batch {
+  /** In the order in which they were given; empty when nothing fits. */
+  readonly executions: readonly ExecutionRecord[];
+  /** Covers all of them; at most the limit. */
+  readonly gasLimit: bigint;
+  /** Those that exceed the limit by themselves. */
+  readonly oversized: readonly Weighed[];
+}
+
+/** What a transaction takes before its first execution. */
+const TRANSACTION_GAS = 60_000n;
+
+/** Gas that the executions of a transaction may use together. */
+export function roomFor(limit: bigint): bigint {
+  return limit > TRANSACTION_GAS ? limit - TRANSACTION_GAS : 0n;
+}
+
+/**
+ * Chooses what the next transaction to the hub carries: as many executions as its gas allows, in order,
+ * because later ones may need earlier ones. Pure.
+ */
+export function nextBatch(weighed: readonly Weighed[], limit: bigint): Batch {
+  const room = roomFor(limit);
+  const isOversized = ({ gas }: Weighed): boolean => gas.kind === "tooLarge" || gas.gas > room;
+  const executions: ExecutionRecord[] = [];
+  let used = 0n;
+  for (const { execution, gas } of weighed) {
+    if (gas.kind === "tooLarge" || gas.gas > room) continue;
+    if (used + gas.gas > room || (execution.apart && executions.length > 0)) break;
+    executions.push(execution);
+    used += gas.gas;
+    if (execution.apart) break;
+  }
+  return { executions, gasLimit: TRANSACTION_GAS + used, oversized: weighed.filter(isOversized) };
+}

@@ -1,0 +1,101 @@
+import { ServiceError, type ErrorCode } from "@causeway/domain";
+import { afterAll, expect, test } from "vitest";
+import { KNOWN_REQUEST_ID } from "../../../../../test/fakes/route-services.ts";
+import { aServer } from "../../../../../test/support/route-server.ts";
+import type { NonceAuthorization } from "../../chains/nonce-mappings.port.ts";
+
+type Overrides = NonNullable<Parameters<typeof aServer>[0]>;
+const servers: { close(): Promise<void> }[] = [];
+afterAll(async () => void (await Promise.all(servers.map(async (app) => await app.close()))));
+
+const signature = `0x${"ab".repeat(65)}`;
+const body = {
+  type: "nonce-mapping",
+  walletChainId: 1337,
+  wallet: `0x${"Ab".repeat(20)}`,
+  depositor: `0x${"aB".repeat(20)}`,
+  nonce: 1_763_000_000_123,
+  id: `0x${"0D".repeat(32)}`,
+  signatureChainId: 42161,
+};
+
+async function post(sent: unknown, overrides: Overrides = {}, query = `signature=${signature}`) {
+  const { app } = await aServer(overrides);
+  servers.push(app);
+  return await app.inject({ method: "POST", url: `/authorize?${query}`, payload: sent as object });
+}
+
+async function handedOn(sent: unknown, query?: string): Promise<NonceAuthorization | undefined> {
+  let said: NonceAuthorization | undefined;
+  const authorizeNonce: Overrides["authorizeNonce"] = async (one) => {
+    said = one;
+    return KNOWN_REQUEST_ID;
+  };
+  const answer = await post(sent, { authorizeNonce }, query);
+  if (answer.statusCode === 200)
+    expect(answer.json()).toEqual({ message: "Authorization accepted", requestId: KNOWN_REQUEST_ID });
+  return said;
+}
+
+test("what a wallet signed is handed on in one spelling, without a key, and answered with its request", async () => {
+  const said = {
+    walletChainId: 1337,
+    wallet: `0x${"ab".repeat(20)}`,
+    depositor: `0x${"ab".repeat(20)}`,
+    nonce: 1_763_000_000_123n,
+    id: `0x${"0d".repeat(32)}`,
+    signatureChainId: 42161,
+    signature,
+  };
+  expect(await handedOn(body)).toEqual(said);
+  const upper = `signature=${signature.toUpperCase().replace("0X", "0x")}`;
+  const asText = { ...body, nonce: "1763000000123", signatureChainId: "42161", referrer: "app" };
+  expect(await handedOn(asText, upper)).toEqual(said);
+  const { signatureChainId: _, ...without } = body;
+  expect((await handedOn(without))?.signatureChainId).toBe(1);
+});
+
+test.each<[string, unknown, string]>([
+  ["another type", { ...body, type: "transfer" }, "type"],
+  ["a text for a chain", { ...body, walletChainId: "1337" }, "walletChainId"],
+  ["a wallet cut short", { ...body, wallet: "0xab" }, "wallet"],
+  ["no depositor", { ...body, depositor: undefined }, "depositor"],
+  ["a broken nonce", { ...body, nonce: 1.5 }, "nonce"],
+  ["a negative nonce", { ...body, nonce: -1 }, "nonce"],
+  ["a nonce in hex", { ...body, nonce: "0x12" }, "nonce"],
+  ["a nonce that a number cannot hold", { ...body, nonce: 2 ** 60 }, "nonce"],
+  ["an id cut short", { ...body, id: "0x0d" }, "id"],
+  ["no chain of the signature", { ...body, signatureChainId: 0 }, "signatureChainId"],
+  ["a broken chain of the signature", { ...body, signatureChainId: "1.5" }, "signatureChainId"],
+  ["a list", [], "body"],
+])("%s is 400", async (_what, sent, field) => {
+  const answer = await post(sent);
+  expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
+  expect(answer.json().message).toContain(field);
+});
+
+test.each(["", "signature=0x", `signature=${signature}00`, `signature=${signature}&signature=${signature}`])(
+  "the query %j is 400",
+  async (query) => {
+    const answer = await post(body, {}, query);
+    expect(answer.json()).toMatchObject({ statusCode: 400, errorCode: "INVALID_REQUEST" });
+    expect(answer.json().message).toContain("signature");
+  },
+);
+
+test.each<[ErrorCode, number]>([
+  ["INVALID_REQUEST", 400],
+  ["UNSUPPORTED_CHAIN", 400],
+  ["NONCE_TAKEN", 409],
+])("%s is told with %d, in words for the caller", async (code, status) => {
+  const answer = await post(body, {
+    authorizeNonce: async () => {
+      throw new ServiceError(code, "wallet is not the user of the quote with this id", { field: "wallet" });
+    },
+  });
+  expect(answer.json()).toMatchObject({
+    statusCode: status,
+    errorCode: code,
+    message: "wallet is not the user of the quote with this id",
+  });
+});

@@ -1,0 +1,65 @@
+import { hubAlias, nonceMappingId, readNonceMappingData } from "@causeway/attest";
+import type { Address } from "@causeway/domain";
+import type { Clock } from "../../db/clock.port.ts";
+import type { HubMappings } from "./hub-mappings.port.ts";
+import type { MappedNonce, NonceMappingReads, NonceMappingStore } from "../../chains/nonce-mappings.port.ts";
+
+/** Where it is looked up. */
+export interface NonceSources {
+  readonly clock: Clock;
+  readonly stored: Pick<NonceMappingStore, "find">;
+  /** Undefined: this instance knows no hub, and what it was told counts at once. */
+  readonly hub: Pick<HubMappings, "entry"> | undefined;
+  /** Undefined for a chain whose transfers carry ids. */
+  readonly chainName: (chainId: number) => string | undefined;
+}
+
+/**
+ * What wallets have said about their nonces. The hub is asked also about nonces of which nothing was said
+ * here: what it says binds the oracles, whoever brought it there, and money that it gives to an order must
+ * not be given back as nobody's.
+ */
+export function knownNonces({ clock, stored, hub, chainName }: NonceSources): NonceMappingReads {
+  const read: NonceMappingReads["read"] = async (chainId, wallet, nonce) => {
+    const record = await stored.find(chainId, wallet, nonce);
+    const nowSeconds = BigInt(Math.floor(clock.nowMs() / 1000));
+    if (hub === undefined)
+      return {
+        mapped: record && {
+          id: record.id,
+          depositor: record.depositor,
+          setAt: BigInt(Math.floor(record.createdAtMs / 1000)),
+        },
+        asOf: nowSeconds,
+      };
+    // For good: nothing about it can change on the hub any more.
+    if (record?.mapped !== undefined) return { mapped: record.mapped, asOf: record.mapped.setAt };
+    const name = chainName(chainId);
+    if (name === undefined) return { mapped: undefined, asOf: nowSeconds };
+    const { mapped, asOf } = await entryOf(hub, name, wallet, nonce);
+    return { mapped, asOf };
+  };
+  return { read, of: async (...nonce) => (await read(...nonce)).mapped };
+}
+
+/** What the hub has of a nonce at its final block. @throws RpcFault */
+export async function entryOf(
+  hub: Pick<HubMappings, "entry">,
+  chainName: string,
+  wallet: Address,
+  nonce: bigint,
+): Promise<{
+  readonly mapped: MappedNonce | undefined;
+  /** Something is there, even if it says nothing that means anything. */
+  readonly isSet: boolean;
+  readonly asOf: bigint;
+}> {
+  const user = hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet);
+  const { data, setAt, asOf } = await hub.entry(user, nonceMappingId(nonce));
+  const said = readNonceMappingData(data);
+  return {
+    mapped: said && { id: said.id, depositor: said.depositor ?? wallet, setAt },
+    isSet: setAt > 0n,
+    asOf,
+  };
+}

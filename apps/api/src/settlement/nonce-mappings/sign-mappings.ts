@@ -1,0 +1,83 @@
+import type { MappingServices } from "./mapping-services.port.ts";
+import type { NonceMappingRecord } from "../../chains/nonce-mappings.port.ts";
+import { backoff } from "../backoff.ts";
+import { askForEntry } from "./ask-for-entry.ts";
+import { settleMapping } from "./settle-mapping.ts";
+
+/**
+ * One round: has the oracles sign what wallets said, all whose time has come, some at once. What the hub has
+ * already is not asked for. May run at any time, in any number of processes: a signature is one of the same
+ * entry whoever asks for it. One mapping's fault stops no other.
+ */
+export async function signMappings(services: MappingServices, signal: AbortSignal): Promise<void> {
+  const { said, clock, settlementPolicy: policy, uow } = services;
+  while (!signal.aborted) {
+    const due = await said.toSign(clock.nowMs(), policy.concurrency);
+    if (due.length === 0) return;
+    await Promise.all(
+      due.map((record) =>
+        sign(services, record, signal).catch(async (error: unknown) => {
+          services.events.fault("mapping_fault", error, factsOf(record));
+          const nowMs = clock.nowMs();
+          const nextTryMs = nowMs + backoff(policy, record.tries);
+          const reason = "an internal error or an error of the hub's node";
+          await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nextTryMs, nowMs));
+        }),
+      ),
+    );
+  }
+}
+
+async function sign(
+  services: MappingServices,
+  record: NonceMappingRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const { hub, mappings, oracles, chainName, events, uow, clock, settlementPolicy: policy } = services;
+  const name = chainName(record.chainId);
+  const later = async (reason: string, afterMs: number): Promise<void> => {
+    const nowMs = clock.nowMs();
+    await uow.run((tx) => tx.nonceMappings.postpone(record.key, reason, nowMs + afterMs, nowMs));
+  };
+  if (name === undefined) return await later("the chain is no longer configured", policy.rejectedRetryMs);
+  if (await settleMapping(services, name, record)) return;
+
+  const signers = await hub.signers();
+  let wait: { readonly reason: string; readonly afterMs: number | undefined } | undefined;
+  let no: string | undefined;
+  for (let at = 0; at < oracles.length && !signal.aborted; at++) {
+    // Another one is first each time: one that is down must not cost its timeout at every try.
+    const oracle = oracles[(at + record.tries) % oracles.length];
+    if (oracle === undefined) break;
+    const finding = await askForEntry(oracle, mappings, signers, name, record, signal);
+    switch (finding.kind) {
+      case "attested":
+        await uow.run((tx) => tx.nonceMappings.signed(record.key, finding.value, clock.nowMs()));
+        return;
+      case "later":
+        wait ??= finding;
+        break;
+      case "rejected":
+        no ??= finding.reason;
+        break;
+      case "lie":
+        events.alarm("oracle_lied", { ...factsOf(record), oracle: oracle.name, reason: finding.reason });
+        wait ??= { reason: finding.reason, afterMs: undefined };
+        break;
+      default:
+        finding satisfies never;
+    }
+  }
+  if (signal.aborted) return;
+  if (wait === undefined) {
+    const reason = no ?? "no oracle could be asked";
+    events.alarm("mapping_rejected", { ...factsOf(record), reason });
+    return await later(reason, policy.rejectedRetryMs);
+  }
+  const waitMs = wait.afterMs ?? backoff(policy, record.tries);
+  await later(wait.reason, Math.max(Math.min(waitMs, policy.maxRetryMs), policy.intervalMs));
+}
+
+function factsOf({ requestId, wallet, nonce }: NonceMappingRecord) {
+  return { requestId, wallet, nonce };
+}

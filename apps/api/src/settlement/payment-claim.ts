@@ -1,0 +1,78 @@
+import {
+  decodeAddress,
+  familyOf,
+  MISSING_SOLVER_KEY,
+  PASSING_REASONS,
+  spellTransaction,
+} from "@causeway/domain";
+import type { Address, Hex, Order } from "@causeway/domain";
+import { depositoryOf } from "../deposits/depository-of.ts";
+import type { KnownChains } from "./settlement-services.port.ts";
+import type { DuePayment } from "./settlement.port.ts";
+import type { DepositClaim } from "./judge-deposits.ts";
+
+/** What oracles are asked about a payment. */
+export interface Claim {
+  readonly deposit: DepositClaim;
+  readonly order: Order;
+  /** Of the payment, as oracles write ids of its chain. */
+  readonly paymentTransactionId: string;
+}
+
+export type Claimed =
+  | { readonly kind: "claim"; readonly claim: Claim }
+  /** `isForGood`: neither a reorg nor a change of the configuration makes it attestable. */
+  | { readonly kind: "never"; readonly reason: string; readonly isForGood: boolean };
+
+/**
+ * What a payment claims, as far as an oracle can attest it; else in words why none can. What is not the
+ * order's own (another currency, another recipient, another solver) was right to pay, but the hub cannot
+ * repay it.
+ */
+export function claimOf(
+  payment: DuePayment,
+  chains: Pick<KnownChains, "profile">,
+  isOwnSolver: (solver: Address) => boolean,
+): Claimed {
+  const never = (reason: string) => ({ kind: "never", reason, isForGood: false }) as const;
+  const { deposit, request } = payment;
+  const { terms } = request;
+  const input = terms.order.inputs[0];
+  if (deposit === undefined) return never("the deposit is not stored");
+  const { unrepaidReason } = deposit;
+  // A missing key may be configured now, or later; a refund close to its deadline may have been mined in
+  // time.
+  if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
+    return { kind: "never", reason: unrepaidReason, isForGood: true };
+  if (!deposit.canonical) return never("the deposit was reorged out");
+  if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the id of the order");
+  if (!isOwnSolver(terms.order.solver)) return never(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);
+  const origin = chains.profile(deposit.chainId);
+  if (origin === undefined) return never("the chain of the deposit is not configured");
+  const paidOn = chains.profile(payment.chainId);
+  if (paidOn === undefined) return never("the chain of the payment is not configured");
+  if (input === undefined || terms.order.inputs.length !== 1)
+    return never("the order does not have exactly one input");
+  if (input.payment.chainId !== origin.name || input.payment.currency !== deposit.currency)
+    return never("the deposit is not in the currency and on the chain of the order's input");
+  // Oracles write addresses as their families do, the same on every network of one.
+  const vm = familyOf(origin);
+  const spelled = (bytes: Hex) => decodeAddress(vm, bytes);
+  return {
+    kind: "claim",
+    claim: {
+      order: terms.order,
+      paymentTransactionId: spellTransaction(paidOn, payment.txHash),
+      deposit: {
+        chain: origin.name,
+        transactionId: spellTransaction(origin, deposit.txHash),
+        depository: spelled(deposit.depository ?? depositoryOf(origin)),
+        orderId: terms.orderId,
+        depositor: spelled(deposit.depositor),
+        currency: spelled(deposit.currency),
+        amount: deposit.amount,
+        ordinal: deposit.ordinal,
+      },
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { SETTLEMENT, type Lead, type Leadership } from "../db/leadership.port.ts";
+import type { SettlementServices } from "./settlement-services.port.ts";
+import { attestDue } from "./attest-due.ts";
+import { submitExecutions } from "./submit-executions.ts";
+
+/** Pause after leadership was lost or could not be asked for. */
+const STAND_BY_MS = 500;
+
+/**
+ * Something done again and again, with the usual pause between two rounds. May throw: the next round goes on.
+ */
+export type Task = (stop: AbortSignal) => Promise<void>;
+
+/**
+ * Settles payments for as long as this process leads: oracles on one course, the hub on the other, so that
+ * neither waits for the other. Nothing else waits for either.
+ * @param others what else is done beside them while this process leads
+ */
+export function settlePayments(
+  services: SettlementServices,
+  leadOf: Lead,
+  others: readonly Task[] = [],
+): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const courses: readonly Task[] = [
+    (stop) => attestDue(services, stop),
+    () => submitExecutions(services),
+    ...others,
+  ];
+  const loop = standBy(services, leadOf, courses, closing.signal);
+  return {
+    async close(): Promise<void> {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function standBy(
+  services: SettlementServices,
+  leadOf: Lead,
+  courses: readonly Task[],
+  closing: AbortSignal,
+): Promise<void> {
+  while (!closing.aborted) {
+    let leadership: Leadership | undefined;
+    try {
+      leadership = await leadOf(SETTLEMENT, closing);
+      if (leadership) {
+        services.events.happened("settlement_leads", {});
+        const stop = AbortSignal.any([closing, leadership.lost]);
+        const { worked } = leadership;
+        const rounds = courses.map((course) => async () => {
+          await course(stop);
+          worked();
+        });
+        await Promise.all(rounds.map((round) => again(services, stop, round)));
+      }
+    } catch (error) {
+      services.events.fault("settlement_fault", error, {});
+    } finally {
+      await leadership?.release().catch(() => undefined);
+    }
+    await pause(STAND_BY_MS, closing);
+  }
+}
+
+async function again(
+  { events, settlementPolicy }: SettlementServices,
+  stop: AbortSignal,
+  round: () => Promise<void>,
+): Promise<void> {
+  let failures = 0;
+  while (!stop.aborted) {
+    try {
+      await round();
+      failures = 0;
+    } catch (error) {
+      failures++;
+      if (!stop.aborted) events.fault("settlement_fault", error, { failures });
+    }
+    await pause(Math.min(settlementPolicy.intervalMs * 2 ** Math.min(failures, 5), 30_000), stop);
+  }
+}
+
+function pause(ms: number, until: AbortSignal): Promise<void> {
+  if (until.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      until.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    until.addEventListener("abort", done);
+  });
+}

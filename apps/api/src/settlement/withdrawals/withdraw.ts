@@ -1,0 +1,538 @@
+import {
+  depositoryWithdrawalId,
+  encodeHubAction,
+  hubAlias,
+  hubTokenId,
+  initiationKey,
+  messageDigest,
+  ownerAuthorisationHash,
+  signPersonalMessage,
+  submitWithdrawRequestDigest,
+  withdrawalAddress,
+  withdrawalKey,
+} from "@causeway/attest";
+import type { SubmitWithdrawRequest } from "@causeway/attest";
+import {
+  decodeEvmCallRequest,
+  encodeEvmCallRequest,
+  evmCallRequestId,
+  NATIVE_CURRENCY,
+} from "@causeway/domain";
+import type { Address, EvmCallRequest, Hex, Hex32, TxHash } from "@causeway/domain";
+import {
+  withdrawalAttestationAnswer,
+  withdrawalInitiatedAnswer,
+  withdrawalInitiationAnswer,
+} from "@causeway/wire";
+import { encodeFunctionData, erc20Abi } from "viem";
+import type { SettlementServices } from "../settlement-services.port.ts";
+import type { SignedExecution } from "../settlement.port.ts";
+import { NodeUnavailable, PayoutReverted } from "./withdrawals.port.ts";
+import type {
+  Payouts,
+  WithdrawalOrder,
+  WithdrawalOutcome,
+  WithdrawalRecord,
+  WithdrawalStore,
+} from "./withdrawals.port.ts";
+import { countedSignatures } from "../counted-signatures.ts";
+import { familiesOf, judgeFor } from "../hub-facts.ts";
+import type { Judge } from "../hub-facts.ts";
+import { signedExecution } from "../signed-execution.ts";
+import { submitExecutions } from "../submit-executions.ts";
+import { askOracles } from "./ask-oracles.ts";
+import type { Asked, Waiting } from "./ask-oracles.ts";
+
+export interface WithdrawalServices extends SettlementServices {
+  readonly withdrawals: WithdrawalStore;
+  readonly payouts: Payouts;
+  /** Chain that orders name as the solver's home: his balance on the hub is that of his address there. */
+  readonly solverChainName: string;
+  /** For so long after it was made the payload can be executed, seconds. */
+  readonly payloadLifetimeSeconds: number;
+}
+
+/** Tells of a step that is done. */
+export type Told = (step: string, facts: Readonly<Record<string, string | bigint | undefined>>) => void;
+
+export type Progress = { readonly kind: "done"; readonly outcome: WithdrawalOutcome } | Waiting;
+
+/** What stays the same through all steps of one withdrawal. */
+interface Case {
+  readonly order: WithdrawalOrder;
+  readonly address: Address;
+  readonly ownerAlias: Address;
+  readonly tokenId: bigint;
+  readonly judge: Judge;
+  readonly signal: AbortSignal;
+  readonly tell: Told;
+}
+
+/** The order cannot be carried out, now or later. */
+export class WithdrawalRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "WithdrawalRefused";
+  }
+}
+
+/**
+ * Moves a withdrawal of the solver's balance on the hub as far as it goes now: initiated and moved to its own
+ * address on the hub; its one payload made, recorded on the hub, then signed and carried out by the
+ * depository; burned, or given back when the payload expired unexecuted. Called again with the same order it
+ * goes on where it stands: what was done is read from the chains. One payload is made for an order, committed
+ * before it is recorded, recorded beyond reorgs before it is signed. A node or an oracle that cannot be asked
+ * makes it wait.
+ * @throws WithdrawalRefused
+ */
+export async function withdraw(
+  services: WithdrawalServices,
+  order: WithdrawalOrder,
+  tell: Told,
+  signal: AbortSignal,
+): Promise<Progress> {
+  try {
+    return await proceed(services, order, tell, signal);
+  } catch (error) {
+    if (error instanceof NodeUnavailable) return { kind: "waits", reason: error.message };
+    throw error;
+  }
+}
+
+async function proceed(
+  services: WithdrawalServices,
+  order: WithdrawalOrder,
+  tell: Told,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const { hub, signer, chains } = services;
+  const { signers: accepted, threshold } = await hub.signers();
+  const judge = judgeFor(hub.hub, { accepted, threshold }, familiesOf(chains));
+  const chain = judge.chainOf(order.chainName);
+  const ownerAlias = hubAlias(judge.chainOf(services.solverChainName), signer.address);
+  const address = withdrawalAddress(chain, { ...order, ownerAlias });
+  const tokenId = hubTokenId(chain, order.currency);
+  const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
+
+  refuseAnother(await services.withdrawals.find(order.nonce), it);
+  if (!(await isBegun(services, it))) await refuseVain(services, it);
+  const record = await services.withdrawals.open(address, order, services.clock.nowMs());
+  // Somebody may have taken the nonce since.
+  refuseAnother(record, it);
+  tell("ordered", { withdrawalAddress: address, nonce: order.nonce, amount: order.amount });
+  if (record.outcome !== undefined) return { kind: "done", outcome: record.outcome };
+
+  const initiated = await initiate(services, it);
+  if (initiated !== undefined) return initiated;
+  const payload = await payloadOf(services, it, record.payload);
+  const request = decodeEvmCallRequest(payload);
+  if (request === undefined) throw new WithdrawalRefused("the stored payload cannot be read");
+  const recorded = await recordPayload(services, it, request);
+  if (recorded !== undefined) return recorded;
+  await payOut(services, it, request);
+  return await conclude(services, it, payload, evmCallRequestId(request));
+}
+
+/**
+ * A nonce stands for one withdrawal: run again with another recipient, currency or amount it would be a
+ * second one.
+ */
+function refuseAnother(known: WithdrawalRecord | undefined, { address, order }: Case): void {
+  if (known === undefined || (known.address === address && known.amount === order.amount)) return;
+  throw new WithdrawalRefused(
+    `--nonce belongs to a withdrawal of ${known.amount} of ${known.currency} on ${known.chainName} to ${known.recipient}; use the same options, or another nonce`,
+  );
+}
+
+/** Whether the amount has left the solver's account on the hub, or a quorum has signed that it may. */
+async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promise<boolean> {
+  const key = keyOfInitiation(hub.hub.name, it);
+  const known = await settlement.execution(key);
+  if (known !== undefined && known.state !== "refused") return true;
+  return (await hub.executed([key], "latest")).has(key);
+}
+
+/**
+ * Before anything is stored or moved: money whose payload nobody could sign would be stuck between the
+ * solver's account and the recipient.
+ */
+async function refuseVain({ hub, payouts }: WithdrawalServices, it: Case): Promise<void> {
+  const { account, mayRecord, depositoryAllocator } = await payouts.standing();
+  if (depositoryAllocator !== account)
+    throw new WithdrawalRefused(
+      `ALLOCATOR_PRIVATE_KEY must be the key of ${depositoryAllocator}, the allocator of the depository on ${it.order.chainName}, got the key of ${account}`,
+    );
+  if (!mayRecord)
+    throw new WithdrawalRefused(
+      `ALLOCATOR_PRIVATE_KEY is the key of ${account}, which is not an allocator of the Allocator contract on ${hub.hub.name}`,
+    );
+  const owned = await hub.balance(it.ownerAlias, it.tokenId, "final");
+  if (owned < it.order.amount)
+    throw new WithdrawalRefused(
+      `--amount ${it.order.amount} exceeds the solver's final balance on ${hub.hub.name}: ${owned} (base units)`,
+    );
+}
+
+const keyOfInitiation = (hubName: string, { tokenId, address }: Case): Hex32 =>
+  initiationKey(hubName, tokenId, address);
+
+/**
+ * The contracts do it once: what reverts may have been done by the transaction of a run that was cut short.
+ */
+async function orDoneBefore(
+  act: () => Promise<TxHash>,
+  isDone: () => Promise<boolean>,
+): Promise<TxHash | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof PayoutReverted && (await isDone())) return undefined;
+    throw error;
+  }
+}
+
+/** The amount goes from the solver's account on the hub to the address of the withdrawal. */
+async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting | undefined> {
+  const { hub, signer } = services;
+  const key = keyOfInitiation(hub.hub.name, it);
+  const expected = {
+    idempotencyKey: key,
+    actions: [
+      encodeHubAction({
+        kind: "transfer",
+        from: it.ownerAlias,
+        to: it.address,
+        tokenId: it.tokenId,
+        amount: it.order.amount,
+      }),
+    ],
+  };
+  return await carriedOut(services, it, "initiated", key, async () => {
+    const words = wordsOf(services, it.order);
+    const { settlementChainId, expectedAmount, ...rest } = words;
+    const signature = await signPersonalMessage(
+      signer,
+      ownerAuthorisationHash({
+        operation: "withdrawal",
+        chainId: rest.chainId,
+        currency: rest.currency,
+        amount: expectedAmount,
+        ownerChainId: rest.withdrawerChainId,
+        owner: rest.withdrawer,
+        recipient: rest.recipient,
+        nonce: rest.withdrawalNonce,
+        settlementChainId,
+        settlementNetwork: String(hub.hub.chainId),
+        depository: it.order.depository,
+        oracleContract: hub.hub.oracleAddress,
+      }),
+    );
+    return told(
+      await askOracles(
+        services,
+        "/attestations/withdrawal-initiation/v1",
+        { ...words, signature },
+        withdrawalInitiationAnswer,
+        (answer) => signedExecution(it.judge, "initiation", expected, answer.execution, []),
+        it.signal,
+      ),
+    );
+  });
+}
+
+/**
+ * The payload of the order: the one that is remembered, else a new one, which is remembered before anybody
+ * hears of it.
+ */
+async function payloadOf(
+  { withdrawals, payouts, payloadLifetimeSeconds, clock }: WithdrawalServices,
+  { order, address, tell }: Case,
+  known: Hex | undefined,
+): Promise<Hex> {
+  if (known !== undefined) return known;
+  const { currency, recipient, amount } = order;
+  const call =
+    currency === NATIVE_CURRENCY
+      ? { to: recipient, data: "0x" as const, value: amount }
+      : {
+          to: currency,
+          data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, amount] }),
+          value: 0n,
+        };
+  const payload = encodeEvmCallRequest({
+    calls: [{ ...call, allowFailure: false }],
+    nonce: BigInt(address),
+    expiration: (await payouts.chainTime()) + BigInt(payloadLifetimeSeconds),
+  });
+  const chosen = await withdrawals.choosePayload(address, payload, clock.nowMs());
+  tell("payload made", { payload: chosen });
+  return chosen;
+}
+
+/**
+ * The hub must know, beyond reorgs, which payload it is before that is signed: else an expiry could be
+ * attested beside a payload that still pays.
+ */
+async function recordPayload(
+  services: WithdrawalServices,
+  it: Case,
+  request: EvmCallRequest,
+): Promise<Waiting | undefined> {
+  const { payouts, hub } = services;
+  const id = evmCallRequestId(request);
+  const known = await payouts.recorded(it.address, "latest");
+  if (known !== undefined && known !== id)
+    throw new WithdrawalRefused(
+      `the hub already recorded another payload (${known}), so no second one is signed`,
+    );
+  if (known === undefined) {
+    const submit: SubmitWithdrawRequest = {
+      chainId: BigInt(hubChainIdOf(services, it.order.chainName)),
+      depository: it.order.depository,
+      currency: it.order.currency,
+      amount: it.order.amount,
+      spender: it.address,
+      receiver: it.order.recipient,
+      data: "0x",
+      nonce: it.order.nonce,
+    };
+    const confirmed = await confirm(services, it, submit);
+    if (confirmed.kind === "waits") return confirmed;
+    const txHash = await orDoneBefore(
+      () => payouts.record(it.address, id, submit, confirmed.value),
+      async () => (await payouts.recorded(it.address, "latest")) === id,
+    );
+    it.tell("recorded on the hub", { withdrawalId: id, txHash });
+  }
+  const final = await until(
+    services,
+    it.signal,
+    async () => (await payouts.recorded(it.address, "final")) === id,
+  );
+  return final ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
+}
+
+/** The quorum's word that the address holds the amount: signatures as the multisig reads them. */
+async function confirm(
+  services: WithdrawalServices,
+  it: Case,
+  submit: SubmitWithdrawRequest,
+): Promise<{ readonly kind: "true"; readonly value: Hex } | Waiting> {
+  const { hub } = services;
+  const verifyingContract = hub.hub.allocatorAddress;
+  if (verifyingContract === undefined) throw new WithdrawalRefused("hub.allocatorAddress is not configured");
+  const digest = submitWithdrawRequestDigest({ chainId: hub.hub.chainId, verifyingContract }, submit);
+  const asked = await askOracles(
+    services,
+    "/attestations/withdrawal-initiated/v1",
+    wordsOf(services, it.order),
+    withdrawalInitiatedAnswer,
+    ({ payloadParams }) => {
+      const slot = {
+        digest,
+        signatures: (payloadParams?.signatures ?? []).map(({ signature }) => signature),
+      };
+      const counted = countedSignatures([slot], slot, it.judge.accepted);
+      if (counted.length < it.judge.threshold)
+        return {
+          kind: "lie",
+          reason: `${counted.length} oracles signed that count, ${it.judge.threshold} are needed`,
+        };
+      const joined = counted.slice(0, it.judge.threshold).map(({ signature }) => signature.slice(2));
+      const value: Hex = `0x${joined.join("")}`;
+      return { kind: "true", value };
+    },
+    it.signal,
+  );
+  return told(asked);
+}
+
+/** The depository pays, unless it has, or never will. */
+async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCallRequest): Promise<void> {
+  const id = evmCallRequestId(request);
+  if (await payouts.executed(id)) return;
+  // The contract refuses from the next second on; a transaction sent now would come too late.
+  if ((await payouts.chainTime()) >= request.expiration) {
+    it.tell("expired before it was executed", { withdrawalId: id });
+    return;
+  }
+  const signature = await payouts.sign(request);
+  const txHash = await orDoneBefore(
+    () => payouts.execute(request, signature),
+    () => payouts.executed(id),
+  );
+  it.tell("executed by the depository", { withdrawalId: id, txHash });
+}
+
+/** What was paid out is burned on the hub; what never can be goes back to the solver's account there. */
+async function conclude(
+  services: WithdrawalServices,
+  it: Case,
+  payload: Hex,
+  withdrawalId: Hex32,
+): Promise<Progress> {
+  const outcomes = ["executed", "expired"] as const;
+  const keys = outcomes.map((outcome) => withdrawalKey(withdrawalId, outcome));
+  const attested = await Promise.all(keys.map((key) => services.settlement.execution(key)));
+  const chosen = attested.findIndex((execution) => execution !== undefined && execution.state !== "refused");
+  let outcome = outcomes[chosen];
+  let execution: SignedExecution | undefined = attested[chosen];
+  if (outcome === undefined || execution === undefined) {
+    const found = await attestOutcome(services, it, payload, withdrawalId);
+    if (found.kind === "waits") return found;
+    ({ outcome, execution } = found.value);
+  }
+  const signed = execution;
+  const waits = await carriedOut(services, it, outcome, signed.idempotencyKey, async () => ({
+    kind: "true",
+    value: signed,
+  }));
+  if (waits !== undefined) return waits;
+  await services.withdrawals.close(it.address, outcome, services.clock.nowMs());
+  return { kind: "done", outcome };
+}
+
+async function attestOutcome(
+  services: WithdrawalServices,
+  it: Case,
+  payload: Hex,
+  withdrawalId: Hex32,
+): Promise<
+  | { readonly kind: "true"; readonly value: { outcome: WithdrawalOutcome; execution: SignedExecution } }
+  | Waiting
+> {
+  const {
+    expectedAmount: _,
+    settlementChainId: __,
+    ...withdrawalAddressRequest
+  } = wordsOf(services, it.order);
+  const data = { chainId: it.order.chainName, withdrawal: payload };
+  return await untilTrue(services, it.signal, () =>
+    askOracles(
+      services,
+      "/attestations/depository-withdrawals/v1",
+      { ...data, withdrawalAddressRequest },
+      withdrawalAttestationAnswer,
+      ({ message, execution }) => {
+        const { status } = message.result;
+        if (status === 0 || execution === undefined)
+          return { kind: "waits", reason: "neither executed nor expired in a final block" };
+        const outcome = status === 1 ? "executed" : "expired";
+        const digest = messageDigest(
+          depositoryWithdrawalId(it.judge.familyOf, {
+            data,
+            result: { withdrawalId, depository: it.order.depository, status },
+          }),
+        );
+        const verdict = signedExecution(
+          it.judge,
+          "withdrawal",
+          { idempotencyKey: withdrawalKey(withdrawalId, outcome), actions: [concluding(it, outcome)] },
+          execution,
+          [{ digest, signatures: message.signatures.map(({ signature }) => signature) }],
+        );
+        return verdict.kind === "lie"
+          ? verdict
+          : { kind: "true", value: { outcome, execution: verdict.value } };
+      },
+      it.signal,
+    ),
+  );
+}
+
+function concluding({ address, ownerAlias, tokenId, order }: Case, outcome: WithdrawalOutcome): Hex {
+  const { amount } = order;
+  return outcome === "executed"
+    ? encodeHubAction({ kind: "burn", from: address, tokenId, amount })
+    : encodeHubAction({ kind: "transfer", from: address, to: ownerAlias, tokenId, amount });
+}
+
+/** Sees to it that an execution is carried out on the hub beyond reorgs; undefined when it is. */
+async function carriedOut(
+  services: WithdrawalServices,
+  it: Case,
+  step: string,
+  key: Hex32,
+  attest: () => Promise<{ readonly kind: "true"; readonly value: SignedExecution } | Waiting>,
+): Promise<Waiting | undefined> {
+  const { hub, settlement, uow, clock } = services;
+  const isDone = async (): Promise<boolean> => (await hub.executed([key], "final")).has(key);
+  if (!(await isDone())) {
+    const known = await settlement.execution(key);
+    if (known === undefined || known.state === "refused") {
+      const attested = await attest();
+      if (attested.kind === "waits") return { ...attested, reason: `${step}: ${attested.reason}` };
+      await uow.run((tx) => tx.settlement.addExecutions([attested.value], clock.nowMs()));
+      it.tell(`${step}: signed by ${it.judge.threshold} oracles`, { idempotencyKey: key });
+    }
+    const done = await until(services, it.signal, async () => {
+      // The worker does the same; whoever comes first carries it.
+      await submitExecutions(services);
+      return await isDone();
+    });
+    if (!done) {
+      const reason = (await settlement.execution(key))?.reason ?? "not final on the hub";
+      return { kind: "waits", reason: `${step}: ${reason}` };
+    }
+  }
+  it.tell(`${step} on the hub`, { idempotencyKey: key });
+  return undefined;
+}
+
+/** False when the time was up first. */
+async function until(
+  { settlementPolicy }: WithdrawalServices,
+  signal: AbortSignal,
+  isSo: () => Promise<boolean>,
+): Promise<boolean> {
+  for (;;) {
+    if (await isSo()) return true;
+    if (signal.aborted) return false;
+    await new Promise((resolve) => setTimeout(resolve, settlementPolicy.intervalMs));
+  }
+}
+
+/** Asks until it holds, the oracles say no for good, or the time is up: then what they said last. */
+async function untilTrue<T>(
+  services: WithdrawalServices,
+  signal: AbortSignal,
+  ask: () => Promise<Asked<T>>,
+): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {
+  let last: Asked<T> = { kind: "timeUp" };
+  await until(services, signal, async () => {
+    const asked = await ask();
+    if (asked.kind !== "timeUp") last = asked;
+    return asked.kind === "true" || asked.kind === "rejected";
+  });
+  return told(last);
+}
+
+/** @throws WithdrawalRefused when the oracles say no for good */
+function told<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
+  if (asked.kind === "rejected")
+    throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
+  if (asked.kind === "timeUp")
+    return { kind: "waits", reason: "the wait time ended before an oracle responded" };
+  return asked;
+}
+
+/** The order as the oracle's bodies name it. */
+function wordsOf({ hub, signer, solverChainName }: WithdrawalServices, order: WithdrawalOrder) {
+  return {
+    settlementChainId: hub.hub.name,
+    expectedAmount: order.amount.toString(),
+    chainId: order.chainName,
+    currency: order.currency,
+    withdrawer: signer.address,
+    withdrawerChainId: solverChainName,
+    recipient: order.recipient,
+    withdrawalNonce: order.nonce,
+  };
+}
+
+/** The hub's number of an EVM chain is the chain's own. */
+function hubChainIdOf({ chains }: WithdrawalServices, name: string): number {
+  const found = chains.all.find(({ chain }) => chain.name === name);
+  if (found === undefined) throw new WithdrawalRefused(`chain ${name} is not configured or not enabled`);
+  return found.chain.id;
+}
