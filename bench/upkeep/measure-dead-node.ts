@@ -12,7 +12,7 @@ import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of
 import { catalog as real } from "../../apps/api/src/jobs/catalog.ts";
 import type { Catalog } from "../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { refundJob } from "../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";

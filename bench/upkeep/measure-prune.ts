@@ -3,7 +3,7 @@ import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
-import { KEPT_MS, pruneHistory } from "../../apps/api/src/usecases/prune-history.ts";
+import { KEPT_MS, pruneHistory } from "../../apps/api/src/reconcile/prune-history.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { storeQuotes, type StoredQuotes } from "./stored-quotes.ts";
 

@@ -5,7 +5,7 @@ import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { chainProfiles } from "../../apps/api/src/chains/directory.adapter.ts";
-import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
 import { noChains } from "../../test/fakes/no-chains.ts";
 import { aChain } from "../../test/fakes/quote-world.ts";

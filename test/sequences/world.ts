@@ -24,7 +24,7 @@ import { reconcileSweeps } from "../../apps/api/src/payments/reconcile-sweeps.ts
 import { maintainLane } from "../../apps/api/src/payments/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/deposits/recheck-final-blocks.ts";
-import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../apps/api/src/deposits/scan-chain.ts";
 import { followReports } from "../../apps/api/src/deposits/follow-reports.ts";
 import { trackLane } from "../../apps/api/src/payments/track-lane.ts";

@@ -38,7 +38,7 @@ import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.
 import { maintainLane } from "../../apps/api/src/payments/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
-import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { recheckFinalBlocks } from "../../apps/api/src/deposits/recheck-final-blocks.ts";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import { loadTrail, scanChain } from "../../apps/api/src/deposits/scan-chain.ts";

@@ -30,7 +30,7 @@ import { attributeLate } from "../../apps/api/src/deposits/non-evm/attribute-lat
 import { openRailLane } from "../../apps/api/src/payments/non-evm/open-rail-lane.ts";
 import { readArrivals } from "../../apps/api/src/deposits/non-evm/read-arrivals.ts";
 import { trackRail } from "../../apps/api/src/payments/non-evm/track-rail.ts";
-import { reconcileRequests } from "../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../apps/api/src/reconcile/reconcile-requests.ts";
 import { requestStatus } from "../../apps/api/src/requests/request-status.ts";
 import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";

@@ -22,7 +22,7 @@ import type { StatusFeed } from "./requests/status-feed.port.ts";
 import type { WebhookAdmin } from "./ports/webhooks.ts";
 import { connectionPlaces } from "./usecases/push/connection-places.ts";
 import { followStatus } from "./usecases/push/follow-status.ts";
-import { inBatches } from "./usecases/prune-history.ts";
+import { inBatches } from "./reconcile/prune-history.ts";
 import { webhookAdmin } from "./usecases/push/keep-webhooks.ts";
 import { spellingOf } from "./chains/address-format.ts";
 

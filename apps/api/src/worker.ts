@@ -2,7 +2,7 @@ import { readWorkerConfig } from "./config.ts";
 import { buildHealthServer } from "./http/health-server.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./run-process.ts";
-import { readinessCheck } from "./usecases/readiness.ts";
+import { readinessCheck } from "./reconcile/readiness.ts";
 
 await runProcess(process.env, {
   name: "causeway-worker",

@@ -7,7 +7,7 @@ import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts"
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { Idempotency, IdempotencyLease } from "../../../apps/api/src/http/idempotency.port.ts";
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
-import { pruneHistory } from "../../../apps/api/src/usecases/prune-history.ts";
+import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
 import { aCall, anAnswer, begun, idempotencyContract } from "../../contracts/idempotency.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { fakeIdempotency } from "../../fakes/idempotency.ts";

@@ -14,7 +14,7 @@ import { offerClaim, type ClaimQuestion } from "../../../apps/api/src/balances/o
 import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
 import { payClaim } from "../../../apps/api/src/payments/pay-claim.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { pruneHistory } from "../../../apps/api/src/usecases/prune-history.ts";
+import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
 import {
   contractAllocatorAbi,
   contractAllocatorBytecode,

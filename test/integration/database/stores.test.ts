@@ -16,7 +16,7 @@ import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
 import { noChains } from "../../fakes/no-chains.ts";

@@ -14,7 +14,7 @@ import { giveUpRefund } from "../../../apps/api/src/payments/give-up-refund.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { judgeRefundRelease } from "../../../apps/api/src/payments/judge-refund-release.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { laggingNode } from "../../fakes/lagging-node.ts";
 import { batchCode, type BatchedCall } from "../../support/batch-code.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { LeaseLost, type IdempotencyLease } from "../../../apps/api/src/http/idempotency.port.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { Died, type MortalServices } from "../../fakes/mortal-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";

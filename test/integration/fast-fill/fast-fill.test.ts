@@ -5,7 +5,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fills.ts";
 import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";

@@ -11,7 +11,7 @@ import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { offerClaim } from "../../../apps/api/src/balances/offer-claim.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";

@@ -13,7 +13,7 @@ import type { Slot } from "../../../apps/api/src/db/records.port.ts";
 import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { readArrivals } from "../../../apps/api/src/deposits/non-evm/read-arrivals.ts";
 import { refundByRail } from "../../../apps/api/src/payments/non-evm/refund-by-rail.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import {
   anAccount,
   startRailWorld,

@@ -9,8 +9,8 @@ import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts"
 import { buildHealthServer } from "../../../apps/api/src/http/health-server.ts";
 import type { Catalog } from "../../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { readiness, readinessCheck } from "../../../apps/api/src/usecases/readiness.ts";
-import type { ReadinessNeeds } from "../../../apps/api/src/usecases/readiness.ts";
+import { readiness, readinessCheck } from "../../../apps/api/src/reconcile/readiness.ts";
+import type { ReadinessNeeds } from "../../../apps/api/src/reconcile/readiness.ts";
 import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -8,7 +8,7 @@ import { leaderLocks, type LeaderLocks } from "../../../apps/api/src/db/leader-l
 import { leaderReads } from "../../../apps/api/src/deposits/leader-reads.postgres.ts";
 import { oldestSnapshot } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { ledTasks, leaderReport } from "../../../apps/api/src/usecases/leader-report.ts";
+import { ledTasks, leaderReport } from "../../../apps/api/src/reconcile/leader-report.ts";
 import type { ChainDirectory } from "../../../apps/api/src/chains/chains.port.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";

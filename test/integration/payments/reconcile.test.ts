@@ -13,8 +13,8 @@ import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts"
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
-import { KEPT_MS, pruneHistory } from "../../../apps/api/src/usecases/prune-history.ts";
-import { reconcileRequests } from "../../../apps/api/src/usecases/reconcile-requests.ts";
+import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
+import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
 import { noChains } from "../../fakes/no-chains.ts";
