@@ -5,7 +5,7 @@ import { createCodeCache } from "./chains/code-cache.adapter.ts";
 import { pollFacts } from "./db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
-import type { BesideScan } from "./jobs/watch-chain.ts";
+import type { BesideScan } from "./watch/watch-chain.job.ts";
 import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { DepositAddressRoutes } from "./deposits/addresses/deposit-address-routes.port.ts";
 import type { DepositAddressReads } from "./deposits/addresses/deposit-addresses.port.ts";

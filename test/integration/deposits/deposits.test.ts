@@ -3,7 +3,7 @@ import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex, TxHash } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScanPace } from "../../../apps/api/src/jobs/scan-pace.ts";
+import { createScanPace } from "../../../apps/api/src/watch/scan-pace.job.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";

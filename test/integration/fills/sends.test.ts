@@ -3,7 +3,7 @@ import type { TxHash } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { watchChain } from "../../../apps/api/src/jobs/watch-chain.ts";
+import { watchChain } from "../../../apps/api/src/watch/watch-chain.job.ts";
 import type { SendRecord } from "../../../apps/api/src/db/records.port.ts";
 import { followReports } from "../../../apps/api/src/deposits/follow-reports.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { leaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
-import { watchRail } from "../../../apps/api/src/jobs/watch-rail.ts";
+import { watchRail } from "../../../apps/api/src/watch/watch-rail.job.ts";
 import { fillDestination } from "../../../apps/api/src/payments/fill-destination.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";

@@ -4,7 +4,7 @@ import { RpcFault } from "@causeway/chains";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { EventName } from "../db/events.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { watchChain } from "./watch-chain.ts";
+import { watchChain } from "./watch-chain.job.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

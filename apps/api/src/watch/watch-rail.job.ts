@@ -7,8 +7,8 @@ import { CursorMoved, readArrivals } from "../deposits/non-evm/read-arrivals.ts"
 import { trackRail } from "../payments/non-evm/track-rail.ts";
 import { unreadLag } from "../deposits/scan-lag.ts";
 import { createFaultPauses } from "../db/fault-pause.job.ts";
-import type { Watcher } from "./watch-chain.ts";
-import { watchScanLag } from "./watch-scan-lag.ts";
+import type { Watcher } from "./watch-chain.job.ts";
+import { watchScanLag } from "./watch-scan-lag.job.ts";
 
 /** Pause after leadership was lost or could not be asked for; it doubles while the chain cannot be led. */
 const STAND_BY_MS = 500;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createScanPace } from "./scan-pace.ts";
+import { createScanPace } from "./scan-pace.job.ts";
 
 test("pauses double up to 5 seconds and steps shrink to 8 blocks while scans fail", () => {
   const pace = createScanPace(500, () => 0);
