@@ -1,7 +1,7 @@
 // What a claim of webhook deliveries costs next to many removed endpoints: `npm run bench:webhooks`.
 import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { webhookQueue } from "../../apps/api/src/adapters/postgres/webhook-queue.ts";
+import { webhookQueue } from "../../apps/api/src/push/webhook-queue.postgres.ts";
 import { median } from "../median.ts";
 import { onOwnDatabase } from "../own-database.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PushRoutes } from "../../apps/api/src/ports/push-routes.ts";
+import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
 
 /** What every push service guarantees while nothing happens. */
 export function idlePushContract(name: string, make: () => Promise<PushRoutes>): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WebhookAdmin } from "../../apps/api/src/ports/webhooks.ts";
+import type { WebhookAdmin } from "../../apps/api/src/push/webhooks.port.ts";
 
 /** What every registry of webhooks guarantees an owner who has none. */
 export function emptyWebhookAdminContract(

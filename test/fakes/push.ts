@@ -1,5 +1,5 @@
-import type { PushRoutes } from "../../apps/api/src/ports/push-routes.ts";
-import { connectionPlaces } from "../../apps/api/src/usecases/push/connection-places.ts";
+import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
+import { connectionPlaces } from "../../apps/api/src/push/connection-places.ts";
 
 /** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
 export function fakePush(change: Partial<PushRoutes> = {}): PushRoutes {

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { WebhookAdmin } from "../../apps/api/src/ports/webhooks.ts";
+import type { WebhookAdmin } from "../../apps/api/src/push/webhooks.port.ts";
 
 /** Webhooks of owners who have none. */
 export function fakeWebhooks(overrides: Partial<WebhookAdmin> = {}): WebhookAdmin {

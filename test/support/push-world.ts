@@ -11,7 +11,7 @@ import { WEBHOOK_CHANNEL } from "../../apps/api/src/requests/request-save.postgr
 import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
 import { pushRouteServices, startWebhooks, webhookRouteServices } from "../../apps/api/src/container-push.ts";
-import type { PushPolicy } from "../../apps/api/src/ports/push-routes.ts";
+import type { PushPolicy } from "../../apps/api/src/push/push-routes.port.ts";
 import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import type { StatusFeed } from "../../apps/api/src/requests/status-feed.port.ts";
 import type { RequestChange, UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";

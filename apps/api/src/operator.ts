@@ -14,7 +14,7 @@ import {
   withdrawalReport,
 } from "./payments/operator-reads.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
-import { webhookReport } from "./adapters/postgres/webhook-report.ts";
+import { webhookReport } from "./push/webhook-report.postgres.ts";
 import { openKeys } from "./container-keys.ts";
 import { openRefunds } from "./container-refunds.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";

@@ -8,7 +8,7 @@ import { encodeFunctionData, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
-import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
+import { webhookQueue } from "../../../apps/api/src/push/webhook-queue.postgres.ts";
 import { addressReport } from "../../../apps/api/src/deposits/addresses/deposit-address-report.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";

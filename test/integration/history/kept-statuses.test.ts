@@ -13,7 +13,7 @@ import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../../../apps/api/src/requests/status-view.port.ts";
 import type { RequestChange, Tx } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { keptStatuses } from "../../../apps/api/src/requests/kept-statuses.ts";
-import { followStatus } from "../../../apps/api/src/usecases/push/follow-status.ts";
+import { followStatus } from "../../../apps/api/src/push/follow-status.ts";
 import { requestStatus } from "../../../apps/api/src/requests/request-status.ts";
 import { noChains } from "../../fakes/no-chains.ts";
 import { recordedEvents } from "../../fakes/recorded-events.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { RequestTerms } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { webhookQueue } from "../../../apps/api/src/adapters/postgres/webhook-queue.ts";
+import { webhookQueue } from "../../../apps/api/src/push/webhook-queue.postgres.ts";
 import { idlePushContract } from "../../contracts/push-routes.ts";
 import { emptyWebhookAdminContract } from "../../contracts/webhook-admin.ts";
 import { anApiKey } from "../../fakes/api-keys.ts";

@@ -11,12 +11,12 @@ import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.t
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.port.ts";
 import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
 import type { MaybePromise } from "@causeway/domain";
-import type { PushRoutes } from "../ports/push-routes.ts";
+import type { PushRoutes } from "../push/push-routes.port.ts";
 import type { RateLimits } from "./rate-limits.port.ts";
 import type { HistoryRoutes } from "../requests/history/request-history-routes.port.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
 import type { StatusView } from "../requests/status-view.port.ts";
-import type { WebhookAdmin } from "../ports/webhooks.ts";
+import type { WebhookAdmin } from "../push/webhooks.port.ts";
 import type { Usage } from "./usage.port.ts";
 import type {
   ChainsAnswer,

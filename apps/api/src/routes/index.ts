@@ -25,15 +25,15 @@ import { requestSignatureRoutes } from "../requests/request-signature.route.ts";
 import { requestTraceRoute } from "../requests/history/request-trace.route.ts";
 import { requestsV2Routes } from "../requests/history/requests-v2.route.ts";
 import { requestsV3Route } from "../requests/history/requests-v3.route.ts";
-import { statusSockets } from "./status-sockets.ts";
-import { statusStreamRoute } from "./status-stream.ts";
+import { statusSockets } from "../push/status-sockets.route.ts";
+import { statusStreamRoute } from "../push/status-stream.route.ts";
 import { swapSourcesRoute } from "./swap-sources.ts";
 import { tokenPriceRoutes } from "./token-price.ts";
 import { transactionsIndexRoute } from "../deposits/transactions-index.route.ts";
 import { transactionsSingleRoute } from "../deposits/transactions-single.route.ts";
 import { trendingRoute } from "./trending.ts";
 import { typed } from "../http/typed.route.ts";
-import { webhookRoutes } from "./webhooks.ts";
+import { webhookRoutes } from "../push/webhooks.route.ts";
 import { usageRoute } from "../callers/usage.route.ts";
 
 /** Every endpoint, in the order of the documentation. */

@@ -1,11 +1,11 @@
 import type { RequestId } from "@causeway/domain";
-import type { Clock } from "../../db/clock.port.ts";
-import type { PushRoutes, StatusFollower } from "../../ports/push-routes.ts";
-import type { StatusRecord } from "../../db/records.port.ts";
-import type { AddressFormat } from "../../chains/address-format.port.ts";
-import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../../requests/status-feed.port.ts";
-import { standInView, statusView } from "../../requests/request-status.ts";
-import { hexAddressFormat } from "../../chains/address-format.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { PushRoutes, StatusFollower } from "./push-routes.port.ts";
+import type { StatusRecord } from "../db/records.port.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../requests/status-feed.port.ts";
+import { standInView, statusView } from "../requests/request-status.ts";
+import { hexAddressFormat } from "../chains/address-format.ts";
 
 /** Following requests in the client's words. */
 export function followStatus(

@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
-import type { Clock } from "../../db/clock.port.ts";
-import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "../../ports/webhooks.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "./webhooks.port.ts";
 
 /** Endpoints of one key. */
 const MAX_ENDPOINTS = 10;

@@ -5,11 +5,11 @@ import type {
   WebhookEndpoint,
   WebhookHeaders,
   WebhookRegister,
-} from "../../ports/webhooks.ts";
-import { announcing } from "../../db/announcements.postgres.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
-import { WEBHOOK_CHANNEL } from "../../requests/request-save.postgres.ts";
+} from "./webhooks.port.ts";
+import { announcing } from "../db/announcements.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import { WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 const ENDPOINT = `w.id, w.url, w.label, w.headers, w.created_at_ms, w.updated_at_ms, w.previous_until_ms, w.failing_since_ms, w.last_error,

@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { RouteServices } from "../http/route-services.port.ts";
-import type { WebhookDelivery, WebhookEndpoint } from "../ports/webhooks.ts";
+import type { WebhookDelivery, WebhookEndpoint } from "./webhooks.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress, mayBePublicHost } from "./public-address.ts";
+import { isPublicAddress, mayBePublicHost } from "./public-address.adapter.ts";
 
 test.each([
   "8.8.8.8",

@@ -4,7 +4,7 @@ import type { SocketRequest } from "@causeway/wire";
 import { socketRequest } from "@causeway/wire";
 import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
-import type { PushRoutes, StatusFollower } from "../ports/push-routes.ts";
+import type { PushRoutes, StatusFollower } from "./push-routes.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { requireSecretKey } from "../http/access.route.ts";
 import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";

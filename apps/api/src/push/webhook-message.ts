@@ -1,7 +1,7 @@
-import type { DueDelivery, Hmac, WebhookHeaders } from "../../ports/webhooks.ts";
-import type { AddressFormat } from "../../chains/address-format.port.ts";
-import { statusView } from "../../requests/request-status.ts";
-import { hexAddressFormat } from "../../chains/address-format.ts";
+import type { DueDelivery, Hmac, WebhookHeaders } from "./webhooks.port.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import { statusView } from "../requests/request-status.ts";
+import { hexAddressFormat } from "../chains/address-format.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the

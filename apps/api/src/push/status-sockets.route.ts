@@ -14,7 +14,7 @@ import type { RouteServices } from "../http/route-services.port.ts";
 import { checkOrigin, givenKey, validKey } from "../http/access.route.ts";
 import { frameQuota } from "../http/frame-quota.route.ts";
 import { wrongKeys } from "../http/rate-limit.route.ts";
-import { closing, converse } from "./socket-conversation.ts";
+import { closing, converse } from "./socket-conversation.route.ts";
 import { readyFrame } from "./socket-frames.ts";
 import { unsentBytes } from "../http/unsent-bytes.route.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DueDelivery } from "../../ports/webhooks.ts";
+import type { DueDelivery } from "./webhooks.port.ts";
 import { webhookMessage } from "./webhook-message.ts";
 
 const NOW_MS = 5;

@@ -1,6 +1,6 @@
-import type { WebhookPolicy, WebhookQueue } from "../ports/webhooks.ts";
-import type { DeliveryServices } from "../usecases/push/deliver-webhook.ts";
-import { deliverWebhook } from "../usecases/push/deliver-webhook.ts";
+import type { WebhookPolicy, WebhookQueue } from "./webhooks.port.ts";
+import type { DeliveryServices } from "./deliver-webhook.ts";
+import { deliverWebhook } from "./deliver-webhook.ts";
 
 /**
  * Attempts under way at once, for one key, and at one endpoint: those that hang must not take the places of

@@ -1,8 +1,8 @@
 import type { LookupAddress, LookupAllOptions, LookupOptions } from "node:dns";
 import { lookup as systemLookup } from "node:dns/promises";
 import { Agent } from "undici";
-import type { AttemptOutcome, WebhookPolicy, WebhookSender } from "../../ports/webhooks.ts";
-import { isPublicAddress, mayBePublicHost } from "./public-address.ts";
+import type { AttemptOutcome, WebhookPolicy, WebhookSender } from "./webhooks.port.ts";
+import { isPublicAddress, mayBePublicHost } from "./public-address.adapter.ts";
 
 /** So much of an answer is kept for the log; more is not read. */
 const MAX_ANSWER_BYTES = 1_024;

@@ -3,7 +3,7 @@ import { normalizeIP } from "@fastify/rate-limit";
 import { nothingMore, STATUS_EVENT, streamQuery } from "@causeway/wire";
 import type { ServerResponse } from "node:http";
 import type { RouteServices } from "../http/route-services.port.ts";
-import type { StatusUpdate } from "../ports/push-routes.ts";
+import type { StatusUpdate } from "./push-routes.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 import { statusJson } from "../requests/status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";

@@ -1,7 +1,7 @@
-import type { Clock } from "../../db/clock.port.ts";
-import type { Events } from "../../db/events.port.ts";
-import type { AddressFormat } from "../../chains/address-format.port.ts";
-import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "../../ports/webhooks.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { Events } from "../db/events.port.ts";
+import type { AddressFormat } from "../chains/address-format.port.ts";
+import type { DeliveryEnd, DueDelivery, Hmac, WebhookQueue, WebhookSender } from "./webhooks.port.ts";
 import { webhookMessage } from "./webhook-message.ts";
 import { pauseAfter } from "./webhook-retries.ts";
 

@@ -1,6 +1,6 @@
 import { jsonList } from "@causeway/service-kit";
 import { STATUS_EVENT } from "@causeway/wire";
-import type { StatusUpdate } from "../ports/push-routes.ts";
+import type { StatusUpdate } from "./push-routes.port.ts";
 
 // Frames are written out by hand where there may be thousands at a moment; what is put in holds nothing to
 // escape.

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { converse } from "./socket-conversation.ts";
+import { converse } from "./socket-conversation.route.ts";
 
 function aConversation() {
   const sent: string[] = [];

@@ -2,7 +2,7 @@ import type { LookupAddress } from "node:dns";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { checkedLookup, httpSender, type Resolve } from "./http-sender.ts";
+import { checkedLookup, httpSender, type Resolve } from "./http-sender.adapter.ts";
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
