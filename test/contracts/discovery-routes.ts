@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DiscoveryRoutes } from "../../apps/api/src/ports/discovery-routes.ts";
+import type { DiscoveryRoutes } from "../../apps/api/src/discovery/discovery-routes.port.ts";
 
 /** What every discovery service guarantees about a chain that it knows. */
 export function discoveryContract(

@@ -1,6 +1,6 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { ListedCurrency } from "@causeway/wire";
-import type { DiscoveryRoutes } from "../../apps/api/src/ports/discovery-routes.ts";
+import type { DiscoveryRoutes } from "../../apps/api/src/discovery/discovery-routes.port.ts";
 
 const ACCOUNT = `0x${"c3".repeat(20)}`;
 

@@ -7,18 +7,18 @@ import { createTokenLists } from "./markets/tokens/token-lists.adapter.ts";
 import { createUnlistedTokens } from "./markets/tokens/unlisted-tokens.adapter.ts";
 import type { TokenListConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";
-import type { DiscoveryRoutes } from "./ports/discovery-routes.ts";
+import type { DiscoveryRoutes } from "./discovery/discovery-routes.port.ts";
 import type { Reservations } from "./markets/quote.port.ts";
 import type { Services } from "./db/services.port.ts";
 import type { TokenBook } from "./markets/tokens/token-book.port.ts";
 import type { TokenCatalog } from "./markets/tokens/token-catalog.port.ts";
-import { chainHealth } from "./usecases/discovery/chain-health.ts";
-import { chainLiquidity } from "./usecases/discovery/chain-liquidity.ts";
-import { routeConfig } from "./usecases/discovery/route-config.ts";
-import { createCurrencySearch } from "./usecases/discovery/search-currencies.ts";
+import { chainHealth } from "./discovery/chain-health.ts";
+import { chainLiquidity } from "./discovery/chain-liquidity.ts";
+import { routeConfig } from "./discovery/route-config.ts";
+import { createCurrencySearch } from "./discovery/search-currencies.ts";
 import { createScanProgress } from "./deposits/scan-progress.ts";
-import { tokenPrice } from "./usecases/discovery/token-price.ts";
-import { trendingCurrencies } from "./usecases/discovery/trending-currencies.ts";
+import { tokenPrice } from "./discovery/token-price.ts";
+import { trendingCurrencies } from "./discovery/trending-currencies.ts";
 
 /** The largest public lists have some megabytes. */
 const MAX_LIST_BYTES = 16 * 1024 * 1024;

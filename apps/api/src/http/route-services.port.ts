@@ -5,7 +5,7 @@ import type { ApiKeyIdentity, ApiKeys } from "./api-keys.port.ts";
 import type { KeyAdmin } from "../callers/key-admin.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import type { DepositAddressRoutes } from "../deposits/addresses/deposit-address-routes.port.ts";
-import type { DiscoveryRoutes } from "../ports/discovery-routes.ts";
+import type { DiscoveryRoutes } from "../discovery/discovery-routes.port.ts";
 import type { ExecuteOutcome } from "../executions/execute.port.ts";
 import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.ts";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.port.ts";

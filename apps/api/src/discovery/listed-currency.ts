@@ -1,6 +1,6 @@
 import type { Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY, spellAddress } from "@causeway/domain";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { ListedCurrency } from "@causeway/wire";
 
 /** A currency in the words of token lists. */

@@ -1,7 +1,7 @@
 import type { Address, Currency } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
 import type { CurrencyQuestion } from "./currency-question.ts";
 
 /** Each costs a call to a chain. */

@@ -1,10 +1,10 @@
 import type { Currency } from "@causeway/domain";
 import { amountToUsdDown, formatUsd, spellAddress } from "@causeway/domain";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
-import type { Reservations } from "../../markets/quote.port.ts";
-import { isRail } from "../../http/request-end.ts";
+import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import type { Reservations } from "../markets/quote.port.ts";
+import { isRail } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 
 export interface ChainLiquidityServices {

@@ -10,10 +10,10 @@ import {
   usdcOn,
   wethOn,
   type World,
-} from "../../../../../test/fakes/quote-world.ts";
-import { foreignToken } from "../../markets/tokens/foreign-token.adapter.ts";
-import type { TrendingQuestion } from "../../ports/discovery-routes.ts";
-import type { TokenTraffic } from "../../markets/tokens/token-traffic.port.ts";
+} from "../../../../test/fakes/quote-world.ts";
+import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
+import type { TrendingQuestion } from "./discovery-routes.port.ts";
+import type { TokenTraffic } from "../markets/tokens/token-traffic.port.ts";
 import { trendingCurrencies } from "./trending-currencies.ts";
 
 const LISTED: Address = `0x${"b1".repeat(20)}`;

@@ -1,10 +1,10 @@
 import { mismatch } from "@causeway/service-kit";
 import { chainHealthAnswer, chainLiquidityAnswer, currenciesAnswer, currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
-import { ORIGIN, quoteWorld, usdcOn, user } from "../../../../../test/fakes/quote-world.ts";
-import { aConnectedRail, bitcoin, exchange, solana } from "../../../../../test/fakes/rail-chains.ts";
-import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
-import { createTokenBook } from "../../markets/tokens/token-book.adapter.ts";
+import { ORIGIN, quoteWorld, usdcOn, user } from "../../../../test/fakes/quote-world.ts";
+import { aConnectedRail, bitcoin, exchange, solana } from "../../../../test/fakes/rail-chains.ts";
+import type { RailStory } from "../../../../test/fakes/rail-chains.ts";
+import { createTokenBook } from "../markets/tokens/token-book.adapter.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
 import { routeConfig } from "./route-config.ts";

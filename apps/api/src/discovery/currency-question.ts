@@ -2,11 +2,11 @@ import type { Address } from "@causeway/domain";
 import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import { endOf } from "../../http/request-end.ts";
+import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import { endOf } from "../http/request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
-import { invalidAddress } from "../../http/refusals.ts";
+import { invalidAddress } from "../http/refusals.ts";
 
 /** A search whose words have found their meaning. */
 export interface CurrencyQuestion {

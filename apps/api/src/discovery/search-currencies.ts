@@ -1,8 +1,8 @@
 import type { Currency } from "@causeway/domain";
 import type { CurrenciesInput, ListedCurrency } from "@causeway/wire";
-import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
-import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
-import type { TokenCatalog } from "../../markets/tokens/token-catalog.port.ts";
+import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import type { TokenCatalog } from "../markets/tokens/token-catalog.port.ts";
 import { readCurrencyQuestion } from "./currency-question.ts";
 import { findUnlisted } from "./find-unlisted.ts";
 import { toListedCurrency } from "./listed-currency.ts";

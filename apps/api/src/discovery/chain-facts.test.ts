@@ -8,9 +8,9 @@ import {
   rareOn,
   usdcOn,
   type World,
-} from "../../../../../test/fakes/quote-world.ts";
-import type { ChainPulse } from "../../chains/chains.port.ts";
-import type { ScannedBlock } from "../../db/reads.port.ts";
+} from "../../../../test/fakes/quote-world.ts";
+import type { ChainPulse } from "../chains/chains.port.ts";
+import type { ScannedBlock } from "../db/reads.port.ts";
 import { chainHealth } from "./chain-health.ts";
 import { chainLiquidity } from "./chain-liquidity.ts";
 

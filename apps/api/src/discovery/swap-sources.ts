@@ -1,5 +1,5 @@
 import type { SwapSourcesAnswer } from "@causeway/wire";
-import type { Services } from "../../db/services.port.ts";
+import type { Services } from "../db/services.port.ts";
 import { findChain } from "./find-chain.ts";
 
 /**

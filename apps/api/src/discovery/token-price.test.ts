@@ -1,8 +1,8 @@
 import type { Address } from "@causeway/domain";
 import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { ORIGIN, quoteWorld, usdcOn } from "../../../../../test/fakes/quote-world.ts";
-import { foreignToken } from "../../markets/tokens/foreign-token.adapter.ts";
+import { ORIGIN, quoteWorld, usdcOn } from "../../../../test/fakes/quote-world.ts";
+import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
 import { tokenPrice, type TokenPriceServices } from "./token-price.ts";
 
 const USD = 10n ** 18n;

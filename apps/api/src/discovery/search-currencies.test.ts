@@ -3,11 +3,11 @@ import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { CurrenciesInput } from "@causeway/wire";
 import { currenciesRequest } from "@causeway/wire";
 import { expect, test } from "vitest";
-import { aChain, DESTINATION, ORIGIN, usdcOn, wethOn } from "../../../../../test/fakes/quote-world.ts";
-import { createChainDirectory } from "../../chains/directory.adapter.ts";
-import { foreignToken } from "../../markets/tokens/foreign-token.adapter.ts";
-import { createTokenBook } from "../../markets/tokens/token-book.adapter.ts";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { aChain, DESTINATION, ORIGIN, usdcOn, wethOn } from "../../../../test/fakes/quote-world.ts";
+import { createChainDirectory } from "../chains/directory.adapter.ts";
+import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
+import { createTokenBook } from "../markets/tokens/token-book.adapter.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
 import { createCurrencySearch } from "./search-currencies.ts";
 
 const address = (byte: string): Address => `0x${byte.repeat(20)}`;

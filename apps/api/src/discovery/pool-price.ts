@@ -1,6 +1,6 @@
 import type { Chain, Currency } from "@causeway/domain";
 import { pow10, ServiceError } from "@causeway/domain";
-import type { LiquiditySource, PoolUsd } from "../../markets/liquidity/liquidity.port.ts";
+import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 
 export interface PoolPriceServices {
   /** Undefined: this instance knows no pools. */

@@ -11,9 +11,9 @@ import {
   user,
   usdcOn,
   type World,
-} from "../../../../../test/fakes/quote-world.ts";
-import type { RouteConfigQuestion } from "../../ports/discovery-routes.ts";
-import { measuredQuoteGas } from "../../quotes/quote-gas.ts";
+} from "../../../../test/fakes/quote-world.ts";
+import type { RouteConfigQuestion } from "./discovery-routes.port.ts";
+import { measuredQuoteGas } from "../quotes/quote-gas.ts";
 import { routeConfig } from "./route-config.ts";
 
 const config = (world: World, change: Partial<RouteConfigQuestion> = {}) =>

@@ -1,5 +1,5 @@
-import type { ChainDirectory, ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
-import { unsupportedChain } from "../../http/refusals.ts";
+import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
+import { unsupportedChain } from "../http/refusals.ts";
 
 /** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findChain(

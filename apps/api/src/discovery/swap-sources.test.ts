@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { noChains } from "../../../../../test/fakes/no-chains.ts";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { LiquiditySource } from "../../markets/liquidity/liquidity.port.ts";
+import { noChains } from "../../../../test/fakes/no-chains.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import { swapSources } from "./swap-sources.ts";
 
 const known = { chain: { id: 11 } } as ConnectedChain;

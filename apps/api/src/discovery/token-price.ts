@@ -1,11 +1,11 @@
 import { parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
-import type { ChainDirectory, ConnectedRail } from "../../chains/chains.port.ts";
-import type { PriceBook } from "../../markets/prices/price-source.port.ts";
-import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
-import { isRail } from "../../http/request-end.ts";
+import type { ChainDirectory, ConnectedRail } from "../chains/chains.port.ts";
+import type { PriceBook } from "../markets/prices/price-source.port.ts";
+import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import { isRail } from "../http/request-end.ts";
 import { findEnd } from "./find-chain.ts";
 import { poolPrice, type PoolPriceServices } from "./pool-price.ts";
-import { invalidAddress } from "../../http/refusals.ts";
+import { invalidAddress } from "../http/refusals.ts";
 
 export interface TokenPriceServices extends PoolPriceServices {
   readonly chains: Pick<ChainDirectory, "get" | "rail" | "currency">;
