@@ -10,7 +10,7 @@ import { programOptions } from "../../scripts/program-options.ts";
 import { startPostgres } from "@causeway/localnet";
 import pg from "pg";
 import { leaderLocks } from "../../apps/api/src/db/leader-locks.postgres.ts";
-import { oldestSnapshot } from "../../apps/api/src/adapters/postgres/database-figures.ts";
+import { oldestSnapshot } from "../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 
 const LOCKS = Array.from({ length: 17 }, (_, n) => `watch:${n + 1}`);

@@ -4,7 +4,7 @@ import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import type { AddressInfo } from "node:net";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { loggedEvents } from "../../apps/api/src/adapters/telemetry/logged-events.ts";
+import { loggedEvents } from "../../apps/api/src/telemetry/logged-events.ts";
 import { pushRouteServices } from "../../apps/api/src/container-push.ts";
 import { buildServer } from "../../apps/api/src/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import { createCodeCache } from "./chains/code-cache.adapter.ts";
 import { pollFacts } from "./db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
-import { depositAddressGauges } from "./adapters/telemetry/deposit-address-gauges.ts";
+import { depositAddressGauges } from "./telemetry/deposit-address-gauges.ts";
 import type { BesideScan } from "./watch/watch-chain.job.ts";
 import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { DepositAddressRoutes } from "./deposits/addresses/deposit-address-routes.port.ts";

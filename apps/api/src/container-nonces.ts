@@ -5,7 +5,7 @@ import type { Registry } from "prom-client";
 import { connectHubMappings } from "./settlement/nonce-mappings/evm-hub-mappings.adapter.ts";
 import { nonceMappingStore } from "./settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
-import { mappingGauges } from "./adapters/telemetry/mapping-gauges.ts";
+import { mappingGauges } from "./telemetry/mapping-gauges.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Clock } from "./db/clock.port.ts";
 import type { MappingServices } from "./settlement/nonce-mappings/mapping-services.port.ts";

@@ -3,7 +3,7 @@ import { createRail } from "@causeway/chains";
 import type { Hex, Hex32, RailVm } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./chains/rail-pulse.adapter.ts";
-import type { ObserveEndpoint } from "./adapters/telemetry/rpc-call-times.ts";
+import type { ObserveEndpoint } from "./telemetry/rpc-call-times.ts";
 import { createRailUsers } from "./chains/rail-users.adapter.ts";
 import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
 import { monotonicClock } from "./monotonic-clock.ts";

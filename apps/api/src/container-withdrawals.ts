@@ -6,7 +6,7 @@ import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { settlementReads } from "./settlement/settlement-reads.postgres.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
 import { withdrawalStore } from "./settlement/withdrawals/withdrawal-store.postgres.ts";
-import { loggedEvents } from "./adapters/telemetry/logged-events.ts";
+import { loggedEvents } from "./telemetry/logged-events.ts";
 import { settlementServices } from "./container-settlement.ts";
 import type { OpenWithdrawals } from "./withdraw-command.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../../../apps/api/src/balances/operator-balance-reads.postgres.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
-import { balanceGauges } from "../../../apps/api/src/adapters/telemetry/balance-gauges.ts";
+import { balanceGauges } from "../../../apps/api/src/telemetry/balance-gauges.ts";
 import type { BalanceReads } from "../../../apps/api/src/balances/balance-reads.port.ts";
 import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
 import { reverseTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";

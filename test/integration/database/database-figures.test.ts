@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseBytes } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
+import { databaseBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { outboxDepth } from "../../../apps/api/src/db/outbox-depth.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { requestsUnderWay, underWay } from "../../../apps/api/src/requests/requests-under-way.postgres.ts";

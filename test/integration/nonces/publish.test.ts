@@ -4,7 +4,7 @@ import { createMetrics } from "@causeway/service-kit";
 import type { Hex } from "@causeway/domain";
 import { parseEventLogs } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { mappingGauges } from "../../../apps/api/src/adapters/telemetry/mapping-gauges.ts";
+import { mappingGauges } from "../../../apps/api/src/telemetry/mapping-gauges.ts";
 import type { MappingServices } from "../../../apps/api/src/settlement/nonce-mappings/mapping-services.port.ts";
 import type { NonceAuthorization } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { AttestationOracle, OracleAnswer } from "../../../apps/api/src/settlement/oracles.port.ts";

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { leaderLocks, type LeaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { leaderReads } from "../../../apps/api/src/deposits/leader-reads.postgres.ts";
-import { oldestSnapshot } from "../../../apps/api/src/adapters/postgres/database-figures.ts";
+import { oldestSnapshot } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { ledTasks, leaderReport } from "../../../apps/api/src/reconcile/leader-report.ts";
 import type { ChainDirectory } from "../../../apps/api/src/chains/chains.port.ts";

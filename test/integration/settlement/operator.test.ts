@@ -11,7 +11,7 @@ import {
   traceOf,
 } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { settlementGauges } from "../../../apps/api/src/adapters/telemetry/settlement-gauges.ts";
+import { settlementGauges } from "../../../apps/api/src/telemetry/settlement-gauges.ts";
 import { deposit } from "../../support/deposits.ts";
 import { honest } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";

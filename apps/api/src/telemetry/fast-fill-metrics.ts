@@ -1,6 +1,6 @@
 import { Counter, Histogram } from "prom-client";
 import type { Registry } from "prom-client";
-import type { EventName, Facts } from "../../db/events.port.ts";
+import type { EventName, Facts } from "../db/events.port.ts";
 
 /** From well below a block of the fastest chains to where nobody calls it fast any more. */
 const SECONDS = [0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 10, 30, 120, 600];

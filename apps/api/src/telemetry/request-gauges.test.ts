@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { StateUnderWay } from "../../requests/requests-under-way.port.ts";
+import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
 import { requestGauges } from "./request-gauges.ts";
 
 test("shows how many requests are in each state and how old the oldest is; keeps the last values when nothing can be read", async () => {

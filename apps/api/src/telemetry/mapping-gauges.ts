@@ -1,18 +1,18 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../db/clock.port.ts";
-import type { SettlementReads } from "../../settlement/settlement.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { NonceMappingStore } from "../chains/nonce-mappings.port.ts";
 
 /** Every state is shown, also when nothing is in it: a series that vanishes raises no alarm. */
-const STATES = ["due", "rejected", "attested", "vouched"];
+const STATES = ["stored", "signed"];
 
 /**
- * How many payments wait to be settled, and for how long the oldest: asked of the database when somebody
- * reads the metrics.
+ * How many words of wallets are not on the hub yet, and how long the oldest waits, asked of the database when
+ * somebody reads the metrics. What is not there within an hour of its transfer counts for nothing.
  */
-export function settlementGauges(
+export function mappingGauges(
   registry: Registry,
-  reads: Pick<SettlementReads, "waiting">,
+  said: Pick<NonceMappingStore, "waiting">,
   clock: Clock,
 ): void {
   const shown = (
@@ -25,9 +25,8 @@ export function settlementGauges(
       help,
       labelNames: ["state"],
       registers: [registry],
-      // Each gauge asks for itself: they are collected side by side.
       async collect(): Promise<void> {
-        const waiting = await reads.waiting().catch(() => undefined);
+        const waiting = await said.waiting().catch(() => undefined);
         // Unknown is not zero: what was last known stands.
         if (waiting === undefined) return;
         for (const state of STATES) {
@@ -37,13 +36,13 @@ export function settlementGauges(
       },
     });
   shown(
-    "causeway_settlement_waiting",
-    "Unsettled payments: due (no quorum yet), rejected (by the oracles), attested (not final on the hub), or a fast fill waiting for its deposit",
+    "causeway_mappings_waiting",
+    "Nonce mappings that are not on the hub yet: stored (not signed by oracles), signed (not final on the hub)",
     ({ count }) => count,
   );
   shown(
-    "causeway_settlement_oldest_seconds",
-    "Age of the oldest unsettled payment",
+    "causeway_mappings_oldest_seconds",
+    "Age of the oldest nonce mapping that is not on the hub yet",
     ({ oldestMs }) => (clock.nowMs() - oldestMs) / 1000,
   );
 }

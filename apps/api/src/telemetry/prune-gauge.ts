@@ -1,8 +1,8 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../db/clock.port.ts";
-import type { PrunableTable } from "../../db/prunable.port.ts";
-import type { Reads } from "../../db/reads.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { PrunableTable } from "../db/prunable.port.ts";
+import type { Reads } from "../db/reads.port.ts";
 
 /**
  * Publishes how long the oldest row of each table that pruning may delete, or has still to look at, is past

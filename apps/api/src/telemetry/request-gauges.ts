@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../db/clock.port.ts";
-import type { StateUnderWay } from "../../requests/requests-under-way.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
 
 /** How many requests are under way in each state, and for how long the oldest: read when the metrics are. */
 export function requestGauges(

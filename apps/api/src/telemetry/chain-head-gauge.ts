@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
 /** How long ago this process last heard of each chain. */

@@ -1,8 +1,8 @@
 import { ServiceError } from "@causeway/domain";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { OpenPayments } from "../../payments/open-payments.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { OpenPayments } from "../payments/open-payments.port.ts";
 import { solverGauges } from "./solver-gauges.ts";
 
 const coin = { id: "eth", address: "0x00", decimals: 18, supportsBridging: false };

@@ -1,5 +1,5 @@
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
 
 /** What keeps vacuum from removing dead rows of this database. */
 export interface OldestSnapshot {

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
 import { chainHeadGauge } from "./chain-head-gauge.ts";
 
 test("shows how old the newest block of every chain is, of whatever family", async () => {

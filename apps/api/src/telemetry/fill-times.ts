@@ -1,6 +1,6 @@
 import { Histogram } from "prom-client";
 import type { Registry } from "prom-client";
-import type { EventName, Facts } from "../../db/events.port.ts";
+import type { EventName, Facts } from "../db/events.port.ts";
 
 /** From a deposit of one confirmation on a fast chain to one that waits for finality. */
 const SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_800, 3_600];

@@ -1,9 +1,9 @@
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { Clock } from "../../db/clock.port.ts";
-import type { DepositAddressReads } from "../../deposits/addresses/deposit-addresses.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 
 /**
  * Money at deposit addresses that is not on its way: asked of the database when somebody reads the metrics.

@@ -2,9 +2,9 @@ import type { Address, Currency } from "@causeway/domain";
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { ChainDirectory } from "../../chains/chains.port.ts";
-import type { Clock } from "../../db/clock.port.ts";
-import type { OpenPayments } from "../../payments/open-payments.port.ts";
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { OpenPayments } from "../payments/open-payments.port.ts";
 import { chainGauge } from "./chain-gauge.ts";
 
 /** An account that sends transactions and holds nothing but the native token for their gas. */

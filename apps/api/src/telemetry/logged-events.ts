@@ -1,7 +1,7 @@
 import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import { withoutUrlSecrets, type Logger } from "@causeway/service-kit";
-import type { EventName, Events, Facts } from "../../db/events.port.ts";
+import type { EventName, Events, Facts } from "../db/events.port.ts";
 import { fastFillMetrics } from "./fast-fill-metrics.ts";
 import { fillTimes } from "./fill-times.ts";
 import { foldRepeats, type Level } from "./fold-repeats.ts";

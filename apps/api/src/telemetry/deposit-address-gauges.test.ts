@@ -1,8 +1,8 @@
 import type { Address, Currency } from "@causeway/domain";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
-import type { UnsweptTotal } from "../../deposits/addresses/deposit-addresses.port.ts";
+import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { UnsweptTotal } from "../deposits/addresses/deposit-addresses.port.ts";
 import { depositAddressGauges } from "./deposit-address-gauges.ts";
 
 const usdc: Address = `0x${"11".repeat(20)}`;

@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../db/clock.port.ts";
+import type { Clock } from "../db/clock.port.ts";
 
 interface Waiting {
   readonly waiting: number;

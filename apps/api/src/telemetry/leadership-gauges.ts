@@ -1,6 +1,6 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import { SETTLEMENT, type LedTask, type WorkedAgo } from "../../db/leadership.port.ts";
+import { SETTLEMENT, type LedTask, type WorkedAgo } from "../db/leadership.port.ts";
 
 /** What this worker leads, and how long ago it last did what it leads. */
 export function leadershipGauges(

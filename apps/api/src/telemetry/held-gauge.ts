@@ -1,7 +1,7 @@
 import { formatFixed } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { HeldAmount } from "../../balances/held-amount.port.ts";
+import type { HeldAmount } from "../balances/held-amount.port.ts";
 
 /**
  * A gauge of amounts by chain and currency, in whole units. Amounts of one chain that are not read again keep

@@ -2,8 +2,8 @@ import { USD_DECIMALS, formatFixed } from "@causeway/domain";
 import type { Currency } from "@causeway/domain";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { BalanceReads, BalanceTotals } from "../../balances/balance-reads.port.ts";
-import type { Clock } from "../../db/clock.port.ts";
+import type { BalanceReads, BalanceTotals } from "../balances/balance-reads.port.ts";
+import type { Clock } from "../db/clock.port.ts";
 
 /**
  * What apps vouch for, what they owe and what waits of their money: asked of the database when somebody reads

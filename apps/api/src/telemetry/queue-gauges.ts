@@ -1,7 +1,7 @@
-import type { OutboxDepth, QueueDepth } from "../../db/queue-depth.port.ts";
+import type { OutboxDepth, QueueDepth } from "../db/queue-depth.port.ts";
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
-import type { Clock } from "../../db/clock.port.ts";
+import type { Clock } from "../db/clock.port.ts";
 
 /** How much work waits: committed in Postgres, and queued in Redis. */
 export function queueGauges(
