@@ -1,7 +1,7 @@
 import { describeSettings } from "@causeway/config";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { apiSettingGroups } from "../apps/api/src/settings.ts";
+import { apiSettingGroups } from "../apps/api/src/config/settings.ts";
 import { oracleSettingGroups } from "../apps/oracle/src/settings.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { createRail, type PayingRail, type RailOptions } from "@causeway/chains";
 import type { Hex, Hex32, VmType } from "@causeway/domain";
-import { bitcoinAccount, evmAccount, solanaAccount } from "../../apps/api/src/key-accounts.ts";
+import { bitcoinAccount, evmAccount, solanaAccount } from "../../apps/api/src/config/key-accounts.ts";
 
 const accountOf: Readonly<Partial<Record<VmType, (privateKey: string) => Hex>>> = {
   "solana-vm": solanaAccount,

@@ -11,7 +11,7 @@ import { usageCounter } from "./callers/usage-counter.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
 import { leasedLimits, type LeasedLimits } from "./http/leased-limits.adapter.ts";
 import { connectPermitStore } from "./executions/permits/permit-store.adapter.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import type { Searches } from "./container-searches.ts";
 import type { ConnectedChain } from "./chains/chains.port.ts";
 import type { RateLimits } from "./http/rate-limits.port.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "@causeway/service-kit";
 import type { ServerLimits } from "./db/check-sessions.postgres.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import { SEARCHES } from "./container-searches.ts";
 
 /**

@@ -5,8 +5,8 @@ import { accountSignatures } from "./chains/signatures.adapter.ts";
 import { apiKeyRegister } from "./callers/api-key-register.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { pooledRandomBytes } from "./db/pooled-bytes.adapter.ts";
-import { readApiConfig } from "./config.ts";
-import { readDatabaseUrl } from "./database-url.ts";
+import { readApiConfig } from "./config/config.ts";
+import { readDatabaseUrl } from "./config/database-url.ts";
 import type { OpenKeys } from "./keys-command.ts";
 import { keyAdmin } from "./callers/key-admin.ts";
 

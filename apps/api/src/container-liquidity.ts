@@ -8,7 +8,7 @@ import { createHttpAggregator } from "./markets/liquidity/http-aggregator.adapte
 import { createPoolLiquidity } from "./markets/liquidity/pool-liquidity.adapter.ts";
 import { createPoolUsd, type PricedChain } from "./markets/liquidity/pool-usd.adapter.ts";
 import { pairsOfPaths } from "./markets/liquidity/token-pair.adapter.ts";
-import type { AggregatorConfig } from "./config.ts";
+import type { AggregatorConfig } from "./config/config.ts";
 import type { LiquiditySource, PoolUsd } from "./markets/liquidity/liquidity.port.ts";
 import type { Services } from "./db/services.port.ts";
 

@@ -6,7 +6,7 @@ import { connectHubMappings } from "./settlement/nonce-mappings/evm-hub-mappings
 import { nonceMappingStore } from "./settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { mappingGauges } from "./telemetry/mapping-gauges.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import type { Clock } from "./db/clock.port.ts";
 import type { MappingServices } from "./settlement/nonce-mappings/mapping-services.port.ts";
 import type { HubMappings } from "./settlement/nonce-mappings/hub-mappings.port.ts";

@@ -1,8 +1,8 @@
 import { parseUnits } from "viem";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import { createPermitSignatures } from "./chains/permit-signatures.adapter.ts";
 import { createTokenPermits } from "./chains/token-permits.adapter.ts";
-import { monotonicClock } from "./monotonic-clock.ts";
+import { monotonicClock } from "./config/monotonic-clock.ts";
 import type { PermitPolicy, PermitTokens } from "./chains/permits.port.ts";
 import type { RouteServices } from "./http/route-services.port.ts";
 import type { Services } from "./db/services.port.ts";

@@ -3,7 +3,7 @@ import { createCoingeckoCompatiblePrices } from "./markets/prices/coingecko-comp
 import { createConfirmedPrices } from "./markets/prices/confirmed-prices.adapter.ts";
 import { createDefillamaCompatiblePrices } from "./markets/prices/defillama-compatible.adapter.ts";
 import { createFixedPrices } from "./markets/prices/fixed.adapter.ts";
-import type { ApiConfig, PriceEndpointConfig } from "./config.ts";
+import type { ApiConfig, PriceEndpointConfig } from "./config/config.ts";
 import type { PriceSource } from "./markets/prices/price-source.port.ts";
 import type { Services } from "./db/services.port.ts";
 

@@ -14,7 +14,7 @@ import { pushGauges } from "./telemetry/push-gauges.ts";
 import { webhookGauges } from "./telemetry/webhook-gauges.ts";
 import { httpSender } from "./push/http-sender.adapter.ts";
 import { mayBePublicHost } from "./push/public-address.adapter.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import { deliverWebhooks } from "./push/deliver-webhooks.job.ts";
 import type { PushRoutes } from "./push/push-routes.port.ts";
 import type { Services } from "./db/services.port.ts";

@@ -5,8 +5,8 @@ import type { Lifecycle } from "@causeway/service-kit";
 import { createRailPulse } from "./chains/rail-pulse.adapter.ts";
 import type { ObserveEndpoint } from "./telemetry/rpc-call-times.ts";
 import { createRailUsers } from "./chains/rail-users.adapter.ts";
-import type { ApiConfig, RailConfig, WorkerConfig } from "./config.ts";
-import { monotonicClock } from "./monotonic-clock.ts";
+import type { ApiConfig, RailConfig, WorkerConfig } from "./config/config.ts";
+import { monotonicClock } from "./config/monotonic-clock.ts";
 import type { ConnectedRail } from "./chains/chains.port.ts";
 import type { Services } from "./db/services.port.ts";
 

@@ -4,7 +4,7 @@ import { depositsNamed } from "./payments/operator-reads.postgres.ts";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import { postgresReads } from "./adapters/postgres/reads.ts";
 import { postgresUnitOfWork } from "./adapters/postgres/unit-of-work.ts";
-import { readApiConfig } from "./config.ts";
+import { readApiConfig } from "./config/config.ts";
 import { priceSource } from "./container-prices.ts";
 import type { OpenRefunds } from "./refund-command.ts";
 

@@ -1,7 +1,7 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import { createPool, sqlOn } from "./db/pool.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import type { SearchTurns } from "./http/usage.port.ts";
 import { SEARCH_PLACES, searchTurns } from "./requests/history/search-turns.ts";
 

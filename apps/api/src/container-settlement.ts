@@ -2,7 +2,7 @@ import { acceptingOnly } from "./settlement/accepting-only.adapter.ts";
 import { connectHub } from "./settlement/evm-hub.adapter.ts";
 import { createHttpOracle } from "./settlement/http-oracle.adapter.ts";
 import type { ObserveEndpoint } from "./telemetry/rpc-call-times.ts";
-import type { SettlementConfig } from "./config.ts";
+import type { SettlementConfig } from "./config/config.ts";
 import type { SettlementReads } from "./settlement/settlement.port.ts";
 import type { SettlementServices } from "./settlement/settlement-services.port.ts";
 

@@ -1,4 +1,4 @@
-import { readApiConfig } from "./config.ts";
+import { readApiConfig } from "./config/config.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./run-process.ts";
 import { buildServer } from "./server.ts";

@@ -15,7 +15,7 @@ import {
   migrationsOf,
 } from "./db/migrations.postgres.ts";
 import { concurrentStatements, runConcurrently } from "./db/concurrent-indexes.postgres.ts";
-import { readDatabaseUrl } from "./database-url.ts";
+import { readDatabaseUrl } from "./config/database-url.ts";
 
 const LOCK = "causeway:migrate";
 

@@ -1,7 +1,7 @@
 import { ConfigError, type Env, readChains, readSettings, withVaultSecrets } from "@causeway/config";
 import { formatAmount } from "@causeway/domain";
 import type { Chain, Currency, RailChain } from "@causeway/domain";
-import { locationSettings } from "./settings.ts";
+import { locationSettings } from "./config/settings.ts";
 
 /** Fields of operators' rows that hold smallest units of the row's currency. */
 const AMOUNTS: ReadonlySet<string> = new Set([

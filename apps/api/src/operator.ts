@@ -18,7 +18,7 @@ import { webhookReport } from "./push/webhook-report.postgres.ts";
 import { openKeys } from "./container-keys.ts";
 import { openRefunds } from "./container-refunds.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
-import { readDatabaseUrl } from "./database-url.ts";
+import { readDatabaseUrl } from "./config/database-url.ts";
 import { KEYS_USAGE, runKeys } from "./keys-command.ts";
 import { chainsToName, namedRows } from "./named-rows.ts";
 import { REFUND_USAGE, runRefund } from "./refund-command.ts";

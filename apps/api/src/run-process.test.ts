@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { apiSettingGroups } from "./settings.ts";
+import { apiSettingGroups } from "./config/settings.ts";
 
 // Its start is waited for as long as the process may take, also on a busy machine.
 const START_MS = 20_000;

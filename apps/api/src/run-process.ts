@@ -8,7 +8,7 @@ import {
 } from "@causeway/service-kit";
 import type { HttpServices } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig } from "./config/config.ts";
 import { createContainer } from "./container.ts";
 import type { Container } from "./container.ts";
 

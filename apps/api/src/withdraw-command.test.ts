@@ -1,7 +1,7 @@
 import { localPrivateKey } from "@causeway/config";
 import { resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { readApiConfig } from "./config.ts";
+import { readApiConfig } from "./config/config.ts";
 import { openWithdrawals } from "./container-withdrawals.ts";
 import { runWithdraw, type OpenWithdrawals } from "./withdraw-command.ts";
 import { recipientOf } from "./settlement/withdrawal-recipient.ts";

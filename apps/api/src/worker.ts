@@ -1,4 +1,4 @@
-import { readWorkerConfig } from "./config.ts";
+import { readWorkerConfig } from "./config/config.ts";
 import { buildHealthServer } from "./http/health-server.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
 import { runProcess } from "./run-process.ts";

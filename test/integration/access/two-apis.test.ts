@@ -3,7 +3,7 @@ import { createLifecycle, createLogger, createMetrics } from "@causeway/service-
 import type { FastifyInstance } from "fastify";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readApiConfig } from "../../../apps/api/src/config.ts";
+import { readApiConfig } from "../../../apps/api/src/config/config.ts";
 import { createContainer } from "../../../apps/api/src/container.ts";
 import { buildServer } from "../../../apps/api/src/server.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";

@@ -1,7 +1,7 @@
 import { createRail, type ChainRail, type PayingRail } from "@causeway/chains";
 import { Secret } from "@causeway/config";
 import { expect, expectTypeOf, test } from "vitest";
-import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config.ts";
+import { readApiConfig, readWorkerConfig } from "../../../apps/api/src/config/config.ts";
 import type { Services } from "../../../apps/api/src/db/services.port.ts";
 import type { LaneKeys } from "../../../apps/api/src/chains/lane-signers.ts";
 import { bitcoinAddress } from "../../../packages/localnet/src/bitcoin/controls.ts";

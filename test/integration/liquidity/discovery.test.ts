@@ -22,7 +22,7 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { readTokenTraffic } from "../../../apps/api/src/markets/tokens/token-traffic.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { readApiConfig } from "../../../apps/api/src/config.ts";
+import { readApiConfig } from "../../../apps/api/src/config/config.ts";
 import { createContainer } from "../../../apps/api/src/container.ts";
 import { buildServer } from "../../../apps/api/src/server.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";

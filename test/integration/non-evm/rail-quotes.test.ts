@@ -20,7 +20,7 @@ import type pg from "pg";
 import { privateKeyToAccount } from "viem/accounts";
 import { parseSignature } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bitcoinAccount, evmAccount, solanaAccount } from "../../../apps/api/src/key-accounts.ts";
+import { bitcoinAccount, evmAccount, solanaAccount } from "../../../apps/api/src/config/key-accounts.ts";
 import { createRailUsers } from "../../../apps/api/src/chains/rail-users.adapter.ts";
 import type { OwnedRailUsers } from "../../../apps/api/src/chains/rail-users.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";

@@ -31,12 +31,12 @@ import type { OracleUrl } from "./oracle-urls.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
 import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
-import type { AppBalancePolicy } from "./balances/app-balance.port.ts";
-import type { EnginePolicy } from "./db/engine-policy.port.ts";
-import type { PushPolicy } from "./push/push-routes.port.ts";
-import type { RateLimitPolicy } from "./http/rate-limits.port.ts";
-import type { SettlementPolicy } from "./settlement/settlement-policy.port.ts";
-import type { WebhookPolicy } from "./push/webhooks.port.ts";
+import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
+import type { EnginePolicy } from "../db/engine-policy.port.ts";
+import type { PushPolicy } from "../push/push-routes.port.ts";
+import type { RateLimitPolicy } from "../http/rate-limits.port.ts";
+import type { SettlementPolicy } from "../settlement/settlement-policy.port.ts";
+import type { WebhookPolicy } from "../push/webhooks.port.ts";
 import {
   accessSettings,
   apiSettingGroups,
@@ -54,7 +54,7 @@ import {
   swapSettings,
   tokenSettings,
 } from "./settings.ts";
-import { leadWarnings } from "./deposits/settled-lead.ts";
+import { leadWarnings } from "../deposits/settled-lead.ts";
 
 /** The environment in which everything runs on one machine with keys that anyone can compute. */
 const LOCAL = "local";

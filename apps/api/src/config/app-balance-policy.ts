@@ -3,7 +3,7 @@ import type { SettingValues } from "@causeway/config";
 import type { Chain, Currency } from "@causeway/domain";
 import { inChargeOrder } from "@causeway/domain";
 import { parseUnits } from "viem";
-import type { AppBalancePolicy } from "./balances/app-balance.port.ts";
+import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { appBalanceSettings } from "./settings.ts";
 
 /** What charges take first where nothing else is said and the chain has it. */
