@@ -3,7 +3,7 @@ import { Secret } from "@causeway/config";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../apps/api/src/http/route-services.port.ts";
-import { buildServer } from "../apps/api/src/server.ts";
+import { buildServer } from "../apps/api/src/process/server.ts";
 import type { RouteServices as OracleRouteServices } from "../apps/oracle/src/ports/route-services.ts";
 import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
 

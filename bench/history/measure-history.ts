@@ -1,6 +1,6 @@
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import type pg from "pg";
-import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresRequestHistory } from "../../apps/api/src/requests/history/request-history.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { pastRequestJson } from "../../apps/api/src/requests/history/past-request-json.ts";

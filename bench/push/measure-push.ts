@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import { migrate } from "../../apps/api/src/migrate.ts";
 import { transition } from "../../apps/api/src/requests/transition.ts";
 import { percentilesOf, type Percentiles } from "../../scripts/soak/percentiles.ts";

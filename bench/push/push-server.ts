@@ -5,8 +5,8 @@ import { createLifecycle, createLogger, createMetrics } from "@causeway/service-
 import type { AddressInfo } from "node:net";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { loggedEvents } from "../../apps/api/src/telemetry/logged-events.ts";
-import { pushRouteServices } from "../../apps/api/src/container-push.ts";
-import { buildServer } from "../../apps/api/src/server.ts";
+import { pushRouteServices } from "../../apps/api/src/process/push.ts";
+import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 

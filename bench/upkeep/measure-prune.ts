@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { KEPT_MS, pruneHistory } from "../../apps/api/src/reconcile/prune-history.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";

@@ -7,10 +7,10 @@ import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres
 import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { addressServices } from "../../apps/api/src/container-deposit-addresses.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
+import { addressServices } from "../../apps/api/src/process/deposit-addresses.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";

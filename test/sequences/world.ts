@@ -12,7 +12,7 @@ import { defaultSponsorshipRules, keccakOf } from "@causeway/domain";
 import { rulesToJson, type QuoteAnswer, type QuoteInput } from "@causeway/wire";
 import type pg from "pg";
 import { toHex } from "viem";
-import { catalog } from "../../apps/api/src/jobs/catalog.ts";
+import { catalog } from "../../apps/api/src/process/catalog.job.ts";
 import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";

@@ -21,10 +21,10 @@ import { balanceReads } from "../../apps/api/src/balances/balance-reads.postgres
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { sponsorReads } from "../../apps/api/src/payments/sponsors.postgres.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
-import { catalog } from "../../apps/api/src/jobs/catalog.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
+import { catalog } from "../../apps/api/src/process/catalog.job.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 import type { DepositRecord, RequestRecord } from "../../apps/api/src/db/records.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";

@@ -3,7 +3,7 @@ import { availableFor } from "@causeway/domain";
 import type { BalancePurpose } from "@causeway/domain";
 import type pg from "pg";
 import { createPool } from "../../apps/api/src/db/pool.postgres.ts";
-import { postgresUnitOfWork } from "../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { BookLine, WalletBook } from "../../apps/api/src/balances/ledger.port.ts";
 import type { Services } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";

@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import { depositsNamed } from "../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
-import { runRefund } from "../../apps/api/src/refund-command.ts";
+import { runRefund } from "../../apps/api/src/process/commands/refund-command.ts";
 
 export interface OperatorRefund {
   readonly code: number;

@@ -1,7 +1,7 @@
 import { createLogger, createMetrics, type HttpOptions } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
-import { buildServer } from "../../apps/api/src/server.ts";
+import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices } from "../fakes/route-services.ts";
 
 /** The real server on fake use cases, every answer checked against its schema, log lines kept in `lines`. */

@@ -3,7 +3,7 @@
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import { createPool, sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import { startWebhooks } from "../../apps/api/src/container-push.ts";
+import { startWebhooks } from "../../apps/api/src/process/push.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";
 

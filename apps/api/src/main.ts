@@ -1,7 +1,7 @@
 import { readApiConfig } from "./config/config.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
-import { runProcess } from "./run-process.ts";
-import { buildServer } from "./server.ts";
+import { runProcess } from "./process/run-process.ts";
+import { buildServer } from "./process/server.ts";
 
 await runProcess(process.env, {
   name: "causeway-api",

@@ -15,14 +15,14 @@ import {
 } from "./payments/operator-reads.postgres.ts";
 import type { Sql } from "./db/pool.postgres.ts";
 import { webhookReport } from "./push/webhook-report.postgres.ts";
-import { openKeys } from "./container-keys.ts";
-import { openRefunds } from "./container-refunds.ts";
-import { openWithdrawals } from "./container-withdrawals.ts";
+import { openKeys } from "./process/keys.ts";
+import { openRefunds } from "./process/refunds.ts";
+import { openWithdrawals } from "./process/withdrawals.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
-import { KEYS_USAGE, runKeys } from "./keys-command.ts";
-import { chainsToName, namedRows } from "./named-rows.ts";
-import { REFUND_USAGE, runRefund } from "./refund-command.ts";
-import { runWithdraw, WITHDRAW_USAGE } from "./withdraw-command.ts";
+import { KEYS_USAGE, runKeys } from "./process/commands/keys-command.ts";
+import { chainsToName, namedRows } from "./process/named-rows.ts";
+import { REFUND_USAGE, runRefund } from "./process/commands/refund-command.ts";
+import { runWithdraw, WITHDRAW_USAGE } from "./process/commands/withdraw-command.ts";
 
 const USAGE = `usage:
   operator funds              funds in the depositories, or meant for an app balance, that are unattributed, cannot be refunded automatically, or wait for the daily limit

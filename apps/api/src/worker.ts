@@ -1,7 +1,7 @@
 import { readWorkerConfig } from "./config/config.ts";
 import { buildHealthServer } from "./http/health-server.ts";
 import { metricsAccess } from "./http/metrics-access.ts";
-import { runProcess } from "./run-process.ts";
+import { runProcess } from "./process/run-process.ts";
 import { readinessCheck } from "./reconcile/readiness.ts";
 
 await runProcess(process.env, {

@@ -17,7 +17,7 @@ import { storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.t
 import { searchTurns } from "../../../apps/api/src/requests/history/search-turns.ts";
 import { usageCounter, type UsageCounter } from "../../../apps/api/src/callers/usage-counter.postgres.ts";
 import { pooledRandomBytes } from "../../../apps/api/src/db/pooled-bytes.adapter.ts";
-import { runKeys } from "../../../apps/api/src/keys-command.ts";
+import { runKeys } from "../../../apps/api/src/process/commands/keys-command.ts";
 import type { KeyAdmin } from "../../../apps/api/src/callers/key-admin.port.ts";
 import { keyAdmin } from "../../../apps/api/src/callers/key-admin.ts";
 import { adjustableClock } from "../../fakes/adjustable-clock.ts";

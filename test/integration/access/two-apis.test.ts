@@ -4,8 +4,8 @@ import type { FastifyInstance } from "fastify";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readApiConfig } from "../../../apps/api/src/config/config.ts";
-import { createContainer } from "../../../apps/api/src/container.ts";
-import { buildServer } from "../../../apps/api/src/server.ts";
+import { createContainer } from "../../../apps/api/src/process/container.ts";
+import { buildServer } from "../../../apps/api/src/process/server.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";

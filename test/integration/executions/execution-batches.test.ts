@@ -2,7 +2,7 @@ import type { Address, RequestId } from "@causeway/domain";
 import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { groupedAcceptance, groupedSending } from "../../../apps/api/src/container-executions.ts";
+import { groupedAcceptance, groupedSending } from "../../../apps/api/src/process/executions.ts";
 import type { ExecutionPlan, SendExecution } from "../../../apps/api/src/payments/execution-lane.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { sendExecutions } from "../../../apps/api/src/payments/executions/send-execution.ts";

@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { usedContracts } from "../../../apps/api/src/payments/used-contracts.postgres.ts";
 import { checkUsedContracts } from "../../../apps/api/src/payments/check-used-contracts.ts";
 import { submitExecution } from "../../../apps/api/src/payments/submit-execution.ts";

@@ -5,9 +5,9 @@ import { createLifecycle, createLogger, createMetrics } from "@causeway/service-
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { listen } from "../../../apps/api/src/db/listen.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { STATUS_CHANNEL, saveRequests } from "../../../apps/api/src/requests/request-save.postgres.ts";
-import { pushRouteServices } from "../../../apps/api/src/container-push.ts";
+import { pushRouteServices } from "../../../apps/api/src/process/push.ts";
 import type { CurrencyAt } from "../../../apps/api/src/deposits/addresses/deposit-addresses.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import type { StatusView } from "../../../apps/api/src/requests/status-view.port.ts";

@@ -13,7 +13,7 @@ import type { PastRequestJson } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresRequestHistory } from "../../../apps/api/src/requests/history/request-history.postgres.ts";
 import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts";
 import { aServer } from "../../support/route-server.ts";

@@ -25,7 +25,7 @@ import { createRailUsers } from "../../../apps/api/src/chains/rail-users.adapter
 import type { OwnedRailUsers } from "../../../apps/api/src/chains/rail-users.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import type { ConnectedRail } from "../../../apps/api/src/chains/chains.port.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";

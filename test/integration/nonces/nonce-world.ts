@@ -16,9 +16,9 @@ import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.a
 import { nonceMappingStore } from "../../../apps/api/src/settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
-import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { MappingServices } from "../../../apps/api/src/settlement/nonce-mappings/mapping-services.port.ts";
 import type { NonceAuthorization, NonceMappingReads } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";

@@ -5,7 +5,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { buildHealthServer } from "../../../apps/api/src/http/health-server.ts";
 import type { Catalog } from "../../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";

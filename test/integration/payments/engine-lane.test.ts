@@ -14,8 +14,8 @@ import { scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chai
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
-import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { ServerReplaced } from "../../../apps/api/src/db/server-replaced.port.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import { withChain } from "../../support/other-chain.ts";

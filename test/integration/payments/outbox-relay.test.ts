@@ -8,7 +8,7 @@ import { startWorkers, type WorkerHost } from "../../../apps/api/src/db/worker-h
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
 import { outbox } from "../../../apps/api/src/db/outbox.postgres.ts";
 import { createPool, sqlOn, type Sql } from "../../../apps/api/src/db/pool.postgres.ts";
-import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { BadPayload, type Catalog } from "../../../apps/api/src/db/define-job.job.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { OutboxEntry } from "../../../apps/api/src/db/unit-of-work.port.ts";

@@ -9,8 +9,8 @@ import { chainProfiles } from "../../../apps/api/src/chains/directory.adapter.ts
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
-import { postgresUnitOfWork } from "../../../apps/api/src/adapters/postgres/unit-of-work.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";

@@ -2,7 +2,7 @@ import type { RequestTerms } from "@causeway/domain";
 import { afterAll, expect, test } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
-import { postgresReads } from "../../../apps/api/src/adapters/postgres/reads.ts";
+import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { createQuote } from "../../../apps/api/src/quotes/create-quote.ts";
 import { aQuoteInput, quoteWorld } from "../../fakes/quote-world.ts";
 import { createTestDatabase } from "../../support/database.ts";

@@ -1,0 +1,225 @@
+import { ConfigError } from "@causeway/config";
+import type { Hex } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import {
+  apiKeyParams,
+  changeApiKeyRequest,
+  createApiKeyRequest,
+  linkFundingAddressRequest,
+  fundingChallengeRequest,
+  rotateApiKeyRequest,
+} from "@causeway/wire";
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import type { z } from "zod";
+import type { IssuedApiKey } from "../../callers/api-key-register.port.ts";
+import type { KeyAdmin } from "../../callers/key-admin.port.ts";
+import { apiKeyJson, keyWish, newKeyWish } from "../../callers/api-key-json.ts";
+
+export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
+                       [--quote-per-minute <n>] [--other-per-minute <n>]
+                              creates an API key and shows its secret once. Without the rule {"maxCallValueUsd":"100"} it sponsors no call
+                              that carries native tokens
+  operator keys list          all API keys, including revoked ones
+  operator keys change <id>   with the options of create: the given options are replaced
+  operator keys rules <id> [--rules <JSON or @file>]   shows or replaces what may be paid from the app balance
+  operator keys rotate <id> [--grace <seconds>]        issues another secret; the old one stays valid for the grace period
+  operator keys revoke <id>   permanent; takes effect in every process within a second
+  operator keys link <id> --address <wallet> [--signature <hex>]
+                              without --signature: shows the message that the wallet must sign; with it: links the wallet, whose app balance then pays
+`;
+
+const DONE = 0;
+const FAILED = 1;
+const MISUSED = 2;
+
+/** Opens what keeps keys. */
+export type OpenKeys = () => { readonly admin: KeyAdmin; close(): Promise<void> };
+
+class Misused extends Error {}
+
+/** `operator keys`: prints a JSON line for each key. Never throws; the exit code tells. */
+export async function runKeys(words: readonly string[], open: OpenKeys): Promise<number> {
+  try {
+    const act = readWords(words);
+    const { admin, close } = open();
+    try {
+      for (const line of await act(admin)) process.stdout.write(`${JSON.stringify(line)}\n`);
+      return DONE;
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (error instanceof Misused) {
+      process.stderr.write(`${error.message}\nusage:\n${KEYS_USAGE}`);
+      return MISUSED;
+    }
+    process.stderr.write(`${reasonOf(error)}\n`);
+    return FAILED;
+  }
+}
+
+type Act = (admin: KeyAdmin) => Promise<readonly object[]>;
+
+const text = { type: "string" } as const;
+const options = {
+  label: text,
+  scopes: text,
+  referrers: text,
+  origins: text,
+  rules: text,
+  "quote-per-minute": text,
+  "other-per-minute": text,
+  grace: text,
+  address: text,
+  signature: text,
+} as const;
+type Option = keyof typeof options;
+type Values = Readonly<Partial<Record<Option, string>>>;
+
+const wishOptions: readonly Option[] = [
+  "label",
+  "scopes",
+  "referrers",
+  "origins",
+  "rules",
+  "quote-per-minute",
+  "other-per-minute",
+];
+
+/** @throws Misused */
+function readWords([command = "", ...rest]: readonly string[]): Act {
+  const { values, positionals } = parsed(rest);
+  const only = (...allowed: readonly Option[]): void => {
+    const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
+    if (odd !== undefined) throw new Misused(`--${odd} is not an option of keys ${command}`);
+  };
+  const noId = (): void => {
+    if (positionals.length > 0) throw new Misused(`keys ${command} takes no id`);
+  };
+  const oneId = (): string => {
+    if (positionals.length !== 1) throw new Misused(`keys ${command} requires exactly one key id`);
+    return checked(apiKeyParams, { id: positionals[0] }).id;
+  };
+
+  switch (command) {
+    case "create": {
+      only(...wishOptions);
+      noId();
+      const wish = newKeyWish(checked(createApiKeyRequest, wishFrom(values)));
+      return async (admin) => [shown(await admin.create(wish))];
+    }
+    case "list":
+      only();
+      noId();
+      return async (admin) => (await admin.list()).map(apiKeyJson);
+    case "change": {
+      only(...wishOptions);
+      const id = oneId();
+      const change = keyWish(checked(changeApiKeyRequest, wishFrom(values)));
+      if (Object.keys(change).length === 0) throw new Misused("keys change requires at least one option");
+      return async (admin) => [apiKeyJson(await admin.change(id, change))];
+    }
+    case "rules": {
+      only("rules");
+      const id = oneId();
+      if (values.rules === undefined) return async (admin) => [await rulesOf(admin, id)];
+      const change = keyWish(checked(changeApiKeyRequest, wishFrom(values)));
+      return async (admin) => [apiKeyJson(await admin.change(id, change)).rules];
+    }
+    case "rotate": {
+      only("grace");
+      const id = oneId();
+      const grace = values.grace === undefined ? {} : { graceSeconds: number(values.grace) };
+      const { graceSeconds } = checked(rotateApiKeyRequest, grace);
+      return async (admin) => [shown(await admin.rotate(id, graceSeconds))];
+    }
+    case "revoke": {
+      only();
+      const id = oneId();
+      return async (admin) => [apiKeyJson(await admin.revoke(id))];
+    }
+    case "link": {
+      only("address", "signature");
+      const id = oneId();
+      const { address, signature } = values;
+      if (signature === undefined) {
+        const wallet = lower(checked(fundingChallengeRequest, { address }).address);
+        return async (admin) => [await admin.askFundingAddress(id, wallet)];
+      }
+      const answer = checked(linkFundingAddressRequest, { address, signature });
+      return async (admin) => [
+        apiKeyJson(await admin.linkFundingAddress(id, lower(answer.address), lower(answer.signature))),
+      ];
+    }
+    default:
+      throw new Misused(command === "" ? "keys requires a command" : `unknown command: keys ${command}`);
+  }
+}
+
+function parsed(args: readonly string[]): {
+  readonly values: Values;
+  readonly positionals: readonly string[];
+} {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+}
+
+/** The body that the admin API would get. */
+function wishFrom(values: Values): object {
+  const list = (value: string | undefined): string[] | undefined =>
+    value === undefined ? undefined : value === "" ? [] : value.split(",").map((one) => one.trim());
+  const quotePerMinute = values["quote-per-minute"];
+  const otherPerMinute = values["other-per-minute"];
+  const limits = {
+    ...(quotePerMinute === undefined ? {} : { quotePerMinute: number(quotePerMinute) }),
+    ...(otherPerMinute === undefined ? {} : { otherPerMinute: number(otherPerMinute) }),
+  };
+  return {
+    label: values.label,
+    scopes: list(values.scopes),
+    referrers: list(values.referrers),
+    origins: list(values.origins),
+    rules: values.rules === undefined ? undefined : readRules(values.rules),
+    limits: Object.keys(limits).length === 0 ? undefined : limits,
+  };
+}
+
+function readRules(given: string): unknown {
+  try {
+    return JSON.parse(given.startsWith("@") ? readFileSync(given.slice(1), "utf8") : given);
+  } catch (error) {
+    throw new Misused(`--rules: ${error instanceof Error ? error.message : "not JSON"}`);
+  }
+}
+
+/** What is no number is left to the schema to refuse. */
+const number = (given: string): number => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN);
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new Misused(
+    result.error.issues.map(({ path, message }) => `${path.join(".") || "value"} ${message}`).join("; "),
+  );
+}
+
+async function rulesOf(admin: KeyAdmin, id: string): Promise<object> {
+  const record = (await admin.list()).find((one) => one.id === id);
+  if (record === undefined) throw new ServiceError("NOT_FOUND", `API key ${id} not found`);
+  return apiKeyJson(record).rules;
+}
+
+const shown = ({ key, record }: IssuedApiKey): object => ({ key, apiKey: apiKeyJson(record) });
+
+const lower = (hex: string): Hex => hex.toLowerCase() as Hex;
+
+/** Errors of ours name no secret; those of the driver may name a host without a message of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ServiceError || error instanceof ConfigError) return error.message;
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}

@@ -1,0 +1,182 @@
+import {
+  amountToUsdUp,
+  formatAmount,
+  formatUsd,
+  parseAnyTransaction,
+  spellAddress,
+  spellTransaction,
+} from "@causeway/domain";
+import type { Currency, DepositId, Hex } from "@causeway/domain";
+import { parseArgs } from "node:util";
+import { releaseRefund } from "../../payments/release-refund.ts";
+import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
+
+export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
+                              shows a refund that waits for the operator; with --yes releases it from the daily limit, and the worker pays it.
+                              exit code 0: released now or before, 1: refused, 3: run it again with --yes. Reads the worker's environment.
+`;
+
+const DONE = 0;
+const FAILED = 1;
+const MISUSED = 2;
+const UNCONFIRMED = 3;
+
+/** How the operator names a deposit: its row id, or a transaction hash or request id. */
+export type DepositName = { readonly id: DepositId } | { readonly hash: Hex };
+
+/** Opens what releases refunds. */
+export type OpenRefunds = () => {
+  readonly services: ReleaseServices;
+  find(by: DepositName): Promise<readonly DepositId[]>;
+  /**
+   * USD per whole unit, 18 decimals; undefined: the source has no price.
+   *
+   * @throws when the source does not answer
+   */
+  usd(currency: Currency): Promise<bigint | undefined>;
+  close(): Promise<void>;
+};
+
+class Misused extends Error {}
+class Refused extends Error {}
+
+/** `operator refund`: prints a JSON line for each step. Never throws: the exit code reports the outcome. */
+export async function runRefund(words: readonly string[], open: OpenRefunds): Promise<number> {
+  try {
+    const { name, text, isConfirmed } = readWords(words);
+    const opened = open();
+    try {
+      return await act(opened, { name, text, isConfirmed });
+    } finally {
+      await opened.close();
+    }
+  } catch (error) {
+    if (error instanceof Misused) {
+      process.stderr.write(`${error.message}\nusage:\n${REFUND_USAGE}`);
+      return MISUSED;
+    }
+    process.stderr.write(`${reasonOf(error)}\n`);
+    return FAILED;
+  }
+}
+
+interface Wish {
+  readonly name: DepositName;
+  /** As it was written. */
+  readonly text: string;
+  readonly isConfirmed: boolean;
+}
+
+/** @throws Misused */
+function readWords(words: readonly string[]): Wish {
+  const read = () =>
+    parseArgs({ args: [...words], options: { yes: { type: "boolean" } }, allowPositionals: true });
+  let parsed: ReturnType<typeof read>;
+  try {
+    parsed = read();
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+  const { values, positionals } = parsed;
+  const [text, ...more] = positionals;
+  if (text === undefined || more.length > 0)
+    throw new Misused("refund requires exactly one deposit id, transaction hash or request id");
+  return { name: nameOf(text), text, isConfirmed: values.yes === true };
+}
+
+function nameOf(text: string): DepositName {
+  if (/^\d{1,15}$/.test(text)) return { id: text };
+  // `operator funds` prints ids of every family in hex; a Solana id has 64 bytes.
+  const hash = /^0x[0-9a-f]{128}$/.test(text) ? (text as Hex) : parseAnyTransaction(text);
+  if (hash === undefined)
+    throw new Misused(`${text} is not a deposit id (as in operator funds), transaction hash or request id`);
+  return { hash };
+}
+
+async function act(
+  { services, find, usd }: ReturnType<OpenRefunds>,
+  { name, text, isConfirmed }: Wish,
+): Promise<number> {
+  const { deposit, verdict } = await onlyOne(services, await find(name), text);
+  const label = `deposit ${deposit.id}`;
+  if (verdict.kind === "refused") throw new Refused(`${label}: ${verdict.reason}`);
+  if (verdict.kind === "already") {
+    print("already", {
+      depositId: deposit.id,
+      releasedAt: new Date(verdict.releasedAtMs).toISOString(),
+      refundState: verdict.refundState,
+    });
+    return DONE;
+  }
+  const chain = services.chains.profile(deposit.chainId);
+  const currency = services.chains.currency(deposit.chainId, deposit.currency);
+  if (chain === undefined || currency === undefined)
+    throw new Error(`invariant violated: ${label} is releasable without a configured chain and currency`);
+  print("refund", {
+    depositId: deposit.id,
+    chain: chain.name,
+    txHash: spellTransaction(chain, deposit.txHash),
+    requestId: deposit.requestId,
+    deposited: `${formatAmount(deposit.amount, currency.decimals)} ${currency.symbol}`,
+    currency: spellAddress(chain, deposit.currency),
+    usd: await worth(usd, currency, deposit.amount),
+    recipient: spellAddress(chain, verdict.recipient),
+    why: verdict.why,
+    note: "the refund is the deposit minus the cost of its payment; make sure that the money was not already returned by hand",
+  });
+  if (!isConfirmed) {
+    process.stderr.write("nothing was changed: run the command again with --yes to release this refund\n");
+    return UNCONFIRMED;
+  }
+  const released = await releaseRefund(services, deposit.id, { isDryRun: false });
+  if (released?.verdict.kind === "refused") throw new Refused(`${label}: ${released.verdict.reason}`);
+  print(released?.verdict.kind === "already" ? "already" : "released", { depositId: deposit.id });
+  return DONE;
+}
+
+/**
+ * The deposit that is meant. Of several under one name: the one that waits, else the one that was released.
+ * @throws Refused when there is none, or no telling which
+ */
+async function onlyOne(services: ReleaseServices, ids: readonly DepositId[], text: string): Promise<Release> {
+  const all: Release[] = [];
+  for (const id of ids) {
+    const one = await releaseRefund(services, id, { isDryRun: true });
+    if (one !== undefined) all.push(one);
+  }
+  if (all.length === 0) throw new Refused(`no deposit found with id, transaction hash or request id ${text}`);
+  for (const kind of ["release", "already", "refused"] as const) {
+    const [one, ...more] = all.filter(({ verdict }) => verdict.kind === kind);
+    if (one !== undefined && more.length === 0) return one;
+    if (one !== undefined)
+      throw new Refused(
+        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${verdict.kind === "refused" ? verdict.reason : verdict.kind})`).join("; ")}`,
+      );
+  }
+  throw new Error("invariant violated: a deposit without a verdict");
+}
+
+/** A missing price does not stop a release: the worker prices the refund itself, and waits until it can. */
+async function worth(
+  usd: ReturnType<OpenRefunds>["usd"],
+  currency: Currency,
+  amount: bigint,
+): Promise<string> {
+  try {
+    const priceUsd = await usd(currency);
+    if (priceUsd === undefined) return `unknown: ${currency.symbol} has no price`;
+    return formatUsd(amountToUsdUp(amount, { decimals: currency.decimals, priceUsd }));
+  } catch (error) {
+    return `unknown: ${reasonOf(error)}`;
+  }
+}
+
+/** A host with two addresses that both refuse gives an error without a message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message === "" && "code" in error ? String(error.code) : error.message;
+}
+
+function print(step: string, facts: Readonly<Record<string, string | undefined>>): void {
+  process.stdout.write(`${JSON.stringify({ step, ...facts })}\n`);
+}

@@ -1,0 +1,160 @@
+import { localPrivateKey } from "@causeway/config";
+import { resolve } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readApiConfig } from "../../config/config.ts";
+import { openWithdrawals } from "../withdrawals.ts";
+import { runWithdraw, type OpenWithdrawals } from "./withdraw-command.ts";
+import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
+
+const env = {
+  ENVIRONMENT: "local",
+  CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
+  VAULT_SECRETS_DIR: "/nonexistent",
+  DATABASE_URL: "postgres://user:hunter2@127.0.0.1/causeway",
+  REDIS_URL: "redis://127.0.0.1",
+  SOLVER_PRIVATE_KEY: localPrivateKey("solver", 0),
+  ALLOCATOR_PRIVATE_KEY: localPrivateKey("allocator", 0),
+  PRICE_SOURCE: "fixed",
+  LOCAL_A_RPC_URL: "http://127.0.0.1:1",
+  LOCAL_B_RPC_URL: "http://127.0.0.1:2",
+  ORACLE_URLS: "http://127.0.0.1:3100|hunter2",
+  HUB_RPC_URL: "http://127.0.0.1:3",
+  HUB_ALLOCATOR_ADDRESS: `0x${"24".repeat(20)}`,
+  HUB_CHAIN_ID: "72100339",
+  HUB_ADDRESS: `0x${"21".repeat(20)}`,
+  HUB_ORACLE_ADDRESS: `0x${"22".repeat(20)}`,
+  HUB_ORACLE_MULTISIG_ADDRESS: `0x${"23".repeat(20)}`,
+};
+const recipient = `0x${"d1".repeat(20)}`;
+const wish = ["--chain", "local-a", "--currency", "usdc", "--amount", "2.5", "--recipient", recipient];
+
+/** Stops where connections would be opened, so that only what was asked is looked at. */
+const noFurther: OpenWithdrawals = () => {
+  throw new Error("opened");
+};
+
+let told = "";
+let shown = "";
+beforeEach(() => {
+  [told, shown] = ["", ""];
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    told += String(text);
+    return true;
+  });
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    shown += String(text);
+    return true;
+  });
+});
+afterEach(() => void vi.restoreAllMocks());
+
+test("a whole wish opens the connections", async () => {
+  expect(await runWithdraw(wish, env, noFurther)).toBe(1);
+  expect(told).toBe("opened\n");
+});
+
+test.for([
+  ["no wish", [], "--chain, --currency, --amount and --recipient are required"],
+  ["an unknown option", [...wish, "--force"], "--force"],
+  [
+    "an unknown chain",
+    [...wish, "--chain", "nowhere"],
+    "--chain: chain nowhere is not configured or not enabled",
+  ],
+  ["an unknown currency", [...wish, "--currency", "doge"], "--currency doge is not configured on local-a"],
+  ["too many decimals", [...wish, "--amount", "1.1234567"], "at most 6 decimals"],
+  ["nothing", [...wish, "--amount", "0"], "--amount must be"],
+  ["a negative amount", [...wish, "--amount=-1"], "--amount must be"],
+  ["an exponent", [...wish, "--amount", "1e3"], "--amount must be"],
+  ["no address", [...wish, "--recipient", "0x12"], "--recipient must be an address"],
+  [
+    "the zero address",
+    [...wish, "--recipient", `0x${"00".repeat(20)}`],
+    "--recipient must not be the zero address",
+  ],
+  [
+    "a wrong checksum",
+    [...wish, "--recipient", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".replace("5aA", "5AA")],
+    "--recipient has an invalid EIP-55 checksum",
+  ],
+  ["a short nonce", [...wish, "--nonce", "0x12"], "--nonce must be"],
+  ["no time", [...wish, "--wait", "0"], "--wait must be"],
+] as const)("%s is told, with the usage and exit code 2", async ([, words, problem]) => {
+  expect(await runWithdraw(words, env, noFurther)).toBe(2);
+  expect(told).toContain(problem);
+  expect(told).toContain("usage:");
+});
+
+test("an address with the right checksum, or without one, is a recipient", async () => {
+  const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+  for (const spelling of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
+    told = "";
+    await runWithdraw([...wish, "--recipient", spelling], env, noFurther);
+    expect(told, spelling).toBe("opened\n");
+  }
+});
+
+test("what nobody could move again is no recipient: depository, contracts of the service, tokens", async () => {
+  const chain = readApiConfig(env).chains.find(({ name }) => name === "local-a");
+  if (chain === undefined) throw new Error("no local-a");
+  const { contracts, tokens } = chain;
+  for (const address of [...Object.values(contracts), ...tokens.map((token) => token.address)]) {
+    told = "";
+    expect(await runWithdraw([...wish, "--recipient", address], env, noFurther), address).toBe(2);
+    expect(told).toContain("--recipient must not be");
+  }
+  await runWithdraw([...wish, "--recipient", contracts.depository], env, noFurther);
+  expect(told).toContain("must not be the depository of local-a");
+  const former = `0x${"fd".repeat(20)}` as const;
+  const replaced = { ...chain, contracts: { ...contracts, formerDepositories: [former] } };
+  expect(recipientOf(former, replaced)).toMatchObject({ kind: "refused" });
+  expect(recipientOf(former, chain)).toMatchObject({ kind: "recipient" });
+});
+
+test("a hub that cannot be reached is waited for: one line of JSON, exit code 3, nothing of a library", async () => {
+  expect(await runWithdraw(wish, env, openWithdrawals)).toBe(3);
+  const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
+  expect(last).toEqual({
+    step: "waits",
+    reason: "the node of hub did not respond usably: eth_chainId: request failed (ECONNREFUSED)",
+    nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/) as string,
+  });
+  expect(told).toBe("");
+});
+
+test("a withdrawal that expired unpaid has an exit code of its own, and says where the money is", async () => {
+  const expired: OpenWithdrawals = (given) => {
+    const opened = openWithdrawals(given);
+    const { services } = opened;
+    return {
+      ...opened,
+      services: {
+        ...services,
+        hub: {
+          ...services.hub,
+          signers: async () => ({ signers: new Set(), threshold: 1 }),
+          executed: async (keys) => new Set(keys),
+        },
+        settlement: { ...services.settlement, execution: async () => undefined },
+        withdrawals: {
+          ...services.withdrawals,
+          find: async () => undefined,
+          open: async (address, order) => ({ ...order, address, payload: "0x", outcome: "expired" }),
+        },
+      },
+    };
+  };
+  expect(await runWithdraw(wish, env, expired)).toBe(4);
+  expect(shown).toContain('"step":"expired"');
+  expect(shown).toContain("nothing was paid");
+});
+
+test.for([
+  ["without oracles", { ORACLE_URLS: undefined }, "ORACLE_URLS is required"],
+  ["without the allocator's key", { ALLOCATOR_PRIVATE_KEY: undefined }, "ALLOCATOR_PRIVATE_KEY is required"],
+] as const)("%s nothing is begun, and no secret is shown", async ([, change, problem]) => {
+  expect(await runWithdraw(wish, { ...env, ...change }, noFurther)).toBe(1);
+  expect(told).toContain(problem);
+  expect(told).not.toContain("hunter2");
+  expect(told).not.toContain(env.SOLVER_PRIVATE_KEY);
+});

@@ -1,0 +1,206 @@
+import type { Secret, Env } from "@causeway/config";
+import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
+import type { Address, Chain, Hex32 } from "@causeway/domain";
+import { parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import type { ApiConfig, SettlementConfig } from "../../config/config.ts";
+import { readApiConfig } from "../../config/config.ts";
+import type { WithdrawalOrder } from "../../settlement/withdrawals/withdrawals.port.ts";
+import { withdrawSettings } from "../../config/settings.ts";
+import { withdraw } from "../../settlement/withdrawals/withdraw.ts";
+import type { WithdrawalServices } from "../../settlement/withdrawals/withdraw.ts";
+import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
+
+export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
+                    [--wait <seconds>] [--lifetime <seconds>]
+                              moves the solver's balance on the hub out of the chain's depository. With the same --nonce it resumes;
+                              exit code 0: paid, 3: waits, run it again, 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+`;
+
+const DONE = 0;
+const FAILED = 1;
+const MISUSED = 2;
+const WAITS = 3;
+const EXPIRED = 4;
+
+/** Connects everything that a withdrawal stands on. */
+export type OpenWithdrawals = (given: {
+  readonly config: ApiConfig;
+  readonly settlement: SettlementConfig;
+  readonly chain: Chain;
+  readonly allocatorPrivateKey: Secret;
+  readonly payloadLifetimeSeconds: number;
+}) => { readonly services: WithdrawalServices; close(): Promise<void> };
+
+class Misused extends Error {}
+
+interface Wish {
+  readonly chain: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly recipient: string;
+  readonly nonce: string | undefined;
+  readonly waitSeconds: number;
+  readonly lifetimeSeconds: number;
+}
+
+/** `operator withdraw`: prints a JSON line for each step that is done. Never throws; the exit code tells. */
+export async function runWithdraw(
+  words: readonly string[],
+  processEnv: Env,
+  open: OpenWithdrawals,
+): Promise<number> {
+  try {
+    return await carryOut(readWish(words), processEnv, open);
+  } catch (error) {
+    if (error instanceof Misused) {
+      process.stderr.write(`${error.message}\nusage:\n${WITHDRAW_USAGE}`);
+      return MISUSED;
+    }
+    // What is thrown names no secret: configuration errors and RPC faults are made so.
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Promise<number> {
+  const env = withVaultSecrets(processEnv);
+  const config = readApiConfig(processEnv);
+  const { settlement } = config;
+  const { allocatorPrivateKey } = readSettings(withdrawSettings, env);
+  if (settlement === undefined) throw new ConfigError(["ORACLE_URLS is required to withdraw"]);
+  if (allocatorPrivateKey === undefined)
+    throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw"]);
+  if (config.environment !== "local" && isLocalKey(allocatorPrivateKey.reveal()))
+    throw new ConfigError([
+      `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
+    ]);
+  const chain = config.chains.find(({ name }) => name === wish.chain);
+  if (chain === undefined) throw new Misused(`--chain: chain ${wish.chain} is not configured or not enabled`);
+  const order = orderOf(wish, chain);
+  // Said before anything happens: with it the same withdrawal goes on later.
+  print("nonce", { nonce: order.nonce });
+
+  const opened = open({
+    config,
+    settlement,
+    chain,
+    allocatorPrivateKey,
+    payloadLifetimeSeconds: wish.lifetimeSeconds,
+  });
+  try {
+    const progress = await withdraw(
+      opened.services,
+      order,
+      print,
+      AbortSignal.timeout(wish.waitSeconds * 1000),
+    );
+    if (progress.kind === "waits") {
+      print("waits", { reason: progress.reason, nonce: order.nonce });
+      return WAITS;
+    }
+    const { outcome } = progress;
+    if (outcome === "expired") {
+      print("expired", {
+        outcome,
+        reason:
+          "nothing was paid: the payload expired before it was executed, and the hub credited the amount back to the solver",
+      });
+      return EXPIRED;
+    }
+    print("done", { outcome });
+    return DONE;
+  } finally {
+    await opened.close();
+  }
+}
+
+function readWish(words: readonly string[]): Wish {
+  const text = { type: "string" } as const;
+  const read = () =>
+    parseArgs({
+      args: [...words],
+      options: {
+        chain: text,
+        currency: text,
+        amount: text,
+        recipient: text,
+        nonce: text,
+        wait: { ...text, default: "600" },
+        lifetime: { ...text, default: "3600" },
+      },
+    }).values;
+  let values: ReturnType<typeof read>;
+  try {
+    values = read();
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+  const { chain, currency, amount, recipient } = values;
+  if (chain === undefined || currency === undefined || amount === undefined || recipient === undefined)
+    throw new Misused("--chain, --currency, --amount and --recipient are required");
+  return {
+    chain,
+    currency,
+    amount,
+    recipient,
+    nonce: values.nonce,
+    waitSeconds: seconds(values.wait, "--wait"),
+    lifetimeSeconds: seconds(values.lifetime, "--lifetime"),
+  };
+}
+
+function seconds(text: string, option: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Misused(`${option} must be a whole number of seconds`);
+  return Number(text);
+}
+
+const DECIMAL = /^\d+(?:\.(\d+))?$/;
+
+function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
+  const currency = currencyOf(wish.currency, chain);
+  const recipient = recipientOf(wish.recipient, chain);
+  if (recipient.kind === "refused") throw new Misused(recipient.reason);
+  const [, fraction = ""] = DECIMAL.exec(wish.amount) ?? [];
+  const amount = DECIMAL.test(wish.amount) ? parseDecimal(wish.amount, currency.decimals) : undefined;
+  // Digits beyond the currency's would be cut: less would be withdrawn than was written.
+  if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
+    throw new Misused(`--amount must be a positive number with at most ${currency.decimals} decimals`);
+  return {
+    chainName: chain.name,
+    depository: chain.contracts.depository,
+    currency: currency.address,
+    amount,
+    recipient: recipient.address,
+    nonce: nonceOf(wish.nonce),
+  };
+}
+
+function currencyOf(text: string, { native, tokens, name }: Chain): { address: Address; decimals: number } {
+  const address = parseAddress(text);
+  const found = [native, ...tokens].filter((one) =>
+    address === undefined ? one.symbol.toLowerCase() === text.toLowerCase() : one.address === address,
+  );
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Misused(
+      found.length > 1
+        ? `--currency ${text} matches several currencies of ${name}; use an address`
+        : `--currency ${text} is not configured on ${name}`,
+    );
+  return only;
+}
+
+function nonceOf(text: string | undefined): Hex32 {
+  if (text === undefined) return `0x${randomBytes(32).toString("hex")}`;
+  const nonce = parseHex32(text);
+  if (nonce === undefined) throw new Misused("--nonce must be 0x followed by 64 hex digits");
+  return nonce;
+}
+
+function print(step: string, facts: Readonly<Record<string, string | bigint | undefined>>): void {
+  const asText = (_key: string, value: unknown): unknown =>
+    typeof value === "bigint" ? value.toString() : value;
+  process.stdout.write(`${JSON.stringify({ step, ...facts }, asText)}\n`);
+}

@@ -1,0 +1,72 @@
+import { ConfigError, type Env, readChains, readSettings, withVaultSecrets } from "@causeway/config";
+import { formatAmount } from "@causeway/domain";
+import type { Chain, Currency, RailChain } from "@causeway/domain";
+import { locationSettings } from "../config/settings.ts";
+
+/** Fields of operators' rows that hold smallest units of the row's currency. */
+const AMOUNTS: ReadonlySet<string> = new Set([
+  "amount",
+  "balance",
+  "pending",
+  "owed",
+  "held_on_chain",
+  "fees",
+  "fronted",
+  "fee_amount",
+]);
+
+type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Writes the name of a chain beside its id, and amounts with decimals and symbol beside smallest units; what
+ * is not configured stays as it is.
+ */
+export function namedRows(chains: ReadonlyArray<Chain | RailChain>): (row: object) => object {
+  const byId = new Map(chains.map((chain) => [String(chain.id), chain]));
+  return (given) => {
+    const row = given as Row;
+    const chain = byId.get(String(row["chain_id"] ?? row["chainId"]));
+    if (chain === undefined) return row;
+    const currency = [chain.native, ...chain.tokens].find(({ address }) => address === row["currency"]);
+    const named = Object.entries(row).flatMap(([field, value]): [string, unknown][] => {
+      if (field === "chain_id" || field === "chainId")
+        return "chain" in row
+          ? [[field, value]]
+          : [
+              [field, value],
+              ["chain", chain.name],
+            ];
+      const readable = currency && AMOUNTS.has(field) ? readableAmount(value, currency) : undefined;
+      return readable === undefined
+        ? [[field, value]]
+        : [
+            [field, value],
+            [`${field}_readable`, readable],
+          ];
+    });
+    return Object.fromEntries(named);
+  };
+}
+
+/** Amounts are bigints in columns, and digits inside JSON. */
+function readableAmount(value: unknown, { decimals, symbol }: Currency): string | undefined {
+  const isDigits = typeof value === "string" && /^-?\d+$/.test(value);
+  return typeof value === "bigint" || isDigits
+    ? `${formatAmount(BigInt(value), decimals)} ${symbol}`
+    : undefined;
+}
+
+/**
+ * Enabled chains of the environment, for naming alone: without a configuration, or with a wrong one, rows
+ * have ids and smallest units only.
+ */
+export function chainsToName(processEnv: Env): ReadonlyArray<Chain | RailChain> {
+  try {
+    const env = withVaultSecrets(processEnv);
+    const { chains, rails } = readChains({ ...readSettings(locationSettings, env), env });
+    return [...chains, ...rails];
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,434 @@
+import type { BlockRef } from "@causeway/chains";
+import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { Slot } from "../db/records.port.ts";
+import type { PrunableTable } from "../db/prunable.port.ts";
+import type { Reads } from "../db/reads.port.ts";
+import { unrecordedDeposits } from "../deposits/deposit-writes.postgres.ts";
+import { fastFillsDue, findFastFill } from "../executions/fast-fills.postgres.ts";
+import { EXECUTION_COLUMNS, executionOf } from "../payments/execution-rows.postgres.ts";
+import type { ExecutionRow } from "../payments/execution-rows.postgres.ts";
+import { LARGE, LARGE_ENDED } from "../requests/history/large-requests.postgres.ts";
+import { statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
+import { withoutJob } from "../db/job-runs.postgres.ts";
+import { railReads } from "../payments/rail-rows.postgres.ts";
+import {
+  ATTEMPT_COLUMNS,
+  DEPOSIT_COLUMNS,
+  REQUEST_COLUMNS,
+  SLOT_COLUMNS,
+  depositOf,
+  requestOf,
+  slotOf,
+} from "../requests/rows.postgres.ts";
+import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "../requests/rows.postgres.ts";
+import { fillBurnReads } from "../payments/fill-burns.postgres.ts";
+import { sendReads } from "../payments/send-reads.postgres.ts";
+import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { batchedStatusReads } from "../requests/status-reads.postgres.ts";
+import { NEWEST_BLOCKS, waitingReads } from "../requests/waiting-requests.postgres.ts";
+
+const ping = statement("read_ping", "select 1 from requests limit 1");
+const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
+const byOrders = statement(
+  "read_requests_by_orders",
+  `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[])`,
+);
+const deposit = statement("read_deposit", `select ${DEPOSIT_COLUMNS} from deposits where id = $1`);
+const givenNonces = statement(
+  "read_given_nonces",
+  "select nonce from slots where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
+);
+const laneSenders = statement("read_lane_senders", "select sender from lanes where chain_id = $1");
+const nonceUsers = statement(
+  "read_nonce_users",
+  "select nonce, tx_hash, pays from nonce_users where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
+);
+// Once its rows are restored, its nonce has a slot.
+const lostPayment = statement(
+  "read_lost_payment",
+  `select tx_hash from nonce_users u where (chain_id = $1 and pays = $2 or input_end = $4) and sender = any($3::text[])
+     and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
+);
+const lostPaymentOfOrder = statement(
+  "read_lost_payment_of_order",
+  `select chain_id, tx_hash from nonce_users u where input_end = $1 and sender = any($2::text[])
+     and not exists (select from slots s where s.chain_id = u.chain_id and s.sender = u.sender and s.nonce = u.nonce) limit 1`,
+);
+const unpaidClaimOf = statement(
+  "read_unpaid_claim_of",
+  `select claim_id from claims where state in ('offered', 'paying') and chain_id = $1 and currency = $2 and recipient = $3 and amount = $4
+   order by state desc limit 1`,
+);
+const slotOfLeg = statement(
+  "read_slot_of_leg",
+  `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'`,
+);
+const revertedSlotsOfLeg = statement(
+  "read_reverted_slots_of_leg",
+  `select ${SLOT_COLUMNS} from slots where leg_kind = $1 and leg_id = $2 and state = 'dead' and mined_status = 'reverted'`,
+);
+const slotById = statement("read_slot", `select ${SLOT_COLUMNS} from slots where id = $1`);
+const unsettled = statement(
+  "read_unsettled_slots",
+  `select ${SLOT_COLUMNS} from slots where chain_id = $1 and sender = any($2::text[]) and state in ('open', 'mined') order by sender, nonce`,
+);
+const lane = statement(
+  "read_lane",
+  `select next_nonce, search_from, extract(epoch from pg_postmaster_start_time())::text as server, exists (select from slots s where s.chain_id = l.chain_id and s.sender = l.sender and s.state = 'open'
+     and s.unexplained_confirmed) as has_unexplained
+   from lanes l where l.chain_id = $1 and l.sender = $2`,
+);
+const hasLane = statement(
+  "read_has_lane",
+  "select exists (select 1 from lanes where chain_id = $1) as has_lane",
+);
+const attempts = statement(
+  "read_attempts",
+  `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
+);
+const cursor = statement(
+  "read_cursor",
+  "select block_number, block_hash from chain_cursors where chain_id = $1",
+);
+const scannedBlocks = statement(
+  "read_scanned_blocks",
+  `select c.chain_id, c.block_number as number, b.timestamp from chain_cursors c
+   join chain_blocks b on b.chain_id = c.chain_id and b.number = c.block_number`,
+);
+const rechecked = statement(
+  "read_rechecked_block",
+  "select rechecked_block from chain_cursors where chain_id = $1",
+);
+const trail = statement(
+  "read_trail",
+  "select number, hash, parent_hash, timestamp from chain_blocks where chain_id = $1 order by number",
+);
+const reservedOn = statement(
+  "read_reserved_on",
+  "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' and leg_kind <> 'execution' group by 1",
+);
+const lostFill = withoutJob("fill", "r.request_id", "coalesce(r.state_since_ms, r.updated_at_ms)");
+const lostFees = withoutJob("fill", "f.request_id", "f.since_ms");
+const overdueFills = statement(
+  "read_overdue_fills",
+  `(select request_id from requests r ${lostFill.join}
+     where state in ('fillable', 'filling') and coalesce(state_since_ms, updated_at_ms) < $1 and ${lostFill.isLost}
+     order by ${lostFill.order} limit $2)
+   union all
+   (select request_id from app_fees_due f ${lostFees.join} where since_ms < $1 and ${lostFees.isLost} order by ${lostFees.order} limit $2)`,
+);
+const stateSince = statement(
+  "read_state_since",
+  "select coalesce(state_since_ms, updated_at_ms) as since_ms from requests where request_id = $1",
+);
+const lostRefund = withoutJob("refund", "d.id::text", "d.seen_at_ms");
+const overdueRefunds = statement(
+  "read_overdue_refunds",
+  // Those that wait for room in the daily limit come last: they must not keep others from being retried.
+  `select id from deposits d ${lostRefund.join}
+   where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 and ${lostRefund.isLost}
+   order by refund_waits is not null, ${lostRefund.order}, id limit $2`,
+);
+const OPEN = `chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
+     and refund_waits is null`;
+const IS_KNOWN = "exists (select from requests r where r.order_id = deposits.order_id)";
+const attributableDeposits = statement(
+  "read_attributable_deposits",
+  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and ${IS_KNOWN} and id > $2 order by id limit $3`,
+);
+const unattributedDeposits = statement(
+  "read_unattributed_deposits",
+  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and not ${IS_KNOWN} and seen_at_ms <= $2 and block_number <= $3
+   order by seen_at_ms limit $4`,
+);
+const unaskedDeposits = statement(
+  "read_unasked_deposits",
+  "select exists (select from deposits where chain_id = $1 and tx_hash = $2 and request_id is null) as found",
+);
+const unaskedDepositsOf = statement(
+  "read_unasked_deposits_of",
+  `select ${DEPOSIT_COLUMNS} from deposits
+   where chain_id = any($1::bigint[]) and tx_hash = any($2::text[]) and request_id is null and canonical and mapping_until_ms is null
+   order by id limit 20`,
+);
+const originTransactions = statement(
+  "read_origin_transactions",
+  "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
+);
+const overdueFronts = statement(
+  "read_overdue_fronts",
+  `with newest as materialized (${NEWEST_BLOCKS})
+   select r.request_id from requests r join fast_fills f using (request_id) join newest n on n.chain_id = r.origin_chain_id
+   where front = 'held' and state = 'filled' and final and deposit_id is null and not funds_seen and fill_deadline_ms < $1
+     -- A deposit made in time may be in a block that no worker has read yet.
+     and fill_deadline_ms + $2 < n.newest_ms
+   order by f.tried_at_ms, fill_deadline_ms limit $3`,
+);
+const execution = statement(
+  "read_execution",
+  `select ${EXECUTION_COLUMNS} from executions where request_id = $1`,
+);
+const unsettledExecutionOf = statement(
+  "read_unsettled_execution_of_call",
+  `select request_id from executions where not settled and chain_id = $1 and call_to = $2 and call_data = $3 and call_value = $4
+   order by created_at_ms limit 1`,
+);
+const lostExecution = withoutJob("execute", "e.request_id", "e.created_at_ms");
+const overdueExecutions = statement(
+  "read_overdue_executions",
+  `select e.request_id from executions e ${lostExecution.join}
+   where not e.settled and e.origin_usd is null and e.created_at_ms < $1 and ${lostExecution.isLost}
+     and not exists (select from slots s where s.leg_kind = 'execution' and s.leg_id = e.request_id and s.state <> 'dead')
+   order by ${lostExecution.order} limit $2`,
+);
+// Whatever else was to happen because of it will not happen any more.
+const endedExecutions = statement(
+  "read_ended_executions",
+  `select e.request_id from executions e join requests r on r.request_id = e.request_id
+   where not e.settled and e.origin_usd is not null
+     and (r.state in ('expired', 'refunded', 'failed') or (r.state = 'filled' and r.final))
+   order by e.created_at_ms limit $1`,
+);
+const requestsOfDeposits = statement(
+  "read_requests_of_deposits",
+  `select tx_hash, min(request_id) as request_id from request_transactions
+   where tx_hash = any($1::text[]) and kind = 'deposit'
+   group by tx_hash having min(request_id) = max(request_id)`,
+);
+const routeTimings = statement(
+  "read_route_timings",
+  "select origin_chain_id, destination_chain_id, average_ms, samples from route_timings",
+);
+const oldestPrunable = statement(
+  "read_oldest_prunable",
+  `select 'outbox' as name, min(published_at_ms) as since_ms from outbox where published_at_ms is not null
+   union all select 'requests', min(fill_deadline_ms) from requests where state = 'expired' and not kept
+   union all select 'large_requests', min(${LARGE_ENDED}) from requests where state = 'expired' and not kept and ${LARGE}
+   union all select 'idempotency_keys', min(created_at_ms) from idempotency_keys
+   union all select 'claims', min(expires_at) * 1000 from claims where state = 'offered'`,
+);
+
+/** Reads on a Postgres pool. */
+interface NonceUserRow {
+  readonly nonce: number;
+  readonly tx_hash: string;
+  readonly pays: string | null;
+}
+
+interface LaneRow {
+  readonly next_nonce: number;
+  readonly has_unexplained: boolean;
+  readonly search_from: number | null;
+  readonly server: string;
+}
+
+/** @param servers shared with the unit of work, which gives the nonces */
+export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): Reads {
+  async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
+    if (rows.length === 0) return [];
+    const found = await sql.query<AttemptRow>(attempts, [rows.map((row) => row.id)]);
+    const bySlot = Map.groupBy(found, (attempt) => attempt.slot_id);
+    return rows.map((row) => slotOf(row, bySlot.get(row.id) ?? []));
+  }
+
+  return {
+    ...railReads(sql),
+    ...sendReads(sql),
+    ...fillBurnReads(sql),
+    ...waitingReads(sql),
+    async ping() {
+      await sql.query(ping, []);
+    },
+    status: batchedStatusReads(sql),
+    async request(requestId) {
+      const [row] = await sql.query<RequestRow>(request, [requestId]);
+      return row && requestOf(row);
+    },
+    async requestsByOrders(orderIds) {
+      if (orderIds.length === 0) return new Map();
+      const rows = await sql.query<RequestRow>(byOrders, [orderIds]);
+      return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
+    },
+    async deposit(id) {
+      const [row] = await sql.query<DepositRow>(deposit, [id]);
+      return row && depositOf(row);
+    },
+    async slotOfLeg(kind, legId) {
+      return (await withAttempts(await sql.query<SlotRow>(slotOfLeg, [kind, legId])))[0];
+    },
+    async revertedSlotsOfLeg(kind, legId) {
+      return withAttempts(await sql.query<SlotRow>(revertedSlotsOfLeg, [kind, legId]));
+    },
+    async slot(slotId) {
+      return (await withAttempts(await sql.query<SlotRow>(slotById, [slotId])))[0];
+    },
+    async lane(chainId, sender) {
+      const [row] = await sql.query<LaneRow>(lane, [chainId, sender]);
+      if (row === undefined) return undefined;
+      const { next_nonce: nextNonce, has_unexplained: hasUnexplained, search_from: from } = row;
+      const searchFrom = from === null ? undefined : BigInt(from);
+      return { nextNonce, hasUnexplained, searchFrom, isServerNew: servers.isNew(row.server) };
+    },
+    async hasLane(chainId) {
+      const [row] = await sql.query<{ has_lane: boolean }>(hasLane, [chainId]);
+      return row?.has_lane === true;
+    },
+    async givenNonces(chainId, sender, from, to) {
+      const rows = await sql.query<{ nonce: number }>(givenNonces, [chainId, sender, from, to]);
+      return new Set(rows.map(({ nonce }) => nonce));
+    },
+    async laneSenders(chainId) {
+      const rows = await sql.query<{ sender: string }>(laneSenders, [chainId]);
+      return rows.map(({ sender }) => sender as Address);
+    },
+    async nonceUsers(chainId, sender, from, to) {
+      const rows = await sql.query<NonceUserRow>(nonceUsers, [chainId, sender, from, to]);
+      return new Map(
+        rows.map(({ nonce, tx_hash: txHash, pays }) => [
+          nonce,
+          { txHash: txHash as TxHash, pays: pays ?? undefined },
+        ]),
+      );
+    },
+    async lostPayment(chainId, id, senders, orderId) {
+      const [row] = await sql.query<{ tx_hash: string }>(lostPayment, [
+        chainId,
+        id,
+        senders,
+        orderId ?? null,
+      ]);
+      return row?.tx_hash as TxHash | undefined;
+    },
+    async lostPaymentOfOrder(orderId, senders) {
+      const values = [orderId, senders];
+      const [row] = await sql.query<{ chain_id: number; tx_hash: TxHash }>(lostPaymentOfOrder, values);
+      return row && { chainId: row.chain_id, txHash: row.tx_hash };
+    },
+    attributableDeposits: async (chainId, after, limit) =>
+      (await sql.query<DepositRow>(attributableDeposits, [chainId, after ?? 0, limit])).map(depositOf),
+    async unattributedDeposits(chainId, { seenUpToMs, upToBlock, limit }) {
+      const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
+      return rows.map(depositOf);
+    },
+    unaskedDeposits: async (chainIds, txHashes) =>
+      (await sql.query<DepositRow>(unaskedDepositsOf, [chainIds, txHashes])).map(depositOf),
+    async hasUnaskedDeposits(chainId, txHash) {
+      return (await sql.query<{ found: boolean }>(unaskedDeposits, [chainId, txHash]))[0]?.found === true;
+    },
+    async unpaidClaimOf(chainId, { currency, recipient, amount }) {
+      const values = [chainId, currency, recipient, amount];
+      return (await sql.query<{ claim_id: string }>(unpaidClaimOf, values))[0]?.claim_id;
+    },
+    async unsettledSlots(chainId, ...senders) {
+      return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, senders]));
+    },
+    async cursor(chainId) {
+      const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
+      return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
+    },
+    areRecorded: async (chainId, sightings) =>
+      (await unrecordedDeposits(sql, chainId, sightings)).length === 0,
+    async recheckedBlock(chainId) {
+      const [row] = await sql.query<{ rechecked_block: number | null }>(rechecked, [chainId]);
+      return row?.rechecked_block == null ? undefined : BigInt(row.rechecked_block);
+    },
+    async scannedBlocks() {
+      const rows = await sql.query<{ chain_id: number; number: number; timestamp: number }>(
+        scannedBlocks,
+        [],
+      );
+      return new Map(
+        rows.map((row) => [row.chain_id, { number: BigInt(row.number), timestamp: BigInt(row.timestamp) }]),
+      );
+    },
+    async trail(chainId): Promise<BlockRef[]> {
+      const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(
+        trail,
+        [chainId],
+      );
+      return rows.map((row) => ({
+        number: BigInt(row.number),
+        hash: row.hash as Hex,
+        parentHash: row.parent_hash as Hex,
+        timestamp: BigInt(row.timestamp),
+        baseFeePerGas: undefined,
+      }));
+    },
+    async reservedOn(chainId) {
+      const rows = await sql.query<{ outflow_currency: string; amount: bigint }>(reservedOn, [chainId]);
+      return new Map(rows.map((row) => [row.outflow_currency as Address, row.amount]));
+    },
+    async overdueFills({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit, nowMs]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async stateSinceMs(requestId) {
+      return (await sql.query<{ since_ms: number }>(stateSince, [requestId]))[0]?.since_ms;
+    },
+    async overdueRefunds({ sinceBeforeMs, nowMs }, limit) {
+      return (await sql.query<{ id: number }>(overdueRefunds, [sinceBeforeMs, limit, nowMs])).map((row) =>
+        String(row.id),
+      );
+    },
+    fastFill: (requestId) => findFastFill(sql, requestId),
+    fastFillsDue: (limit) => fastFillsDue(sql, limit),
+    async originTransactions(requestId) {
+      const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
+      return rows.map((row) => row.tx_hash as TxHash);
+    },
+    async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueFronts, [
+        deadlineBeforeMs,
+        readBeyondMs,
+        limit,
+      ]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async execution(requestId) {
+      const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
+      return row && executionOf(row);
+    },
+    async unsettledExecutionOf(chainId, { to, data, value }) {
+      const [row] = await sql.query<{ request_id: string }>(unsettledExecutionOf, [chainId, to, data, value]);
+      return row && (row.request_id as RequestId);
+    },
+    async overdueExecutions({ sinceBeforeMs, nowMs }, limit) {
+      const rows = await sql.query<{ request_id: string }>(overdueExecutions, [sinceBeforeMs, limit, nowMs]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async endedExecutions(limit) {
+      const rows = await sql.query<{ request_id: string }>(endedExecutions, [limit]);
+      return rows.map((row) => row.request_id as RequestId);
+    },
+    async oldestPrunable() {
+      const rows = await sql.query<{ name: PrunableTable; since_ms: number | null }>(oldestPrunable, []);
+      return rows.map((row) => ({ table: row.name, sinceMs: row.since_ms ?? undefined }));
+    },
+    requestOfDeposit: tickBatcher(
+      async (txHashes: readonly TxHash[]) => {
+        const rows = await sql.query<{ tx_hash: TxHash; request_id: RequestId }>(requestsOfDeposits, [
+          txHashes,
+        ]);
+        const found = new Map(rows.map((row) => [row.tx_hash, row.request_id]));
+        return txHashes.map((txHash) => found.get(txHash));
+      },
+      { inFlight: 2, maxBatch: 500 },
+    ),
+    async routeTimings() {
+      const rows = await sql.query<{
+        origin_chain_id: number;
+        destination_chain_id: number;
+        average_ms: number;
+        samples: number;
+      }>(routeTimings, []);
+      return rows.map((row) => ({
+        originChainId: row.origin_chain_id,
+        destinationChainId: row.destination_chain_id,
+        averageMs: row.average_ms,
+        samples: row.samples,
+      }));
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Env } from "@causeway/config";
+import { chainProfiles } from "../chains/directory.adapter.ts";
+import { depositsNamed } from "../payments/operator-reads.postgres.ts";
+import { createPool, sqlOn } from "../db/pool.postgres.ts";
+import { postgresReads } from "./reads.postgres.ts";
+import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
+import { readApiConfig } from "../config/config.ts";
+import { priceSource } from "./prices.ts";
+import type { OpenRefunds } from "./commands/refund-command.ts";
+
+/**
+ * What `operator refund` uses: the database, the chains' configuration and the source of prices. It reaches
+ * no chain: the worker pays.
+ * @throws ConfigError
+ */
+export function openRefunds(env: Env): ReturnType<OpenRefunds> {
+  const config = readApiConfig(env);
+  const clock = { nowMs: () => Date.now() };
+  const pool = createPool(config.database.url.reveal(), {
+    max: 2,
+    statementTimeoutMs: 30_000,
+    applicationName: "causeway operator",
+  });
+  const sql = sqlOn(pool);
+  const prices = priceSource(config, clock, () => undefined);
+  return {
+    services: {
+      clock,
+      uow: postgresUnitOfWork(pool),
+      reads: postgresReads(sql),
+      chains: chainProfiles([...config.chains, ...config.rails.map(({ chain }) => chain)]),
+    },
+    find: async (by) => await depositsNamed(sql, by),
+    async usd({ priceId }) {
+      const found = await prices.fetch([priceId], AbortSignal.timeout(config.prices.timeoutMs));
+      return found.get(priceId)?.usd;
+    },
+    async close() {
+      await pool.end();
+    },
+  };
+}

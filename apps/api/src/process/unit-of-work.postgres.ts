@@ -1,0 +1,109 @@
+import type pg from "pg";
+import { LockTimeout } from "../db/lock-timeout.port.ts";
+import type { Tx, UnitOfWork } from "../db/unit-of-work.port.ts";
+import { announcer } from "../db/announcements.postgres.ts";
+import { claimWrites } from "../balances/claim-writes.postgres.ts";
+import { depositAddressWrites } from "../deposits/addresses/deposit-address-writes.postgres.ts";
+import { depositWrites } from "../deposits/deposit-writes.postgres.ts";
+import { fastFillWrites } from "../executions/fast-fills.postgres.ts";
+import { executionWrites } from "../payments/execution-writes.postgres.ts";
+import { idempotencyWrites } from "../http/idempotency-store.postgres.ts";
+import { inTransaction } from "../db/in-transaction.postgres.ts";
+import { laneWrites } from "../payments/lane-writes.postgres.ts";
+import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
+import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
+import { outbox } from "../db/outbox.postgres.ts";
+import { sqlOn, statement, type Sql } from "../db/pool.postgres.ts";
+import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
+import { railWrites } from "../payments/rail-rows.postgres.ts";
+import { requestWrites } from "../requests/request-writes.postgres.ts";
+import { fillBurnWrites } from "../payments/fill-burns.postgres.ts";
+import { sendWrites } from "../payments/send-writes.postgres.ts";
+import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
+import { settlementWrites } from "../settlement/settlement-writes.postgres.ts";
+import { sponsorKeys } from "../payments/sponsors.postgres.ts";
+import { topUpWrites } from "../balances/top-up-writes.postgres.ts";
+import { trailWrites } from "../deposits/trail-writes.postgres.ts";
+
+const DEADLOCK = "40P01";
+const SERIALIZATION = "40001";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+// Until the end of the transaction.
+const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
+
+/**
+ * Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run
+ * again (nothing of it was committed), at most three times.
+ * @param servers shared with the reads that payments are planned by
+ */
+export function postgresUnitOfWork(pool: pg.Pool, servers: ServerWatch = watchServer()): UnitOfWork {
+  const announcements = announcer(sqlOn(pool));
+  return {
+    async run<T>(
+      work: (tx: Tx) => Promise<T>,
+      options: { readonly lockTimeoutMs?: number } = {},
+    ): Promise<T> {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const { result, announces } = await runOnce(pool, servers, work, options.lockTimeoutMs);
+          if (announces) announcements.send();
+          return result;
+        } catch (error) {
+          if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
+          if (attempt >= 3 || !isTransient(error)) throw error;
+        }
+      }
+    },
+  };
+}
+
+async function runOnce<T>(
+  pool: pg.Pool,
+  servers: ServerWatch,
+  work: (tx: Tx) => Promise<T>,
+  lockTimeoutMs: number | undefined,
+): Promise<{ readonly result: T; readonly announces: boolean }> {
+  let announces = false;
+  const result = await inTransaction(pool, async (client) => {
+    const statements = sqlOn(client);
+    const sql: Sql = {
+      async query(one, values) {
+        announces ||= one.announces === true;
+        return await statements.query(one, values);
+      },
+    };
+    if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
+    return await work({
+      requests: requestWrites(sql),
+      deposits: depositWrites(sql),
+      depositAddresses: depositAddressWrites(sql),
+      sends: sendWrites(sql),
+      fillBurns: fillBurnWrites(sql),
+      lanes: laneWrites(sql, servers),
+      ledger: ledgerWrites(sql),
+      executions: executionWrites(sql),
+      sponsors: sponsorKeys(sql),
+      topUps: topUpWrites(sql),
+      claims: claimWrites(sql),
+      fastFills: fastFillWrites(sql),
+      trail: trailWrites(sql),
+      rails: railWrites(sql),
+      nonceMappings: nonceMappingWrites(sql),
+      outbox: outbox(sql),
+      settlement: settlementWrites(sql),
+      idempotency: idempotencyWrites(sql),
+      priceExposure: priceExposureWrites(sql),
+    });
+  });
+  return { result, announces };
+}
+
+function isTransient(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === DEADLOCK || code === SERIALIZATION;
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}

@@ -1,0 +1,61 @@
+import { rawKeySigner } from "@causeway/attest";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import { connectPayouts } from "../settlement/withdrawals/evm-payouts.adapter.ts";
+import { withNodeErrors } from "../settlement/withdrawals/node-unavailable.adapter.ts";
+import { createPool, sqlOn } from "../db/pool.postgres.ts";
+import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
+import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
+import { withdrawalStore } from "../settlement/withdrawals/withdrawal-store.postgres.ts";
+import { loggedEvents } from "../telemetry/logged-events.ts";
+import { settlementServices } from "./settlement.ts";
+import type { OpenWithdrawals } from "./commands/withdraw-command.ts";
+
+/**
+ * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
+ * hub and the chain. Nothing watches or queues here.
+ */
+export const openWithdrawals: OpenWithdrawals = ({
+  config,
+  settlement,
+  chain,
+  allocatorPrivateKey,
+  payloadLifetimeSeconds,
+}) => {
+  const pool = createPool(config.database.url.reveal(), {
+    max: 4,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: "causeway operator",
+  });
+  const sql = sqlOn(pool);
+  const all = config.chains.map((one) => ({ chain: one }));
+  const log = createLogger({ name: "causeway-operator", level: "error" });
+  const bare = settlementServices(
+    {
+      clock: { nowMs: () => Date.now() },
+      events: loggedEvents(log, createMetrics("causeway-operator").registry),
+      signer: rawKeySigner(config.solver.privateKey.reveal()),
+      uow: postgresUnitOfWork(pool),
+      chains: {
+        all,
+        rails: config.rails,
+        profile: (chainId) => [...all, ...config.rails].find((one) => one.chain.id === chainId)?.chain,
+      },
+    },
+    settlementReads(sql),
+    settlement,
+  );
+  const settling = { ...bare, hub: withNodeErrors(bare.hub) };
+  const payouts = connectPayouts(settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  return {
+    services: {
+      ...settling,
+      withdrawals: withdrawalStore(sql),
+      payouts,
+      solverChainName: config.solver.chainName,
+      payloadLifetimeSeconds,
+    },
+    async close() {
+      await Promise.all([payouts.close(), settling.hub.close(), pool.end()]);
+    },
+  };
+};
