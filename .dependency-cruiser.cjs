@@ -21,6 +21,132 @@ const rowRules = rows.flatMap((names, row) =>
   })),
 );
 
+/**
+ * The rooms of apps/api, the lowest first: a room imports only from rooms before it. Each holds everything about
+ * one noun; the suffix of a file, not its folder, says what the file may import.
+ */
+const rooms = [
+  "db",
+  "chains",
+  "http",
+  "markets",
+  "balances",
+  "requests",
+  "callers",
+  "deposits",
+  "payments",
+  "quotes",
+  "executions",
+  "settlement",
+  "reconcile",
+  "watch",
+  "push",
+  "discovery",
+  "telemetry",
+  "config",
+  "process",
+];
+const API = "apps/api/src";
+const API_ENTRIES = "(main|worker|migrate|operator|index)\\.ts$";
+/**
+ * Types that name the stores and services of all rooms. They end when each room's SQL takes the transaction
+ * itself; no file is added here.
+ */
+const TYPES_OF_ALL_ROOMS = `^${API}/(db/(services|unit-of-work|reads)|http/route-services)\\.port\\.ts$`;
+
+const roomRules = rooms.map((name, at) => ({
+  name: `room-${name}`,
+  comment: `${API}/${name} imports of the app only ${rooms.slice(0, at).join(", ") || "nothing"}`,
+  severity: "error",
+  from: { path: `^${API}/${name}/`, pathNot: [TEST, TYPES_OF_ALL_ROOMS] },
+  to: { path: `^${API}/`, pathNot: rooms.slice(0, at + 1).map((room) => `^${API}/${room}/`) },
+}));
+
+/** Files of these suffixes serve ports: with Postgres, or with Redis, a node or another service. */
+const SERVES_PORTS = "\\.(postgres|adapter)\\.ts$";
+
+const suffixRules = [
+  {
+    name: "only-process-chooses-adapters",
+    comment: "use cases, routes and jobs know ports; only process/ and other adapters know what serves them",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [TEST, SERVES_PORTS, `^${API}/(process|config|telemetry)/`, `^${API}/${API_ENTRIES}`],
+    },
+    to: { path: `^${API}/.*${SERVES_PORTS}` },
+  },
+  {
+    name: "adapters-serve-ports",
+    comment: "an adapter knows nothing of routes, and of jobs only how one is defined",
+    severity: "error",
+    from: { path: `^${API}/.*${SERVES_PORTS}`, pathNot: TEST },
+    to: { path: `^${API}/.*\\.(route|job)\\.ts$`, pathNot: `^${API}/db/define-job\\.job\\.ts$` },
+  },
+  {
+    name: "ports-are-types",
+    comment: "a port is types over the packages below and other ports",
+    severity: "error",
+    from: { path: `^${API}/.*\\.port\\.ts$` },
+    to: { path: `^${API}/`, pathNot: `^${API}/.*\\.port\\.ts$` },
+  },
+  {
+    name: "use-cases-import-no-routes",
+    comment: "what the service does knows neither how it is asked nor which queue runs it",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [TEST, "\\.(route|job|adapter)\\.ts$", `^${API}/(http|process)/`, `^${API}/${API_ENTRIES}`],
+    },
+    to: { path: `^${API}/.*\\.(route|job)\\.ts$` },
+  },
+  {
+    name: "only-routes-know-the-server",
+    comment: "Fastify belongs to *.route.ts, http/ and process/",
+    severity: "error",
+    from: { path: `^${API}/`, pathNot: [TEST, "\\.route\\.ts$", `^${API}/(http|process)/`] },
+    to: { path: "(^|/)node_modules/(fastify|@fastify)/" },
+  },
+  {
+    name: "only-jobs-know-the-queue",
+    comment: "BullMQ belongs to *.job.ts and the adapters that run them",
+    severity: "error",
+    from: { path: `^${API}/`, pathNot: [TEST, "\\.(job|adapter)\\.ts$"] },
+    to: { path: "(^|/)node_modules/bullmq/" },
+  },
+  {
+    name: "only-postgres-files-know-postgres",
+    comment: "SQL and its driver belong to *.postgres.ts, and to the relay from the outbox to the queues",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [
+        TEST,
+        "\\.postgres\\.ts$",
+        `^${API}/db/outbox-relay\\.adapter\\.ts$`,
+        `^${API}/process/`,
+        `^${API}/${API_ENTRIES}`,
+      ],
+    },
+    to: { path: "(^|/)node_modules/(pg|node-pg-migrate|drizzle-orm)/" },
+  },
+  {
+    name: "use-cases-are-free-of-frameworks",
+    comment: "what the service does must be readable, and testable, without how it is served or stored",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [
+        TEST,
+        "\\.(route|job|postgres|adapter)\\.ts$",
+        `^${API}/(http|telemetry|config|process)/`,
+        `^${API}/${API_ENTRIES}`,
+      ],
+    },
+    to: { path: "(^|/)node_modules/(fastify|bullmq|pg|zod|ioredis|pino|node-pg-migrate|undici)/" },
+  },
+];
+
 /** Who may import the given place of the same app. */
 const onlyFrom = (place, importers, comment) => ({
   name: `who-imports-${place}`,
@@ -30,13 +156,13 @@ const onlyFrom = (place, importers, comment) => ({
   to: { path: `^apps/$1/src/${place}` },
 });
 
-/** What a place of an app may import of the same app. */
-const room = (place, allowed, comment) => ({
-  name: `room-${place}`,
+/** What a place of the oracle may import of the same app. */
+const oracleRoom = (place, allowed, comment) => ({
+  name: `oracle-${place}`,
   comment,
   severity: "error",
-  from: { path: `^apps/([^/]+)/src/${place}/`, pathNot: TEST },
-  to: { path: "^apps/$1/src/", pathNot: [place, ...allowed].map((a) => `^apps/$1/src/${a}`) },
+  from: { path: `^apps/oracle/src/${place}/`, pathNot: TEST },
+  to: { path: "^apps/oracle/src/", pathNot: [place, ...allowed].map((a) => `^apps/oracle/src/${a}`) },
 });
 
 module.exports = {
@@ -75,31 +201,24 @@ module.exports = {
       from: { path: "^(packages|apps)/[^/]+/src/", pathNot: TEST },
       to: { path: `^(test|scripts|bench)/|${TEST}|^packages/[^/]+/test/` },
     },
-    room("routes", ["usecases/", "ports/"], "routes meet use cases and ports, never an adapter"),
-    room("jobs", ["usecases/", "ports/"], "jobs meet use cases and ports, never an adapter"),
-    room("usecases", ["ports/"], "use cases know ports; how a port is served is not theirs to know"),
-    room("ports", [], "ports are types over the packages below"),
-    room(
-      "adapters",
-      ["ports/", "jobs/define-job\\.ts$"],
-      "adapters serve ports; of who asks they know only the form of a job",
-    ),
+    ...roomRules,
+    ...suffixRules,
+    oracleRoom("routes", ["usecases/", "ports/"], "routes meet use cases and ports, never an adapter"),
+    oracleRoom("usecases", ["ports/"], "use cases know ports; how a port is served is not theirs to know"),
+    oracleRoom("ports", [], "ports are types over the packages below"),
+    oracleRoom("adapters", ["ports/"], "adapters serve ports and know nothing of who asks"),
     onlyFrom(
       "adapters/",
-      ["adapters/", "container", "(main|worker|migrate|operator)\\.ts$"],
+      ["adapters/", "container", "main\\.ts$"],
       "only the composition root knows adapters",
     ),
-    onlyFrom(
-      "container",
-      ["container", "run-process\\.ts$", "(main|worker|index|operator)\\.ts$"],
-      "only the entries know the composition root",
-    ),
+    onlyFrom("container", ["container", "main\\.ts$"], "only the entries know the composition root"),
     onlyFrom("(main|worker|operator)\\.ts", [], "an entry is started, not imported"),
     {
-      name: "use-cases-are-free-of-frameworks",
+      name: "oracle-use-cases-are-free-of-frameworks",
       comment: "what the service does must be readable, and testable, without how it is served or stored",
       severity: "error",
-      from: { path: "^apps/[^/]+/src/(usecases|ports)/", pathNot: TEST },
+      from: { path: "^apps/oracle/src/(usecases|ports)/", pathNot: TEST },
       to: { path: "(^|/)node_modules/(fastify|bullmq|pg|zod|ioredis|pino|node-pg-migrate|undici)/" },
     },
     {

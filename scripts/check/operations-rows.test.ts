@@ -12,7 +12,7 @@ const missing = (names: Iterable<string>): string[] =>
   [...new Set(names)].filter((name) => !new RegExp(`(?<![a-z_])${name}(?![a-z_])`).test(operations));
 
 test("the operator docs name every event that is logged", () => {
-  const source = readFileSync(resolve(api, "ports/events.ts"), "utf8");
+  const source = readFileSync(resolve(api, "db/events.port.ts"), "utf8");
   const [, union = ""] = source.split("export type EventName =");
   const events = [...union.matchAll(/"([a-z_]+)"/g)].map(([, name = ""]) => name);
   expect(events.length).toBeGreaterThan(100);
@@ -20,11 +20,11 @@ test("the operator docs name every event that is logged", () => {
 });
 
 test("the operator docs name every metric of the API and the worker", () => {
-  const folder = resolve(api, "adapters/telemetry");
+  const folder = resolve(api, "telemetry");
   const files = [
     ...readdirSync(folder).map((file) => resolve(folder, file)),
-    resolve(api, "adapters/bullmq/redis-memory.ts"),
-    resolve(api, "container.ts"),
+    resolve(api, "db/redis-memory.ts"),
+    resolve(api, "process/container.ts"),
   ].filter((file) => !file.endsWith(".test.ts"));
   const metrics = files.flatMap((file) =>
     [...readFileSync(file, "utf8").matchAll(/"(causeway_[a-z_]+)"/g)].map(([, name = ""]) => name),

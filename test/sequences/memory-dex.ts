@@ -1,7 +1,11 @@
 import type { Address, Chain } from "@causeway/domain";
 import { approveCalldata, keccakOf, pairInput, pairOutput, spotPair } from "@causeway/domain";
 import { decodeFunctionData, encodeFunctionData, parseAbi, toHex } from "viem";
-import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
+import type {
+  LiquiditySource,
+  SwapAnswer,
+  SwapQuestion,
+} from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import { NATIVE, Reverted, lower, word, type Contract } from "./memory-evm.ts";
 import type { SequenceChain } from "./sequence-chain.ts";
 

@@ -7,7 +7,10 @@ import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts
 import { depositAddressReads } from "../../apps/api/src/deposits/addresses/deposit-address-reads.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { addressServices } from "../../apps/api/src/process/deposit-addresses.ts";
-import type { DepositAddressReads, SweepRecord } from "../../apps/api/src/deposits/addresses/deposit-addresses.port.ts";
+import type {
+  DepositAddressReads,
+  SweepRecord,
+} from "../../apps/api/src/deposits/addresses/deposit-addresses.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { AddressServices } from "../../apps/api/src/deposits/addresses/address-services.ts";
 import { createAddressWatch } from "../../apps/api/src/deposits/addresses/address-watch.ts";

@@ -22,7 +22,10 @@ import {
 } from "@causeway/localnet";
 import { encodeFunctionData, maxUint256, multicall3Abi, parseAbi, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { createChainPools, type ChainPools } from "../../apps/api/src/markets/liquidity/chain-pools.adapter.ts";
+import {
+  createChainPools,
+  type ChainPools,
+} from "../../apps/api/src/markets/liquidity/chain-pools.adapter.ts";
 import {
   createPoolLiquidity,
   type PooledChain,

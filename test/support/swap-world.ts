@@ -9,7 +9,11 @@ import { createChainPools } from "../../apps/api/src/markets/liquidity/chain-poo
 import { createPoolLiquidity } from "../../apps/api/src/markets/liquidity/pool-liquidity.adapter.ts";
 import { groupedQuoteInserts } from "../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
-import type { LiquiditySource, SwapAnswer, SwapQuestion } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
+import type {
+  LiquiditySource,
+  SwapAnswer,
+  SwapQuestion,
+} from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";

@@ -3,7 +3,10 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/http/leased-limits.adapter.ts";
-import { connectPermitStore, type PermitStore } from "../../../apps/api/src/executions/permits/permit-store.adapter.ts";
+import {
+  connectPermitStore,
+  type PermitStore,
+} from "../../../apps/api/src/executions/permits/permit-store.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 
 const { url, prefix } = testRedis();

@@ -8,11 +8,7 @@ import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
 import { accrueAppFees } from "../../../apps/api/src/balances/accrue-app-fees.ts";
 import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { closePaidClaim } from "../../../apps/api/src/balances/end-claim.ts";
-import {
-  makeHoldPermanent,
-  releaseHold,
-  returnPermanent,
-} from "../../../apps/api/src/balances/move-hold.ts";
+import { makeHoldPermanent, releaseHold, returnPermanent } from "../../../apps/api/src/balances/move-hold.ts";
 import { payFees } from "../../../apps/api/src/balances/pay-fees.ts";
 import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
 import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";

@@ -11,11 +11,7 @@ import { postgresRequestHistory } from "../../../apps/api/src/requests/history/r
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { depositKey, factKey } from "../../../apps/api/src/deposits/record-deposits.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
-import {
-  createReportTurns,
-  REPORT_LIMITS,
-  ReportsBusy,
-} from "../../../apps/api/src/db/report-turns.ts";
+import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "../../../apps/api/src/db/report-turns.ts";
 import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final-blocks.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Leg } from "../../../apps/api/src/markets/liquidity/best-path.adapter.ts";
 import type { PoolSnapshot } from "../../../apps/api/src/markets/liquidity/chain-pools.adapter.ts";
 import { createPoolUsd, type PricedChain } from "../../../apps/api/src/markets/liquidity/pool-usd.adapter.ts";
-import { concentratedPath, reversedPath } from "../../../apps/api/src/markets/liquidity/swap-calls.adapter.ts";
+import {
+  concentratedPath,
+  reversedPath,
+} from "../../../apps/api/src/markets/liquidity/swap-calls.adapter.ts";
 import { tokenPair } from "../../../apps/api/src/markets/liquidity/token-pair.adapter.ts";
 import type { SwapAnswer, SwapQuestion } from "../../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import { liquiditySourceContract } from "../../contracts/liquidity-source.ts";

@@ -20,7 +20,10 @@ import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { MappingServices } from "../../../apps/api/src/settlement/nonce-mappings/mapping-services.port.ts";
-import type { NonceAuthorization, NonceMappingReads } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
+import type {
+  NonceAuthorization,
+  NonceMappingReads,
+} from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { authorizeNonce } from "../../../apps/api/src/settlement/nonce-mappings/authorize-nonce.ts";
 import { carryMappings } from "../../../apps/api/src/settlement/nonce-mappings/carry-mappings.ts";

@@ -18,7 +18,10 @@ import { connectPayouts } from "../../../apps/api/src/settlement/withdrawals/evm
 import { createHttpOracle } from "../../../apps/api/src/settlement/http-oracle.adapter.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { withdrawalStore } from "../../../apps/api/src/settlement/withdrawals/withdrawal-store.postgres.ts";
-import type { Payouts, WithdrawalOrder } from "../../../apps/api/src/settlement/withdrawals/withdrawals.port.ts";
+import type {
+  Payouts,
+  WithdrawalOrder,
+} from "../../../apps/api/src/settlement/withdrawals/withdrawals.port.ts";
 import {
   withdraw,
   type Progress,

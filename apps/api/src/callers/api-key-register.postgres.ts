@@ -1,11 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { rulesToJson } from "@causeway/wire";
-import type {
-  ApiKeyRecord,
-  ApiKeyRegister,
-  ApiKeyWish,
-  FundingChallenge,
-} from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, FundingChallenge } from "./api-key-register.port.ts";
 import { newSecret } from "./new-secret.adapter.ts";
 import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.postgres.ts";
 import type { ApiKeyRow } from "./api-key-rows.postgres.ts";

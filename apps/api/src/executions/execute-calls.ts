@@ -15,7 +15,12 @@ import { expectDeposit } from "./expect-deposit.ts";
 import { findQuoted } from "./find-quoted.ts";
 import { refuseOwnContracts } from "../payments/executions/own-contracts.ts";
 import { priceDestination } from "../payments/executions/price-destination.ts";
-import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../payments/executions/price-execution.ts";
+import {
+  dataFeeCap,
+  GAS_HEADROOM_BPS,
+  priceCap,
+  withHeadroom,
+} from "../payments/executions/price-execution.ts";
 import { refuseHidden } from "./refuse-hidden.ts";
 import { refuseUncovered } from "./refuse-uncovered.ts";
 import { readExecution, refusal, sponsoredCall } from "../payments/executions/read-execution.ts";

@@ -2,7 +2,12 @@ import type { Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
 import type { Budget } from "../balances/sponsors.port.ts";
 import type { ExecutionWrites } from "./executions.port.ts";
 import { insertAcceptedCalls } from "./accepted-calls.postgres.ts";
-import { EXECUTION_COLUMNS, executionOf, NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.postgres.ts";
+import {
+  EXECUTION_COLUMNS,
+  executionOf,
+  NEW_EXECUTION_COLUMNS,
+  newExecutionJson,
+} from "./execution-rows.postgres.ts";
 import type { ExecutionRow } from "./execution-rows.postgres.ts";
 import { statement } from "../db/pool.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";

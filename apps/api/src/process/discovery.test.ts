@@ -2,7 +2,11 @@ import { NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { afterAll, expect, test } from "vitest";
 import { aListedCurrency, fakeDiscovery } from "../../../../test/fakes/discovery.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { DiscoveryRoutes, RouteConfigQuestion, TrendingQuestion } from "../discovery/discovery-routes.port.ts";
+import type {
+  DiscoveryRoutes,
+  RouteConfigQuestion,
+  TrendingQuestion,
+} from "../discovery/discovery-routes.port.ts";
 
 const asked: unknown[] = [];
 const discovery: DiscoveryRoutes = fakeDiscovery({

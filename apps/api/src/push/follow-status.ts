@@ -3,7 +3,12 @@ import type { Clock } from "../db/clock.port.ts";
 import type { PushRoutes, StatusFollower } from "./push-routes.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import type { StatusChange, StatusFeed, StatusListener, StopListening } from "../requests/status-feed.port.ts";
+import type {
+  StatusChange,
+  StatusFeed,
+  StatusListener,
+  StopListening,
+} from "../requests/status-feed.port.ts";
 import { standInView, statusView } from "../requests/request-status.ts";
 import { hexAddressFormat } from "../chains/address-format.ts";
 

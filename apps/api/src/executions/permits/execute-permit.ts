@@ -8,7 +8,12 @@ import type { PermitPolicy, PermitSignatures } from "../../chains/permits.port.t
 import type { Services } from "../../db/services.port.ts";
 import { expectDeposit } from "../expect-deposit.ts";
 import { findQuoted } from "../find-quoted.ts";
-import { dataFeeCap, GAS_HEADROOM_BPS, priceCap, withHeadroom } from "../../payments/executions/price-execution.ts";
+import {
+  dataFeeCap,
+  GAS_HEADROOM_BPS,
+  priceCap,
+  withHeadroom,
+} from "../../payments/executions/price-execution.ts";
 import { simulateExecution } from "../../payments/executions/simulate-execution.ts";
 import { ownAccounts } from "../../chains/lane-signers.ts";
 import { acceptPermit } from "./accept-permit.ts";

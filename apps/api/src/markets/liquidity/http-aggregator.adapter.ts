@@ -7,7 +7,12 @@ import { encodeFunctionData, erc20Abi } from "viem";
 import { ZodError } from "zod";
 import type { Clock } from "../../db/clock.port.ts";
 import type { LiquiditySource, SwapAnswer, SwapBound, SwapQuestion } from "./liquidity.port.ts";
-import { readPrice, readQuote, type AggregatorQuestion, type AggregatorQuote } from "./aggregator-answer.adapter.ts";
+import {
+  readPrice,
+  readQuote,
+  type AggregatorQuestion,
+  type AggregatorQuote,
+} from "./aggregator-answer.adapter.ts";
 import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.adapter.ts";
 import { boundedJson, StatusFault } from "./bounded-json.adapter.ts";
 

@@ -3,7 +3,14 @@ import { pathSpot, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import type { MaybePromise } from "@causeway/domain";
 import { autoSlippageBps } from "./auto-slippage.adapter.ts";
-import { bestOutput, minInput, MAX_HOPS, type BestPath, type Leg, type PathSearch } from "./best-path.adapter.ts";
+import {
+  bestOutput,
+  minInput,
+  MAX_HOPS,
+  type BestPath,
+  type Leg,
+  type PathSearch,
+} from "./best-path.adapter.ts";
 import type { ChainPools, PoolSnapshot } from "./chain-pools.adapter.ts";
 import { routerOf, swapCalls } from "./swap-calls.adapter.ts";
 import { pairsOfPaths, type TokenPair } from "./token-pair.adapter.ts";
