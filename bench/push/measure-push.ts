@@ -98,8 +98,9 @@ async function fillAll(
   terms: readonly RequestTerms[],
   signal: AbortSignal,
 ): Promise<number[]> {
-  const uow = postgresUnitOfWork(pool);
-  const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => Date.now() } };
+  const events = recordedEvents();
+  const uow = postgresUnitOfWork(pool, events);
+  const services = { ...noAppBalances, events, clock: { nowMs: () => Date.now() } };
   const committedAtMs: number[] = [];
   const fill = async (index: number, requestId: RequestTerms["requestId"]): Promise<void> => {
     await uow.run(async (tx) => {

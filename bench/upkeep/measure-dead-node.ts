@@ -49,9 +49,10 @@ export async function measureDeadNode(
   const redis = await startRedis({ port: await freePort(), env: {} });
   const startedMs = Date.now();
   const clock = { nowMs: () => startedMs + (Date.now() - startedMs) * FASTER };
-  const uow = postgresUnitOfWork(pool);
+  const events = recordedEvents();
+  const uow = postgresUnitOfWork(pool, events);
   const reads = postgresReads(sqlOn(pool));
-  const services = { ...noAppBalances, enginePolicy, events: recordedEvents(), reads, uow, clock };
+  const services = { ...noAppBalances, enginePolicy, events, reads, uow, clock };
   let runs = 0;
   const ranAtMs = new Map<string, number>();
   const catalog: Catalog = {

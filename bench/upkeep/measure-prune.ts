@@ -47,7 +47,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     newestBlocksMs: async () => await Promise.resolve([clock.nowMs()]),
   };
   const commitsMs: number[] = [];
-  const transactions = postgresUnitOfWork(pool);
+  const transactions = postgresUnitOfWork(pool, events);
   const uow: UnitOfWork = {
     run: async (work) => {
       const startedMs = performance.now();

@@ -44,7 +44,7 @@ export async function measureReconcile(
     enginePolicy,
     events,
     reads: postgresReads(sqlOn(pool)),
-    uow: postgresUnitOfWork(pool),
+    uow: postgresUnitOfWork(pool, events),
     chains: { ...noChains, ...chainProfiles([aChain(HEALTHY), aChain(2), aChain(STALLED)]) },
     signer: rawKeySigner(localAccount("solver").privateKey),
     clock: { nowMs: () => NOW_MS },

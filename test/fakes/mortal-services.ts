@@ -128,7 +128,11 @@ export function mortalServices(
         moment("before begin");
         const result = await services.uow.run(async (tx) => {
           const stores = Object.fromEntries(
-            Object.entries(tx).map(([name, store]) => [name, acting(store as object, name)]),
+            Object.entries(tx).map(([name, store]) => [
+              name,
+              // Events are memory until the commit: to die among them is to die before it.
+              name === "events" ? (store as object) : acting(store as object, name),
+            ]),
           ) as unknown as Tx;
           const done = await work(stores);
           moment("before commit");

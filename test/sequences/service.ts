@@ -106,7 +106,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     depositAddressOperator: signer(configuration.operator),
     ...(around.liquidity !== undefined && { liquidity: around.liquidity }),
     chains: createChainDirectory(all),
-    uow: postgresUnitOfWork(pool),
+    uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

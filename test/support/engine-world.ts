@@ -161,7 +161,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     executor: rawKeySigner(executor.privateKey),
     depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
-    uow: postgresUnitOfWork(pool),
+    uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

@@ -61,7 +61,8 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 20, statementTimeoutMs: 20_000, applicationName: "test" });
   const sql = sqlOn(pool);
-  const uow = postgresUnitOfWork(pool);
+  const events = recordedEvents();
+  const uow = postgresUnitOfWork(pool, events);
   let nowMs = HISTORY_START_MS;
   const clock = {
     nowMs: () => nowMs,
@@ -70,7 +71,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     },
   };
   const insertQuoted = groupedQuoteInserts(sql);
-  const services = { ...noAppBalances, events: recordedEvents(), clock };
+  const services = { ...noAppBalances, events, clock };
   const history = postgresRequestHistory(sql);
   const needs = { history, chains: noChains, turns: searchTurns(), reads: postgresReads(sql), enginePolicy };
 

@@ -57,7 +57,7 @@ export async function startLedgerWorld(): Promise<LedgerWorld> {
     aCurrency(ether.currency, "eth", 18, "ethereum", "major"),
   ];
   let now = 1_700_000_000_000;
-  const uow = postgresUnitOfWork(pool);
+  const uow = postgresUnitOfWork(pool, events);
   const services = {
     clock: { nowMs: () => now++ },
     events,

@@ -81,8 +81,8 @@ export async function pushWorld({
   const database = await createTestDatabase();
   const pool = createPool(database.url, { max: 10, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
-  const uow = postgresUnitOfWork(pool);
   const events = recordedEvents();
+  const uow = postgresUnitOfWork(pool, events);
   const clock = adjustableClock();
   const services = { ...noAppBalances, events, clock };
   const log = createLogger({ name: "test", level: "silent" });

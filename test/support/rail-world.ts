@@ -141,7 +141,7 @@ export async function startRailWorld(options: RailWorldOptions = {}): Promise<Ra
     executor: undefined,
     depositAddressOperator: undefined,
     chains: createChainDirectory([], connected),
-    uow: postgresUnitOfWork(pool),
+    uow: postgresUnitOfWork(pool, events),
     reads: postgresReads(sql),
     balances: balanceReads(sql),
     nonceMappings: {

@@ -56,7 +56,7 @@ test("what a commit does and the answer to it are there together", async () => {
   const store = eitherProcess();
   const call = aCall();
   const lease = await begun(store, call);
-  await postgresUnitOfWork(pools[0]).run(async (tx) => {
+  await postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
     await tx.idempotency.finish(lease, anAnswer);
     expect(await store.begin(call, NOW_MS)).toEqual({ kind: "underWay" });
@@ -70,7 +70,7 @@ test("nothing of a commit remains whose lease was taken over", async () => {
   const call = aCall();
   const dead = await begun(store, call);
   await begun(store, call, NOW_MS + MINUTE_MS);
-  const commit = postgresUnitOfWork(pools[0]).run(async (tx) => {
+  const commit = postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
     await tx.idempotency.finish(dead, anAnswer);
   });
@@ -84,7 +84,7 @@ test("who takes over while the first one commits gets the first one's answer", a
   const slow = await begun(store, call);
   const committing = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
-  const commit = postgresUnitOfWork(pools[0]).run(async (tx) => {
+  const commit = postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.idempotency.finish(slow, anAnswer);
     committing.resolve();
     await mayCommit.promise;
@@ -102,7 +102,7 @@ test("of two who both believe to run the call one commits", async () => {
   const first = await begun(store, call);
   const second = await begun(store, call, NOW_MS + MINUTE_MS);
   const commit = async (pool: pg.Pool, lease: IdempotencyLease): Promise<void> =>
-    await postgresUnitOfWork(pool).run(async (tx) => {
+    await postgresUnitOfWork(pool, recordedEvents()).run(async (tx) => {
       await tx.outbox.add([{ job: "fill", jobId: `${call.key}-${lease.token}`, payload: {} }], NOW_MS);
       await tx.idempotency.finish(lease, { status: 200, body: JSON.stringify(lease.token) });
     });
@@ -120,7 +120,7 @@ test("calls of yesterday are forgotten, a bounded number at a time, and those of
   const events = recordedEvents();
   const nowMs = () => NOW_MS + 24 * 60 * MINUTE_MS + 1;
   await pruneHistory({
-    uow: postgresUnitOfWork(pools[0]),
+    uow: postgresUnitOfWork(pools[0], events),
     reads: {
       ...postgresReads(sqlOn(pools[0])),
       newestBlocksMs: async () => await Promise.resolve([nowMs()]),

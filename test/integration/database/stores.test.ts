@@ -37,7 +37,7 @@ const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: (
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 20, statementTimeoutMs: 10_000, applicationName: "test" });
-  uow = postgresUnitOfWork(pool);
+  uow = postgresUnitOfWork(pool, services.events);
   reads = postgresReads(sqlOn(pool));
   insertQuoted = groupedQuoteInserts(sqlOn(pool));
 });
@@ -151,6 +151,48 @@ test("a transaction that fails leaves nothing behind: no state, no job, no trace
   expect((await reads.request(terms.requestId))?.state.name).toBe("quoted");
   for (const table of ["outbox where payload like '%' || $1 || '%'", "request_events where request_id = $1"])
     expect((await pool.query(`select 1 from ${table}`, [terms.requestId])).rows).toEqual([]);
+});
+
+test("events of a transaction are raised once, after its commit, in their order; those of a rolled back one never", async () => {
+  const events = recordedEvents();
+  const own = postgresUnitOfWork(pool, events);
+  const raisedInside = await own.run(async (tx) => {
+    tx.events.happened("deposit_seen", { n: 1 });
+    tx.events.alarm("deposit_unattributed", { n: 2 });
+    return events.all.length;
+  });
+  expect(raisedInside).toBe(0);
+  expect(events.all.map(({ level, facts }) => [level, facts["n"]])).toEqual([
+    ["happened", 1],
+    ["alarm", 2],
+  ]);
+  await own
+    .run(async (tx) => {
+      tx.events.alarm("deposit_removed", { n: 3 });
+      throw new Error("no");
+    })
+    .catch(() => undefined);
+  expect(events.all).toHaveLength(2);
+});
+
+test("a deadlock victim that is run again raises its events once", async () => {
+  const events = recordedEvents();
+  const own = postgresUnitOfWork(pool, events);
+  const [first, second] = [await aStoredRequest(), await aStoredRequest()];
+  const runs: string[] = [];
+  const [mine, yours] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const lockBoth = async (name: string, from: RequestTerms, to: RequestTerms): Promise<void> =>
+    await own.run(async (tx) => {
+      runs.push(name);
+      await tx.requests.lock(from.requestId);
+      tx.events.happened("deposit_seen", { name });
+      (name === "mine" ? mine : yours).resolve();
+      await Promise.all([mine.promise, yours.promise]);
+      await tx.requests.lock(to.requestId);
+    });
+  await Promise.all([lockBoth("mine", first, second), lockBoth("yours", second, first)]);
+  expect(runs.length, "one of them was the victim").toBe(3);
+  expect(events.all.map(({ facts }) => facts["name"]).toSorted()).toEqual(["mine", "yours"]);
 });
 
 test("a connection that the server cuts costs the transaction on it and nothing else", async () => {

@@ -50,7 +50,7 @@ async function atOnce(
   count: number,
   ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
 ) {
-  const other = { ...world.services, uow: postgresUnitOfWork(secondPool) };
+  const other = { ...world.services, uow: postgresUnitOfWork(secondPool, world.events) };
   return await Promise.allSettled(
     Array.from({ length: count }, async (_, at) => await ask(at % 2 === 0 ? world.services : other, at)),
   );

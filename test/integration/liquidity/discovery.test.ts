@@ -162,8 +162,9 @@ async function seeTraffic(): Promise<void> {
   const pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
   pools.push(pool);
   const insert = groupedQuoteInserts(sqlOn(pool));
-  const uow = postgresUnitOfWork(pool);
-  const services = { ...noAppBalances, events: recordedEvents(), clock: { nowMs: () => NOW_MS } };
+  const events = recordedEvents();
+  const uow = postgresUnitOfWork(pool, events);
+  const services = { ...noAppBalances, events, clock: { nowMs: () => NOW_MS } };
   const quoted = async (currency: Address, hoursAgo: number): Promise<RequestTerms> => {
     const terms = someTerms({
       origin: { chainId: ALDER, currency, amount: 100n },

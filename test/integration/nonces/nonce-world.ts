@@ -122,7 +122,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     started.push(await startOracle({ ...listed, signer, peers: started.map(({ url }) => url) }));
   const oracles = started.toReversed();
 
-  const uow = postgresUnitOfWork(pool);
+  const uow = postgresUnitOfWork(pool, events);
   const stored = nonceMappingStore(sql);
   const hubChain = connectHub(hub, clock, lower(localHub.contracts.oracleMultisig));
   const mappings = connectHubMappings(hub, mapping);

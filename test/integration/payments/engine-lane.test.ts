@@ -423,7 +423,7 @@ test("a fill that was checked before the database failed over takes no nonce aft
   await origin.mine();
   await world.watch(origin);
   const replaced = { isNew: () => true };
-  const midway = { ...services, uow: postgresUnitOfWork(pool, replaced) };
+  const midway = { ...services, uow: postgresUnitOfWork(pool, world.events, replaced) };
   await expect(fillDestination(midway, agreed.requestId)).rejects.toThrow(ServerReplaced);
   const { chain } = world.destination;
   const raised = midway.uow.run(async (tx) => await tx.lanes.open(chain.id, world.solver.address, 10_000));

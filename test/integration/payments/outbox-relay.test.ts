@@ -87,7 +87,7 @@ const jobs = (from: number, to: number): OutboxEntry[] =>
   }));
 
 const add = async (entries: readonly OutboxEntry[]): Promise<void> =>
-  await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
+  await postgresUnitOfWork(pool, events).run(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
 
 const numbers = (ran: readonly unknown[]): number[] =>
   ran.map((payload) => (payload as { n: number }).n).toSorted((a, b) => a - b);
@@ -359,7 +359,7 @@ const runRows = async () =>
   ).rows;
 
 const rescue = async (n: number): Promise<number> =>
-  await postgresUnitOfWork(pool).run(
+  await postgresUnitOfWork(pool, events).run(
     async (tx) =>
       await tx.outbox.rescue([{ job: "fill", legId: String(n), payload: { n } }], clock.nowMs(), 5_000),
   );
@@ -433,7 +433,7 @@ test("prunes job runs in bounded batches", async () => {
      select 'fill', n::text, 'job-' || n, 1, case when n <= 250 then 2 else 1000 end from generate_series(1, 260) n`,
   );
   const prune = async () =>
-    await postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
+    await postgresUnitOfWork(pool, events).run(async (tx) => await tx.outbox.prune(1_000, 100));
   expect([await prune(), await prune(), await prune(), await prune()]).toEqual([100, 100, 50, 0]);
   expect(await runRows()).toHaveLength(10);
 });
@@ -446,7 +446,7 @@ test("a leg whose job begins to wait again while it is being forgotten is kept",
   try {
     await other.query("begin");
     await other.query("update job_runs set lost_after_ms = 5000");
-    const pruned = postgresUnitOfWork(pool).run(async (tx) => await tx.outbox.prune(1_000, 100));
+    const pruned = postgresUnitOfWork(pool, events).run(async (tx) => await tx.outbox.prune(1_000, 100));
     await sleep(200);
     await other.query("commit");
     expect(await pruned).toBe(0);

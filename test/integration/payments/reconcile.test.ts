@@ -40,11 +40,11 @@ let events: RecordedEvents;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
-  uow = postgresUnitOfWork(pool);
   reads = postgresReads(sqlOn(pool));
 });
 beforeEach(async () => {
   events = recordedEvents();
+  uow = postgresUnitOfWork(pool, events);
   await pool.query(
     "truncate requests, fast_fills, fill_burns, request_events, status_events, deposits, executions, api_keys, outbox, job_runs, idempotency_keys, deposit_addresses, chain_blocks, chain_cursors, rail_cursors cascade",
   );

@@ -30,7 +30,7 @@ export async function applyHold(
 ): Promise<void> {
   const { requestId } = terms;
   if ((await tx.ledger.holdWallet(requestId)) === undefined) {
-    services.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
+    tx.events.alarm("hold_move_rejected", { requestId, act: effect.kind, state: "none" });
     return;
   }
   switch (effect.kind) {

@@ -4,7 +4,7 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { forcedCharge } from "./book-charge.ts";
 
-type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
+type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
  * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it
@@ -13,7 +13,7 @@ type ChargeServices = Pick<Services, "clock" | "events" | "prices" | "quotePolic
  */
 export async function chargeBurntFill(
   services: ChargeServices,
-  tx: Pick<Tx, "fastFills" | "ledger">,
+  tx: Pick<Tx, "events" | "fastFills" | "ledger">,
   requestId: RequestId,
 ): Promise<"settled" | "due"> {
   const fastFill = await tx.fastFills.find(requestId);
@@ -24,7 +24,7 @@ export async function chargeBurntFill(
   const book = await tx.ledger.lockWallet(wallet, atMs);
   try {
     const { entries, owedUsd } = forcedCharge(services, book, burnt.usd, "fees");
-    if (owedUsd > 0n) services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
+    if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
     if (entries.length > 0)
       await tx.ledger.post(
         {

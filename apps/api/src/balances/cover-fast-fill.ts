@@ -25,7 +25,7 @@ import { spreadOf } from "../markets/prices/quote-pricing.ts";
 
 export type CoverServices = Pick<
   Services,
-  "clock" | "events" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
+  "clock" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
 >;
 
 /** What a deposit changes in the balance of the app that vouched for it, beside its hold. */
@@ -71,12 +71,12 @@ export async function coverFastFill(
     return found;
   });
   if (cover instanceof ServiceError) {
-    services.events.alarm("fast_fill_cover_waits", { requestId, wallet, why: cover.message });
+    tx.events.alarm("fast_fill_cover_waits", { requestId, wallet, why: cover.message });
     await tx.fastFills.setCover(requestId, "due", coverMoves);
     return;
   }
   if (cover.beyond > 0n)
-    services.events.alarm("fast_fill_surplus_kept", {
+    tx.events.alarm("fast_fill_surplus_kept", {
       requestId,
       wallet,
       currency: terms.origin.currency,

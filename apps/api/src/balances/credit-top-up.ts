@@ -43,8 +43,8 @@ export async function creditTopUp(
  * told.
  */
 export async function reverseTopUp(
-  services: Pick<Services, "clock" | "events">,
-  tx: Pick<Tx, "ledger">,
+  services: Pick<Services, "clock">,
+  tx: Pick<Tx, "events" | "ledger">,
   { wallet, asset, amount, movementKey }: TopUpMovement,
 ): Promise<"posted" | "already"> {
   const atMs = services.clock.nowMs();
@@ -63,6 +63,6 @@ export async function reverseTopUp(
   );
   const owed = debit.find(({ account }) => account === "owed")?.amount ?? 0n;
   if (posted === "posted" && owed !== 0n)
-    services.events.alarm("app_balance_owed", { wallet, currency: asset.currency, owed: -owed });
+    tx.events.alarm("app_balance_owed", { wallet, currency: asset.currency, owed: -owed });
   return posted;
 }

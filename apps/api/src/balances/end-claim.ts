@@ -5,8 +5,8 @@ import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-type EndServices = Pick<Services, "clock" | "events">;
-type EndTx = Pick<Tx, "ledger" | "claims">;
+type EndServices = Pick<Services, "clock">;
+type EndTx = Pick<Tx, "events" | "ledger" | "claims">;
 type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
 
 /** The payout is beyond reorgs: what was set aside is gone, its fee earned. */
@@ -36,7 +36,7 @@ export async function closePaidClaim(
     atMs,
   );
   await tx.claims.setState(claimId, { state: "paid", tries: claim.tries }, atMs);
-  services.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
+  tx.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
 }
 
 /**
@@ -75,5 +75,5 @@ export async function returnClaim(
     atMs,
   );
   await tx.claims.setState(claimId, { state: "returned", tries: claim.tries, failReason }, atMs);
-  services.events.alarm("claim_returned", { claimId, wallet, reason: failReason });
+  tx.events.alarm("claim_returned", { claimId, wallet, reason: failReason });
 }

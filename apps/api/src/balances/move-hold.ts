@@ -6,8 +6,8 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { forcedCharge } from "./book-charge.ts";
 import { creditEntries } from "./credit-entries.ts";
 
-type HoldServices = Pick<Services, "clock" | "events" | "prices" | "quotePolicy" | "chains" | "appBalance">;
-type HoldTx = Pick<Tx, "ledger">;
+type HoldServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
+type HoldTx = Pick<Tx, "events" | "ledger">;
 
 /**
  * `none`: this request never had a hold. `rejected`: not from the state that the hold is in; an alarm was
@@ -75,7 +75,7 @@ async function moveHold(
   const decision = decideHold(hold.state, act);
   const facts = { requestId, wallet, usd: hold.usd };
   if (decision.kind === "rejected") {
-    services.events.alarm("hold_move_rejected", { ...facts, act, state: hold.state });
+    tx.events.alarm("hold_move_rejected", { ...facts, act, state: hold.state });
     return "rejected";
   }
   if (decision.kind === "already") return "already";
@@ -83,7 +83,7 @@ async function moveHold(
   if (decision.moves === "debit") await debit(services, tx, book, hold, { usd: dueUsd ?? hold.usd, atMs });
   if (decision.moves === "credit") await giveBack(tx, book, hold, atMs);
   await tx.ledger.setHold(requestId, decision.state, debits, atMs);
-  services.events.happened("hold_moved", { ...facts, act, state: decision.state });
+  tx.events.happened("hold_moved", { ...facts, act, state: decision.state });
   return "applied";
 }
 
@@ -96,7 +96,7 @@ async function debit(
 ): Promise<void> {
   const { wallet, requestId } = hold;
   const { entries, owedUsd } = forcedCharge(services, book, usd, "fronted");
-  if (owedUsd > 0n) services.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
+  if (owedUsd > 0n) tx.events.alarm("app_balance_owed", { wallet, requestId, owedUsd });
   if (entries.length > 0)
     await tx.ledger.post(
       {

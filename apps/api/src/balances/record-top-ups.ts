@@ -7,9 +7,9 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
 import { creditTopUp, reverseTopUp } from "./credit-top-up.ts";
 
-type TopUpServices = Pick<Services, "clock" | "events" | "appBalance">;
+type TopUpServices = Pick<Services, "clock" | "appBalance">;
 type StoreServices = TopUpServices & Pick<Services, "prices" | "quotePolicy">;
-type TopUpTx = Pick<Tx, "ledger" | "topUps">;
+type TopUpTx = Pick<Tx, "events" | "ledger" | "topUps">;
 
 /**
  * Writes down top-ups read from canonical blocks of the home chain; what stands in the same block already
@@ -33,9 +33,9 @@ export async function storeTopUps(
     });
     if (stored === undefined) continue;
     // Dust is no reason to wake anybody: whoever sends it would do so at will.
-    if (isTooSmall) services.events.happened("top_up_too_small", factsOf(stored));
-    else if (stored.state === "unattributed") services.events.alarm("top_up_unattributed", factsOf(stored));
-    else services.events.happened("top_up_seen", factsOf(stored));
+    if (isTooSmall) tx.events.happened("top_up_too_small", factsOf(stored));
+    else if (stored.state === "unattributed") tx.events.alarm("top_up_unattributed", factsOf(stored));
+    else tx.events.happened("top_up_seen", factsOf(stored));
   }
 }
 
@@ -65,13 +65,13 @@ export async function takeBackTopUps(
 ): Promise<void> {
   const { chainId } = services.appBalance;
   for (const gone of await tx.topUps.removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes)) {
-    services.events.alarm("top_up_removed", { ...factsOf(gone), state: gone.state });
+    tx.events.alarm("top_up_removed", { ...factsOf(gone), state: gone.state });
     if (gone.state !== "credited" || gone.wallet === undefined) continue;
     const { wallet, amount, currency } = gone;
     const movementKey = `top-up:${gone.id}:reverse:${gone.credits}`;
     await reverseTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
     await tx.topUps.setState(gone.id, "seen", gone.credits);
-    services.events.alarm("top_up_reversed", factsOf(gone));
+    tx.events.alarm("top_up_reversed", factsOf(gone));
   }
 }
 
@@ -89,7 +89,7 @@ export async function creditDueTopUps(
     const movementKey = `top-up:${due.id}:credit:${credits}`;
     await creditTopUp(services, tx, { wallet, amount, asset: { chainId, currency }, movementKey });
     await tx.topUps.setState(due.id, "credited", credits);
-    services.events.happened("top_up_credited", factsOf(due));
+    tx.events.happened("top_up_credited", factsOf(due));
   }
 }
 

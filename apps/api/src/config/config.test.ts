@@ -9,7 +9,7 @@ import { leadWarnings } from "../deposits/settled-lead.ts";
 
 const local = {
   ENVIRONMENT: "local",
-  CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
+  CONFIGS_DIR: resolve(import.meta.dirname, "../../../../configs"),
   VAULT_SECRETS_DIR: "/nonexistent",
   DATABASE_URL: "postgres://user:hunter2@127.0.0.1/causeway",
   REDIS_URL: "redis://:hunter2@127.0.0.1",

@@ -8,6 +8,9 @@ export interface Events {
   fault(event: EventName, error: unknown, facts: Facts): void;
 }
 
+/** The events of a transaction. A fault is none: it is reported whether or not the transaction commits. */
+export type CommittedEvents = Pick<Events, "happened" | "alarm">;
+
 export type Facts = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
 
 export type EventName =

@@ -15,6 +15,7 @@ import type {
 import type { FillBurnWrites } from "../payments/fill-burns.port.ts";
 import type { FastFillWrites } from "../balances/fast-fill.port.ts";
 import type { ExecutionWrites } from "../payments/executions.port.ts";
+import type { CommittedEvents } from "./events.port.ts";
 import type { PrunableQuotes } from "./prunable.port.ts";
 import type { IdempotencyWrites } from "../http/idempotency.port.ts";
 import type { DepositAddressWrites } from "../deposits/addresses/deposit-addresses.port.ts";
@@ -50,6 +51,8 @@ export interface UnitOfWork {
 
 /** The stores of one transaction. */
 export interface Tx {
+  /** What happens by this transaction: logged and counted after its commit, and not at all without one. */
+  readonly events: CommittedEvents;
   readonly requests: RequestWrites;
   readonly deposits: DepositWrites;
   readonly depositAddresses: DepositAddressWrites;

@@ -6,7 +6,7 @@ import { hasArrived } from "./quoted-payment.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 import { transition } from "../requests/transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
 const UNMINED_KEPT_MS = 3600_000;
 /** So long a report is looked at with every head, within the limits below; older ones take turns. */

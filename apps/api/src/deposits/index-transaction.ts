@@ -15,7 +15,8 @@ import { tooSmallOn } from "./too-small-deposits.ts";
 import { describeIndexed } from "../requests/history/unattributed-deposits.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
-type Needs = Pick<Services, "chains" | "uow" | "reads" | "signer" | "nonceMappings"> & RecordingServices;
+type Needs = Pick<Services, "chains" | "events" | "uow" | "reads" | "signer" | "nonceMappings"> &
+  RecordingServices;
 
 interface Report {
   readonly chainId: number;

@@ -7,7 +7,7 @@ import { actOnDeposits, storeDeposits } from "./record-deposits.ts";
 import type { MovedDeposit, Reading, RecordingServices } from "./record-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "signer"> & RecordingServices;
+type Needs = Pick<Services, "events" | "uow" | "reads" | "signer"> & RecordingServices;
 type Scanned = Pick<ConnectedChain, "chain" | "connection" | "pulse">;
 
 /** Final blocks are read again so many at once: a few calls for all of them. */

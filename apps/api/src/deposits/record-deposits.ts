@@ -263,7 +263,7 @@ async function actOn(
 ): Promise<RequestRecord | undefined> {
   const shared = { chain: chain.name, txHash: fact.txHash, currency: fact.currency, amount: fact.amount };
   if (record === undefined) {
-    services.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
+    tx.events.alarm("deposit_unattributed", { ...shared, depositor: fact.depositor, orderId: fact.id });
     return undefined;
   }
   const { terms, state } = record;
@@ -276,7 +276,7 @@ async function actOn(
   // repays neither.
   if (isOwnUnattestable && isFronted(state) && state.depositId === undefined) {
     await tx.deposits.setDisposition(deposit.id, "unattributed", undefined, terms.requestId);
-    services.events.alarm("deposit_unattributed", {
+    tx.events.alarm("deposit_unattributed", {
       ...shared,
       depositor: fact.depositor,
       orderId: fact.id,
@@ -285,7 +285,7 @@ async function actOn(
     return undefined;
   }
   const nowMs = services.clock.nowMs();
-  services.events.happened("deposit_seen", {
+  tx.events.happened("deposit_seen", {
     ...shared,
     requestId: terms.requestId,
     verdict: verdict.kind === "match" ? "match" : verdict.reason,
@@ -347,15 +347,15 @@ async function giveUpUnattestable(
     const event = { kind: "fillImpossible", reason: "DEPOSIT_UNATTESTABLE" } as const;
     const { decision, record: next } = await transition(services, tx, record, event, {}, { depositId });
     if (decision.kind === "applied") {
-      services.events.alarm("fill_impossible", facts);
+      tx.events.alarm("fill_impossible", facts);
       return next;
     }
   } else if ((await tx.fastFills.find(requestId))?.coverState !== "booked") {
     await tx.deposits.setDisposition(depositId, "unattributed", undefined, requestId);
-    services.events.alarm("deposit_unattributed", facts);
+    tx.events.alarm("deposit_unattributed", facts);
     return (await transition(services, tx, record, { kind: "depositRemoved", depositId })).record;
   }
-  services.events.alarm("deposit_exposed", facts);
+  tx.events.alarm("deposit_exposed", facts);
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import { hasArrived, isQuotedPayment } from "./quoted-payment.ts";
 import { lookAtReport } from "./follow-reports.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
 /**
  * Transactions of one sender and chain that are followed before they are mined; nobody else's report is in

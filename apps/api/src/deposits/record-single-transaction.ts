@@ -14,7 +14,7 @@ import { requestNotFound } from "../http/refusals.ts";
  * RpcFault
  */
 export async function recordSingleTransaction(
-  services: Pick<Services, "chains" | "uow" | "reads" | "signer"> & RecordingServices,
+  services: Pick<Services, "chains" | "events" | "uow" | "reads" | "signer"> & RecordingServices,
   report: { readonly chainId: number; readonly txHash: TxHash; readonly requestId: RequestId },
 ): Promise<{ message: string }> {
   const record = await services.reads.request(report.requestId);

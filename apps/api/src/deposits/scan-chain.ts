@@ -15,7 +15,7 @@ import { tooSmallOn } from "./too-small-deposits.ts";
 import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {

@@ -31,9 +31,9 @@ export async function takeBackDeposits(
     const isOwn = requestId !== undefined && records?.get(requestId)?.state.depositId === deposit.id;
     if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
     const facts = { chain: chain.name, txHash: deposit.txHash, depositId: deposit.id, requestId };
-    services.events.alarm("deposit_removed", facts);
+    tx.events.alarm("deposit_removed", facts);
     // Once its refund is under way the money may come back twice; taking the state back would hide that.
-    if (refundState !== "none") services.events.alarm("deposit_exposed", facts);
+    if (refundState !== "none") tx.events.alarm("deposit_exposed", facts);
     else if (isOwn && requestId !== undefined) await takeBackOwn(services, tx, reading, deposit, requestId);
   }
 }
@@ -58,7 +58,7 @@ async function takeBackOwn(
     },
   );
   if (decision.kind === "already")
-    services.events.alarm("deposit_exposed", {
+    tx.events.alarm("deposit_exposed", {
       chain: reading.chain.name,
       txHash: deposit.txHash,
       depositId: deposit.id,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { termRelevance } from "./term-relevance.ts";
 
-const configsDir = resolve(import.meta.dirname, "../../../../../configs");
+const configsDir = resolve(import.meta.dirname, "../../../../configs");
 const ARBITRUM = ["DEPOSITORY", "ROUTER", "APPROVAL_PROXY", "RECEIVER"].map((part, at) => [
   `ARBITRUM_${part}_ADDRESS`,
   `0x${String(at + 1).repeat(40)}`,

@@ -12,7 +12,7 @@ import type { TransitionServices } from "../requests/transition.ts";
  * beyond it are read. Each in a commit of its own: one that cannot be priced now keeps no other waiting.
  */
 export async function expireFastFills(
-  services: Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
+  services: Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy"> & TransitionServices,
   limit: number,
 ): Promise<void> {
   const graceMs = services.quotePolicy.fillGraceSeconds * 1000 + services.enginePolicy.fastFillGraceMs;
@@ -42,7 +42,7 @@ async function takeTurns(
 
 /** Books deposits and charges burnt gas that had no price before, and releases their holds. */
 async function bookDue(
-  services: Pick<Services, "reads" | "uow"> & TransitionServices,
+  services: Pick<Services, "events" | "reads" | "uow"> & TransitionServices,
   limit: number,
 ): Promise<void> {
   const due = await services.reads.fastFillsDue(limit);

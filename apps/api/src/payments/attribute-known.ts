@@ -9,7 +9,8 @@ import type { RecordingServices } from "../deposits/record-deposits.ts";
 import { tooSmallOn } from "../deposits/too-small-deposits.ts";
 import { whyMaybePaid, whyMaybeReturned } from "./unexplained-nonces.ts";
 
-type Needs = RecordingServices &
+type Needs = Pick<Services, "events"> &
+  RecordingServices &
   Pick<Services, "uow" | "reads" | "prices" | "quotePolicy" | "signer" | "formerSigners" | "chains">;
 
 const PAGE_SIZE = 50;
@@ -67,7 +68,7 @@ async function place(
     const doubt =
       slot === undefined ? await whyDoubtful(tx, deposit, request) : `slot ${slot.id} already refunds it`;
     if (doubt !== undefined) {
-      await leaveToOperator(services, tx, chain.name, deposit, doubt);
+      await leaveToOperator(tx, chain.name, deposit, doubt);
       return;
     }
     const { requestId } = request.terms;
@@ -110,12 +111,11 @@ async function whyDoubtful(
 }
 
 async function leaveToOperator(
-  { events }: Needs,
   tx: Tx,
   chain: string,
   { id, txHash, currency, amount, depositor, orderId }: DepositRecord,
   reason: string,
 ): Promise<void> {
   if (await tx.deposits.noteRefundWaits(id, reason))
-    events.alarm("deposit_unattributed", { chain, txHash, currency, amount, depositor, orderId, reason });
+    tx.events.alarm("deposit_unattributed", { chain, txHash, currency, amount, depositor, orderId, reason });
 }

@@ -8,7 +8,7 @@ import type { Progress } from "../db/wait.ts";
 
 /** A deposit that cannot be sent back by itself: somebody has to look. */
 export async function giveUpRefund(
-  services: Pick<Services, "uow"> & TransitionServices,
+  services: Pick<Services, "events" | "uow"> & TransitionServices,
   deposit: DepositRecord,
   reason: RefundFailReason,
   detail?: string,

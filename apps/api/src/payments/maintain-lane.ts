@@ -9,7 +9,10 @@ import { broadcast, sendSlot } from "./send-slot.ts";
 import { signAttempt } from "./sign-attempt.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> & TransitionServices;
+type Needs = Pick<Services, "events"> &
+  LaneKeys &
+  Pick<Services, "uow" | "reads" | "chains" | "enginePolicy"> &
+  TransitionServices;
 
 /** Slots looked after in one go: those in front come first, and the others get their turn. */
 const WINDOW = 200;

@@ -17,7 +17,8 @@ import type { Progress } from "../db/wait.ts";
 import { returnClaim } from "../balances/end-claim.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
-type Needs = Parameters<typeof sendSlot>[0] &
+type Needs = Pick<Services, "events"> &
+  Parameters<typeof sendSlot>[0] &
   Pick<Services, "prices" | "quotePolicy" | "formerSigners"> & {
     readonly balances: Pick<BalanceReads, "claim">;
   };

@@ -185,7 +185,7 @@ async function pay(
       if (deposit.requestId !== undefined) await tx.requests.lock(deposit.requestId);
       const current = await tx.deposits.lock(deposit.id);
       if (current === undefined || !isStillDue(current, deposit)) return undefined;
-      if (await isRefundedAlready(services, tx, current)) return "refunded" as const;
+      if (await isRefundedAlready(tx, current)) return "refunded" as const;
       if (!(await hasRoomForUnrepaid(services, tx, current, unrepaid))) return "limit" as const;
       await tx.lanes.lockLane(plan.chainId, plan.sender);
       if (!(await inventoryCovers(tx, connected, plan))) return "short" as const;
@@ -231,15 +231,14 @@ const REFUNDED_BEFORE = "an orphaned deposit that it may replace was already ref
 
 /** Then this one waits until that one is back in a block, or until `operator refund` releases it. */
 async function isRefundedAlready(
-  services: Pick<Needs, "events">,
-  tx: Pick<Tx, "deposits">,
+  tx: Pick<Tx, "deposits" | "events">,
   deposit: DepositRecord,
 ): Promise<boolean> {
   if (deposit.refundReleasedAtMs !== undefined) return false;
   const vanished = await tx.deposits.refundedAndVanished(deposit);
   if (vanished === undefined) return false;
   if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
-    services.events.alarm("deposit_exposed", {
+    tx.events.alarm("deposit_exposed", {
       requestId: deposit.requestId,
       depositId: deposit.id,
       vanished,

@@ -5,7 +5,7 @@ import { sendRailSlot } from "./non-evm/send-rail-slot.ts";
 import { sendSlot } from "./send-slot.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = LaneKeys & Pick<WorkerServices, "uow" | "reads" | "chains"> & TransitionServices;
+type Needs = LaneKeys & Pick<WorkerServices, "events" | "uow" | "reads" | "chains"> & TransitionServices;
 
 /** Goes on with a slot that was given to a payment, however its chain is reached. @throws RpcFault */
 export async function resumeSlot(services: Needs, { id, chainId }: Slot): Promise<void> {

@@ -9,7 +9,10 @@ import { signAttempt } from "./sign-attempt.ts";
 import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = LaneKeys & Pick<Services, "uow" | "reads" | "chains"> & TransitionServices;
+type Needs = Pick<Services, "events"> &
+  LaneKeys &
+  Pick<Services, "uow" | "reads" | "chains"> &
+  TransitionServices;
 
 /**
  * Gets a slot's newest bytes to the node: signs them when nobody has yet, commits them, then broadcasts. Safe
@@ -135,7 +138,7 @@ async function noteOutcome(
  * @param isId whether the attempt's hash is what its chain knows it by: else clients are told it later
  */
 export async function noteSent(
-  services: Pick<Services, "uow"> & TransitionServices,
+  services: Pick<Services, "events" | "uow"> & TransitionServices,
   slot: Slot,
   attempt: Attempt,
   outcome: string,

@@ -23,7 +23,8 @@ import { whyUnexplained } from "./unexplained-nonces.ts";
 import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 
-type Needs = TransitionServices &
+type Needs = Pick<Services, "events"> &
+  TransitionServices &
   LaneKeys &
   Pick<
     Services,

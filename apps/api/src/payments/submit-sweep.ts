@@ -15,7 +15,10 @@ import { DONE } from "../db/wait.ts";
 import type { Progress } from "../db/wait.ts";
 import { withHeadroom } from "./executions/price-execution.ts";
 
-type Needs = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
+type Needs = Pick<Services, "events"> &
+  TransitionServices &
+  LaneKeys &
+  Pick<Services, "chains" | "uow" | "reads" | "depositAddresses">;
 
 /**
  * A sweep that the chain refuses for so long is given up: somebody else has moved the money, or it was never

@@ -8,7 +8,7 @@ import { paidBy } from "./unexplained-nonces.ts";
 import { legOf } from "./legs/leg-of.ts";
 import type { LegServices } from "./legs/leg-course.ts";
 
-type Needs = LegServices & Pick<Services, "reads">;
+type Needs = Pick<Services, "events"> & LegServices & Pick<Services, "reads">;
 
 /**
  * Compares the lanes of a chain with it after a new head: which of our nonces are in a block, which fell out

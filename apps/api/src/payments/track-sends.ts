@@ -5,7 +5,7 @@ import type { Services } from "../db/services.port.ts";
 import { transition } from "../requests/transition.ts";
 import type { TransitionServices } from "../requests/transition.ts";
 
-type Needs = Pick<Services, "uow" | "reads"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads"> & TransitionServices;
 
 /** Payments read at once. */
 const PAGE = 200;

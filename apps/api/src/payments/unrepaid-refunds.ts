@@ -9,7 +9,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
  * limited per day.
  */
 
-type Needs = Pick<Services, "clock" | "events" | "enginePolicy">;
+type Needs = Pick<Services, "clock" | "enginePolicy">;
 
 /** What a refund takes out of the daily limit. */
 export interface UnrepaidRefund {
@@ -66,12 +66,12 @@ export function refuseUnrepaid(
  */
 export async function hasRoomForUnrepaid(
   services: Needs,
-  tx: Pick<Tx, "deposits">,
+  tx: Pick<Tx, "deposits" | "events">,
   deposit: DepositRecord,
   unrepaid: UnrepaidRefund | undefined,
 ): Promise<boolean> {
   if (unrepaid === undefined) return true;
-  const { clock, enginePolicy, events } = services;
+  const { clock, enginePolicy } = services;
   const spent = await tx.deposits.lockUnrepaid(clock.nowMs() - DAY_MS);
   const own = limitFor(services, deposit);
   const ownSpentUsd = deposit.requestId === undefined ? spent.unattributedUsd : spent.usd;
@@ -80,7 +80,7 @@ export async function hasRoomForUnrepaid(
   if (fits || deposit.refundReleasedAtMs !== undefined) return true;
   const isNew = await tx.deposits.noteRefundWaits(deposit.id, unrepaid.reason);
   if (isNew)
-    events.alarm("refund_limit_reached", {
+    tx.events.alarm("refund_limit_reached", {
       requestId: deposit.requestId,
       depositId: deposit.id,
       reason: unrepaid.reason,

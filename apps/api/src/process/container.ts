@@ -228,7 +228,7 @@ export async function createContainer(
     liquidity,
     poolUsd,
     chains: createChainDirectory(connected, rails),
-    uow: postgresUnitOfWork(pool, servers),
+    uow: postgresUnitOfWork(pool, events, servers),
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

@@ -1,4 +1,6 @@
 import type { Env } from "@causeway/config";
+import { createLogger, createMetrics } from "@causeway/service-kit";
+import { loggedEvents } from "../telemetry/logged-events.ts";
 import { chainProfiles } from "../chains/directory.adapter.ts";
 import { depositsNamed } from "../payments/operator-reads.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
@@ -22,11 +24,13 @@ export function openRefunds(env: Env): ReturnType<OpenRefunds> {
     applicationName: "causeway operator",
   });
   const sql = sqlOn(pool);
+  const log = createLogger({ name: "causeway-operator", level: "error" });
+  const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const prices = priceSource(config, clock, () => undefined);
   return {
     services: {
       clock,
-      uow: postgresUnitOfWork(pool),
+      uow: postgresUnitOfWork(pool, events),
       reads: postgresReads(sql),
       chains: chainProfiles([...config.chains, ...config.rails.map(({ chain }) => chain)]),
     },

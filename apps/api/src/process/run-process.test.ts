@@ -12,7 +12,7 @@ test.for(["main.ts", "worker.ts"])(
   (entry) => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      ["--no-warnings", "-C", "source", join(import.meta.dirname, entry)],
+      ["--no-warnings", "-C", "source", join(import.meta.dirname, "..", entry)],
       { encoding: "utf8", env: { VAULT_SECRETS_DIR: "/nonexistent" }, timeout: START_MS },
     );
     expect(status).toBe(1);
@@ -45,7 +45,7 @@ test.for(["main.ts", "worker.ts", "migrate.ts", "operator.ts"])(
     // Not a URL: every entry ends before it opens a connection.
     const { stdout } = spawnSync(
       process.execPath,
-      ["--no-warnings", "-C", "source", "--import", spy, join(import.meta.dirname, entry)],
+      ["--no-warnings", "-C", "source", "--import", spy, join(import.meta.dirname, "..", entry)],
       {
         encoding: "utf8",
         env: { PATH: process.env["PATH"], VAULT_SECRETS_DIR: "/nonexistent", ...secrets },

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { LockTimeout } from "../db/lock-timeout.port.ts";
+import type { CommittedEvents } from "../db/events.port.ts";
 import type { Tx, UnitOfWork } from "../db/unit-of-work.port.ts";
 import { announcer } from "../db/announcements.postgres.ts";
 import { claimWrites } from "../balances/claim-writes.postgres.ts";
@@ -33,11 +34,16 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
 /**
- * Transactions on a Postgres pool. What they announce is sent after their commits. A deadlock victim is run
- * again (nothing of it was committed), at most three times.
+ * Transactions on a Postgres pool. Their events are raised and what they announce is sent after their commits.
+ * A deadlock victim is run again (nothing of it was committed), at most three times.
+ * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
  */
-export function postgresUnitOfWork(pool: pg.Pool, servers: ServerWatch = watchServer()): UnitOfWork {
+export function postgresUnitOfWork(
+  pool: pg.Pool,
+  events: CommittedEvents,
+  servers: ServerWatch = watchServer(),
+): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
   return {
     async run<T>(
@@ -46,8 +52,9 @@ export function postgresUnitOfWork(pool: pg.Pool, servers: ServerWatch = watchSe
     ): Promise<T> {
       for (let attempt = 1; ; attempt++) {
         try {
-          const { result, announces } = await runOnce(pool, servers, work, options.lockTimeoutMs);
+          const { result, announces, raised } = await runOnce(pool, servers, work, options.lockTimeoutMs);
           if (announces) announcements.send();
+          for (const raise of raised) raise(events);
           return result;
         } catch (error) {
           if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
@@ -63,8 +70,9 @@ async function runOnce<T>(
   servers: ServerWatch,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
-): Promise<{ readonly result: T; readonly announces: boolean }> {
+): Promise<{ readonly result: T; readonly announces: boolean; readonly raised: readonly Raise[] }> {
   let announces = false;
+  const raised: Raise[] = [];
   const result = await inTransaction(pool, async (client) => {
     const statements = sqlOn(client);
     const sql: Sql = {
@@ -75,6 +83,10 @@ async function runOnce<T>(
     };
     if (lockTimeoutMs !== undefined) await sql.query(limitLockWaits, [`${lockTimeoutMs}ms`]);
     return await work({
+      events: {
+        happened: (event, facts) => void raised.push((to) => to.happened(event, facts)),
+        alarm: (event, facts) => void raised.push((to) => to.alarm(event, facts)),
+      },
       requests: requestWrites(sql),
       deposits: depositWrites(sql),
       depositAddresses: depositAddressWrites(sql),
@@ -96,8 +108,10 @@ async function runOnce<T>(
       priceExposure: priceExposureWrites(sql),
     });
   });
-  return { result, announces };
+  return { result, announces, raised };
 }
+
+type Raise = (events: CommittedEvents) => void;
 
 function isTransient(error: unknown): boolean {
   const code = codeOf(error);

@@ -29,12 +29,13 @@ export const openWithdrawals: OpenWithdrawals = ({
   const sql = sqlOn(pool);
   const all = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
+  const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const bare = settlementServices(
     {
       clock: { nowMs: () => Date.now() },
-      events: loggedEvents(log, createMetrics("causeway-operator").registry),
+      events,
       signer: rawKeySigner(config.solver.privateKey.reveal()),
-      uow: postgresUnitOfWork(pool),
+      uow: postgresUnitOfWork(pool, events),
       chains: {
         all,
         rails: config.rails,

@@ -13,7 +13,7 @@ const BATCH = 500;
 const MAX_BATCHES = 20;
 const DEADLINE_PASSED: RequestEvent = { kind: "deadlinePassed" };
 
-type Needs = Pick<Services, "reads" | "uow" | "enginePolicy"> &
+type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy"> &
   TransitionServices &
   Parameters<typeof indexTransaction>[0];
 

@@ -7,7 +7,7 @@ import type { TransitionServices } from "../requests/transition.ts";
 
 const BATCH = 500;
 
-type Needs = Pick<Services, "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
+type Needs = Pick<Services, "events" | "reads" | "uow" | "enginePolicy" | "quotePolicy"> &
   TransitionServices &
   Parameters<typeof expireRequests>[0];
 

@@ -36,16 +36,9 @@ function aTransaction() {
       setDisposition: async (...row: unknown[]) => void written.push(["disposition", ...row]),
     },
     outbox: { add: async (entries: readonly unknown[]) => void written.push(["outbox", ...entries]) },
+    events: { alarm: (event: string, facts: object) => void alarms.push([event, facts]) },
   } as unknown as Tx;
-  const services = {
-    ...noAppBalances,
-    clock: { nowMs: () => NOW_MS },
-    events: {
-      happened: () => {},
-      fault: () => {},
-      alarm: (event: string, facts: object) => void alarms.push([event, facts]),
-    },
-  };
+  const services = { ...noAppBalances, clock: { nowMs: () => NOW_MS } };
   return { tx, services, written, alarms };
 }
 

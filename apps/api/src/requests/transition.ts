@@ -32,7 +32,7 @@ export async function transition(
   const { requestId } = record.terms;
   const decision = decide(record.state, event);
   if (decision.kind === "rejected") {
-    services.events.alarm("transition_rejected", { requestId, event: event.kind, reason: decision.reason });
+    tx.events.alarm("transition_rejected", { requestId, event: event.kind, reason: decision.reason });
     return { decision, record };
   }
   if (decision.kind === "already") return { decision, record };

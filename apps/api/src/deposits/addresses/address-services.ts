@@ -11,7 +11,7 @@ export interface AddressServices
   extends
     TransitionServices,
     OwnKeys,
-    Pick<Services, "chains" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
+    Pick<Services, "chains" | "events" | "formerSigners" | "uow" | "reads" | "enginePolicy" | "quotePolicy"> {
   readonly depositAddresses: DepositAddressReads;
   readonly random: Random;
   readonly solver: Address;

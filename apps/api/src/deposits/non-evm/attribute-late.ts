@@ -10,7 +10,7 @@ import type { RecordingServices } from "../record-deposits.ts";
 import { refundUnasked } from "../return-unattributed.ts";
 import { isInTime } from "./record-arrivals.ts";
 
-type Needs = RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
+type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
 
 /** Each is a question to the hub. */
 const AT_ONCE = 50;

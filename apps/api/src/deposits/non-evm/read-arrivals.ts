@@ -3,7 +3,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 
-type Needs = RecordingServices & Pick<Services, "uow" | "nonceMappings">;
+type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "nonceMappings">;
 
 /** Another process has moved the chain's cursor: this one no longer leads, or must read the cursor again. */
 export class CursorMoved extends Error {

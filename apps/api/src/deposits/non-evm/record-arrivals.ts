@@ -92,7 +92,7 @@ export async function recordArrivals(
     if (fact.nonce !== undefined) await tx.rails.noteNonce(deposit.id, fact.nonce, untilMs);
     if (untilMs === undefined) placed.push(one);
     else
-      services.events.happened("deposit_unmapped", {
+      tx.events.happened("deposit_unmapped", {
         chain: chain.name,
         depositId: deposit.id,
         txHash: fact.txHash,

@@ -9,7 +9,7 @@ import { utcDay } from "../../db/utc-day.ts";
 import { executeJob, transition } from "../../requests/transition.ts";
 import type { TransitionServices } from "../../requests/transition.ts";
 
-export interface AcceptPermitServices extends TransitionServices, Pick<Services, "uow"> {
+export interface AcceptPermitServices extends TransitionServices, Pick<Services, "events" | "uow"> {
   readonly permitPolicy: PermitPolicy;
 }
 

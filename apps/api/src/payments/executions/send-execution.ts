@@ -12,7 +12,10 @@ import type { TransitionServices } from "../../requests/transition.ts";
 import { awaitsExecution } from "./awaits-execution.ts";
 import { isOpen } from "./open-execution.ts";
 
-export type SendServices = TransitionServices & LaneKeys & Pick<Services, "chains" | "uow" | "reads">;
+export type SendServices = Pick<Services, "events"> &
+  TransitionServices &
+  LaneKeys &
+  Pick<Services, "chains" | "uow" | "reads">;
 
 /** Gives one execution its nonce and sends it. @throws as a `SendExecution` does */
 export async function sendExecution(

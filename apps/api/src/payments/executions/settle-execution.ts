@@ -5,7 +5,7 @@ import type { Tx } from "../../db/unit-of-work.port.ts";
 import { payFees } from "../../balances/pay-fees.ts";
 import { releaseFees } from "../../balances/release-fees.ts";
 
-type Needs = Pick<Services, "clock" | "events">;
+type Needs = Pick<Services, "clock">;
 
 /** Costs that are certain now, USD with 18 decimals. */
 export interface KnownCosts {
@@ -24,7 +24,7 @@ export interface KnownCosts {
  */
 export async function noteCosts(
   services: Needs,
-  tx: Pick<Tx, "executions" | "ledger">,
+  tx: Pick<Tx, "events" | "executions" | "ledger">,
   requestId: RequestId,
   costs: KnownCosts,
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function noteCosts(
  */
 export async function forgiveCosts(
   services: Needs,
-  tx: Pick<Tx, "executions" | "ledger">,
+  tx: Pick<Tx, "events" | "executions" | "ledger">,
   requestId: RequestId,
 ): Promise<void> {
   const known = await tx.executions.lock(requestId);
@@ -59,7 +59,7 @@ export async function forgiveCosts(
 
 async function release(
   services: Needs,
-  tx: Pick<Tx, "executions" | "ledger">,
+  tx: Pick<Tx, "events" | "executions" | "ledger">,
   known: ExecutionRecord,
 ): Promise<void> {
   const { requestId } = known;
@@ -82,7 +82,7 @@ async function payerOf(
 
 async function charge(
   services: Needs,
-  tx: Pick<Tx, "executions" | "ledger">,
+  tx: Pick<Tx, "events" | "executions" | "ledger">,
   known: ExecutionRecord,
   usd: bigint,
 ): Promise<void> {
@@ -93,6 +93,6 @@ async function charge(
   const paid = await payFees(services, tx, { requestId, wallet }, { usd }, `execution:${requestId}:pay`);
   // The price of gas rose beyond what was reckoned with: the difference is the service's.
   if (paid.kind === "paid" && paid.uncoveredUsd > 0n)
-    services.events.alarm("execution_overrun", { requestId, usd, uncoveredUsd: paid.uncoveredUsd });
+    tx.events.alarm("execution_overrun", { requestId, usd, uncoveredUsd: paid.uncoveredUsd });
   await tx.executions.settle(requestId, usd);
 }

@@ -85,7 +85,7 @@ async function noteBurn({ services, tx, slot, record }: LegContext): Promise<num
   const usd = isSponsored ? usdNow(services, slot.chainId, wei) : undefined;
   const burns = await tx.fillBurns.note(slot, requestId, usd, services.clock.nowMs());
   if (beside !== undefined) await tx.fillBurns.keep(requestId, { kept: wei, burnt: wei });
-  services.events.alarm("fill_burnt", {
+  tx.events.alarm("fill_burnt", {
     requestId,
     chainId: slot.chainId,
     nonce: slot.nonce,
@@ -146,7 +146,7 @@ async function noteBurnt(moment: LegContext): Promise<void> {
   const burnt = await gasUsdOf(moment, (gas, beside) => (beside === undefined ? gas : 0n));
   if (burnt === undefined || burnt.usd === 0n) return;
   await tx.fastFills.setBurnt(burnt.requestId, slot.id, burnt.usd, services.clock.nowMs());
-  services.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
+  tx.events.alarm("fast_fill_burnt", { requestId: burnt.requestId, burntUsd: burnt.usd });
 }
 
 /** At the native token's price of the acceptance, USD with 18 decimals; undefined without a fast fill. */
@@ -206,7 +206,7 @@ async function measure(
   if (!origin) return;
   const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
   const sinceSeenMs = atMs - deposit.seenAtMs;
-  services.events.happened("fill_mined", {
+  tx.events.happened("fill_mined", {
     requestId: slot.leg.requestId,
     originChain: origin.name,
     destinationChain: services.chains.profile(slot.chainId)?.name,

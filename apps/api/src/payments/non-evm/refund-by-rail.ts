@@ -23,7 +23,7 @@ import { sendRailSlot } from "./send-rail-slot.ts";
 
 type Needs = Pick<
   WorkerServices,
-  "uow" | "reads" | "chains" | "prices" | "signer" | "formerSigners" | "enginePolicy"
+  "events" | "uow" | "reads" | "chains" | "prices" | "signer" | "formerSigners" | "enginePolicy"
 > &
   TransitionServices;
 

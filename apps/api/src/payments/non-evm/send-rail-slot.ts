@@ -7,7 +7,7 @@ import { factsOf, noteSent } from "../send-slot.ts";
 import type { TransitionServices } from "../../requests/transition.ts";
 import { attemptOf, paymentOf, railAttemptOf } from "./rail-payment.ts";
 
-type Needs = Pick<Services, "uow" | "reads" | "nonceMappings"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads" | "nonceMappings"> & TransitionServices;
 
 /**
  * Gets the first bytes of a slot to the chain: made when nobody has yet, committed, then sent. Safe to call

@@ -10,7 +10,7 @@ import type { LegContext, LegServices } from "../legs/leg-course.ts";
 import { railAttemptOf } from "./rail-payment.ts";
 import { makeAttempt, sendAttempt, sendRailSlot } from "./send-rail-slot.ts";
 
-type Needs = LegServices & Pick<Services, "reads" | "nonceMappings">;
+type Needs = Pick<Services, "events"> & LegServices & Pick<Services, "reads" | "nonceMappings">;
 
 type Block = Extract<RailOutcome, { kind: "mined" }>["block"];
 

@@ -8,7 +8,7 @@ import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
 
 const env = {
   ENVIRONMENT: "local",
-  CONFIGS_DIR: resolve(import.meta.dirname, "../../../configs"),
+  CONFIGS_DIR: resolve(import.meta.dirname, "../../../../../configs"),
   VAULT_SECRETS_DIR: "/nonexistent",
   DATABASE_URL: "postgres://user:hunter2@127.0.0.1/causeway",
   REDIS_URL: "redis://127.0.0.1",
