@@ -114,7 +114,7 @@ function textOf(node: Node): string | undefined {
 /** Names of tables and columns are not read by users; migrations would have to rename them. */
 function isSql(path: string, text: string): boolean {
   return (
-    path.includes("/postgres/") &&
+    path.endsWith(".postgres.ts") &&
     /^\s*(select|insert|update|delete|with|from|where|and|or|case|join|left|exists)\b/m.test(text)
   );
 }

@@ -34,7 +34,7 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const limitLockWaits = statement("limit_lock_waits", "select set_config('lock_timeout', $1, true)");
 
 /**
- * Transactions on a Postgres pool. Their events are raised and what they announce is sent after their commits.
+ * Transactions on a Postgres pool. Their events are raised and what they announce is sent after the commit.
  * A deadlock victim is run again (nothing of it was committed), at most three times.
  * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
