@@ -105,6 +105,7 @@ const independent: readonly Step[] = [
   commands("format", ["oxfmt", "--check"]),
   commands("lint", ["oxlint", "--type-aware", "--deny-warnings", "--format=unix"]),
   commands("rooms", script("rooms.ts")),
+  commands("house", script("house.ts")),
   commands("prose", script("prose.ts")),
   commands("openapi", script("openapi.ts", "--check")),
   commands("config-docs", script("config-docs.ts", "--check")),

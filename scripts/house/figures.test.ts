@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { figuresOf, type Figures } from "./figures.ts";
+
+const figure = (name: keyof Figures, ...files: readonly (readonly [path: string, text: string])[]) =>
+  figuresOf(files.map(([path, text]) => ({ path, text })))[name];
+
+test("events count where a transaction is open, unless they are the transaction's own", () => {
+  const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
+  expect(raised("function f(tx) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(raised("run(async (tx) => { events.happened('x', {}); });")).toBe(1);
+  expect(raised("function f({ tx, services }) { services.events.alarm('x', {}); }")).toBe(1);
+  expect(raised("function f(tx) { tx.events.alarm('x', {}); }")).toBe(0);
+  expect(raised("function f(services) { services.events.alarm('x', {}); }")).toBe(0);
+});
+
+test("casts count in files of SQL, and `as const` is none", () => {
+  const text = "const a = row.id as Hex; const b = [1] as const;";
+  expect(figure("castsInDatabaseCode", ["a/b.postgres.ts", text])).toBe(1);
+  expect(figure("castsInDatabaseCode", ["a/b.ts", text])).toBe(0);
+});
+
+test("two rooms that import each other are a pair; one direction is none", () => {
+  const [up, down] = ['import { x } from "../b/x.ts";', 'import { y } from "../../a/y.ts";'];
+  expect(figure("mutualPairs", ["a/y.ts", up], ["b/deep/x.ts", down])).toBe(1);
+  expect(figure("mutualPairs", ["a/y.ts", up], ["b/deep/x.ts", ""])).toBe(0);
+});
+
+test("a question for the kind of a chain is a branch", () => {
+  const text = 'if (isRail(x)) f(); if (chain.vmType === "evm") g(); if (a === b) h();';
+  expect(figure("chainKindBranches", ["a/b.ts", text])).toBe(2);
+});
