@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { figuresOf, type Figures } from "./house/figures.ts";
 
@@ -23,7 +23,7 @@ const typesOfAllRooms = [
 
 const files = execFileSync("git", ["ls-files", API], { cwd: root, encoding: "utf8" })
   .split("\n")
-  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+  .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && existsSync(resolve(root, path)))
   .map((path) => ({ path: path.slice(API.length), text: readFileSync(resolve(root, path), "utf8") }));
 const figures = figuresOf(files, typesOfAllRooms);
 const ceilings = JSON.parse(readFileSync(CEILINGS, "utf8")) as Ceilings;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { programOptions } from "./program-options.ts";
@@ -31,7 +31,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   encoding: "utf8",
 })
   .split("\n")
-  .filter(isRead);
+  .filter((path) => isRead(path) && existsSync(path));
 const findings = files.flatMap(findingsIn);
 const current = baselineOf(findings);
 

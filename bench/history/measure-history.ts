@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../test/fakes/hex-address-format.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 import type pg from "pg";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
@@ -56,7 +57,7 @@ export async function measureHistory(
       );
       JSON.stringify(
         page.requests.map((past) =>
-          pastRequestJson(past, { key: false, addressKey: false, wholeCalls: false }),
+          pastRequestJson(past, { key: false, addressKey: false, wholeCalls: false }, hexAddressFormat),
         ),
       );
       took.push(performance.now() - startedMs);

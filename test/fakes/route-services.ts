@@ -2,7 +2,7 @@ import { type ErrorCode, NATIVE_CURRENCY, ServiceError } from "@causeway/domain"
 import type { AmountObject, ChainsAnswer, QuoteAnswer } from "@causeway/wire";
 import type { RouteServices, SignedRequest } from "../../apps/api/src/http/route-services.port.ts";
 import type { StatusView } from "../../apps/api/src/requests/status-view.port.ts";
-import { hexAddressFormat } from "../../apps/api/src/chains/address-format.ts";
+import { hexAddressFormat } from "./hex-address-format.ts";
 import { fakeApiKeys, fakeKeyAdmin } from "./api-keys.ts";
 import { fakeAppBalance } from "./app-balance.ts";
 import { fakeDiscovery } from "./discovery.ts";

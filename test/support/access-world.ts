@@ -8,7 +8,7 @@ import type { ApiKeyIdentity, ApiScope } from "../../apps/api/src/http/api-keys.
 import type { PushRoutes } from "../../apps/api/src/push/push-routes.port.ts";
 import type { RouteServices } from "../../apps/api/src/http/route-services.port.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../../apps/api/src/push/webhooks.port.ts";
-import { hexAddressFormat } from "../../apps/api/src/chains/address-format.ts";
+import { hexAddressFormat } from "../fakes/hex-address-format.ts";
 import { anApiKey, fakeApiKeys, fakeKeyAdmin } from "../fakes/api-keys.ts";
 import { fakePush } from "../fakes/push.ts";
 import { A_TX_HASH, aView, KNOWN_REQUEST_ID } from "../fakes/route-services.ts";

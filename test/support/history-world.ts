@@ -14,7 +14,7 @@ import { listRequests } from "../../apps/api/src/requests/history/list-requests.
 import { searchTurns } from "../../apps/api/src/requests/history/search-turns.ts";
 import { requestTrace } from "../../apps/api/src/requests/history/request-trace.ts";
 import { transition } from "../../apps/api/src/requests/transition.ts";
-import { hexAddressFormat } from "../../apps/api/src/chains/address-format.ts";
+import { hexAddressFormat } from "../fakes/hex-address-format.ts";
 import { noAppBalances } from "../fakes/no-app-balances.ts";
 import { noChains } from "../fakes/no-chains.ts";
 import { recordedEvents } from "../fakes/recorded-events.ts";

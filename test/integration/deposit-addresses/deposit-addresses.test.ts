@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } from "@causeway/contracts";
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
@@ -180,7 +181,10 @@ test("money at a deposit address is told there from the moment it is seen, on ev
     limit: 10,
   });
   expect(
-    due.map(({ change }) => [change.record.requestId, statusView(change.record, world.clock.nowMs()).status]),
+    due.map(({ change }) => [
+      change.record.requestId,
+      statusView(change.record, world.clock.nowMs(), hexAddressFormat).status,
+    ]),
   ).toEqual([[requestId, "depositing"]]);
 
   for (let n = 0; n < 8; n++) await goOn(600_000);

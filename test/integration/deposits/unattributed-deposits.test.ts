@@ -17,7 +17,7 @@ import { indexTransaction } from "../../../apps/api/src/deposits/index-transacti
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { refundDeposit } from "../../../apps/api/src/payments/refund-deposit.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
-import { hexAddressFormat } from "../../../apps/api/src/chains/address-format.ts";
+import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";

@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@causeway/config";
 import type { RequestId, RequestState } from "@causeway/domain";
@@ -92,7 +93,7 @@ async function anotherProcess(url: string): Promise<Asked> {
     ),
     async follow(requestId) {
       const told: StatusView[] = [];
-      await followStatus(feed, clock).follow(requestId, {
+      await followStatus(feed, clock, hexAddressFormat).follow(requestId, {
         updated: ({ view }) => void told.push(view),
         lost: () => undefined,
       });

@@ -17,9 +17,6 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
   };
 }
 
-/** Of EVM chains alone, where hex is what everybody writes. */
-export const hexAddressFormat: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
-
 /** Several ids of one chain. */
 export function formatAddresses(
   spelling: AddressFormat,

@@ -50,7 +50,6 @@ export type EventName =
   | "nonce_unexplained"
   | "nonce_gap_filled"
   | "payment_unrecorded"
-  | "request_expired"
   | "transition_rejected"
   | "reorg"
   | "chain_scanned"

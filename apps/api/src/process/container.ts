@@ -92,6 +92,7 @@ import { priceIntent } from "../quotes/price-intent.ts";
 import { measuredQuoteGas } from "../quotes/quote-gas.ts";
 import { ledTasks, leaderReport } from "../reconcile/leader-report.ts";
 import { readinessCheck, type LeaderReport } from "../reconcile/readiness.ts";
+import { repeating } from "./repeating.ts";
 import { mayDeleteByAge } from "../markets/prices/plausible-clock.ts";
 import { KEPT_MS, pruneHistory } from "../reconcile/prune-history.ts";
 import { reconcileRequests } from "../reconcile/reconcile-requests.ts";
@@ -341,11 +342,9 @@ export async function createContainer(
       const queue = { redisUrl: config.redis.url.reveal(), prefix: config.redis.queuePrefix };
       const relay = await startOutboxRelay(services, catalog, { ...queue, pool, databaseUrl });
       lifecycle.add("outbox relay", () => relay.close());
+      const repeat = repeating(lifecycle, events);
       const memory = watchRedisMemory(metrics.registry, () => relay.memory(), events);
-      lifecycle.add(
-        "memory of Redis",
-        every(REDIS_MEMORY_EVERY_MS, () => memory.look(), services),
-      );
+      repeat("memory of Redis", REDIS_MEMORY_EVERY_MS, () => memory.look());
       const working = { ...paying, ...executionPace(paying) };
       const workers = startWorkers(working, catalog, { ...queue, runs: jobRuns(sql) });
       lifecycle.add("workers", () => workers.close());
@@ -389,15 +388,12 @@ export async function createContainer(
           help: "Hub balance of the solver by chain and currency of the deposits, in whole units; read once a minute",
         });
         const solverOnHub = { address: signer.address, chainName: config.solver.chainName };
-        lifecycle.add(
+        repeat(
           "hub balances",
-          every(
-            HELD_EVERY_MS,
-            // Settlement reports a hub that does not answer.
-            async () =>
-              await hubBalances(services.chains, settling.hub, solverOnHub).then(showHub, () => undefined),
-            services,
-          ),
+          HELD_EVERY_MS,
+          // Settlement reports a hub that does not answer.
+          async () =>
+            await hubBalances(services.chains, settling.hub, solverOnHub).then(showHub, () => undefined),
         );
         lifecycle.add("hub", () => settling.hub.close());
         const publishing = nonceMappings?.publishing(settling, metrics.registry);
@@ -408,48 +404,25 @@ export async function createContainer(
         );
         lifecycle.add("settlement", () => settler.close());
       }
-      lifecycle.add(
-        "reconciler",
-        every(config.engine.reconcileIntervalMs, () => reconcileRequests(services), services),
-      );
-      lifecycle.add(
-        "reconciler of claims",
-        every(config.engine.reconcileIntervalMs, () => reconcileClaims(services), services),
-      );
-      lifecycle.add(
-        "reconciler of sweeps",
-        every(config.engine.reconcileIntervalMs, () => addresses.reconcile(), services),
-      );
+      const { reconcileIntervalMs } = config.engine;
+      repeat("reconciler", reconcileIntervalMs, () => reconcileRequests(services));
+      repeat("reconciler of claims", reconcileIntervalMs, () => reconcileClaims(services));
+      repeat("reconciler of sweeps", reconcileIntervalMs, () => addresses.reconcile());
       const webhooks = startWebhooks(services, { config, sql, lifecycle, registry: metrics.registry });
-      lifecycle.add(
-        "pruning of webhooks",
-        every(
-          PRUNE_EVERY_MS,
-          async () => {
-            if (await mayDeleteByAge(services)) await webhooks.prune();
-          },
-          services,
-        ),
-      );
+      repeat("pruning of webhooks", PRUNE_EVERY_MS, async () => {
+        if (await mayDeleteByAge(services)) await webhooks.prune();
+      });
       const showDepositories = heldGauge(metrics.registry, {
         name: "causeway_depository_balance",
         help: "Balance of an EVM chain's depository, in whole units; read once a minute",
       });
-      lifecycle.add(
-        "depository balances",
-        every(
-          HELD_EVERY_MS,
-          async () => showDepositories(await depositoryBalances(services.chains)),
-          services,
-        ),
+      repeat("depository balances", HELD_EVERY_MS, async () =>
+        showDepositories(await depositoryBalances(services.chains)),
       );
       requestGauges(metrics.registry, () => requestsUnderWay(sql), clock);
       queueGauges(metrics.registry, { outbox: () => outboxDepth(sql), queues: () => relay.depths() }, clock);
       pruneGauge(metrics.registry, services.reads, clock, KEPT_MS);
-      lifecycle.add(
-        "pruning",
-        every(PRUNE_EVERY_MS, () => pruneHistory(services), services),
-      );
+      repeat("pruning", PRUNE_EVERY_MS, () => pruneHistory(services));
       return { ping: () => relay.ping(), leaders: leaderReport(led, locks.workedAgoMs, leaderReads(sql)) };
     },
   };
@@ -544,28 +517,5 @@ function routeSeconds(
     const rest = measured === undefined ? (blockSeconds.get(destinationChainId) ?? 0) : measured / 1000;
     // The deposit's own block, then those that its value asks for, then the rest.
     return Math.ceil(origin + Math.max(confirmations - 1, 0) * origin + rest);
-  };
-}
-
-/**
- * Does something again and again, never twice at once; returns what stops it and waits for the last round.
- */
-function every(
-  ms: number,
-  act: () => Promise<void>,
-  { events }: Pick<Services, "events">,
-): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  const round = (): void => {
-    running ??= act()
-      .catch((error: unknown) => events.fault("job_fault", error, { job: "reconcile" }))
-      .finally(() => {
-        running = undefined;
-      });
-  };
-  const timer = setInterval(round, ms);
-  return async () => {
-    clearInterval(timer);
-    await running;
   };
 }

@@ -11,8 +11,7 @@ export interface DeliveryServices {
   readonly clock: Clock;
   readonly events: Events;
   readonly hmac: Hmac;
-  /** Absent: hex is what everybody writes. */
-  readonly spelling?: AddressFormat;
+  readonly spelling: AddressFormat;
   /** From 0 to 1. */
   readonly chance: () => number;
 }

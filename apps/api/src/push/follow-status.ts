@@ -10,13 +10,12 @@ import type {
   StopListening,
 } from "../requests/status-feed.port.ts";
 import { standInView, statusView } from "../requests/request-status.ts";
-import { hexAddressFormat } from "../chains/address-format.ts";
 
 /** Following requests in the client's words. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
-  spelling: AddressFormat = hexAddressFormat,
+  spelling: AddressFormat,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>

@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../../../test/fakes/hex-address-format.ts";
 import { expect, test } from "vitest";
 import type { DueDelivery } from "./webhooks.port.ts";
 import { webhookMessage } from "./webhook-message.ts";
@@ -37,7 +38,7 @@ const due: DueDelivery = {
 
 const addressIn = (delivery: DueDelivery): unknown =>
   (
-    JSON.parse(webhookMessage(delivery, NOW_MS, (secret) => secret).body) as {
+    JSON.parse(webhookMessage(delivery, NOW_MS, (secret) => secret, hexAddressFormat).body) as {
       readonly data: { readonly depositAddress: unknown };
     }
   ).data.depositAddress;

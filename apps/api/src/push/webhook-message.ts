@@ -1,7 +1,6 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "./webhooks.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import { statusView } from "../requests/request-status.ts";
-import { hexAddressFormat } from "../chains/address-format.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the
@@ -12,7 +11,7 @@ export function webhookMessage(
   due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
-  spelling: AddressFormat = hexAddressFormat,
+  spelling: AddressFormat,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
   const body = webhookBody(due, nowMs, spelling);

@@ -28,7 +28,6 @@ import { withQuoted } from "./with-quoted.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
 import { readQuestion } from "./quote-question.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import { refuseUnsupported } from "./quote-refusals.ts";
 import { agree } from "./quote-terms.ts";
 import type { Agreement } from "./quote-terms.ts";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
@@ -110,7 +109,6 @@ export async function quoteAs<Told>(
   keyId?: string,
   key?: AskingKey,
 ): Promise<Told> {
-  refuseUnsupported(input);
   if (goesByRail(services.chains, input)) return tell(await quoteByRail(services, input, keyId));
   const { told, stored } = await promised(services, input, tell, keyId, key);
   await stored;
@@ -194,7 +192,6 @@ export async function agreeOn(
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  refuseUnsupported(input);
   if (goesByRail(services.chains, input)) return await agreeByRail(services, input, keyId);
   return (await settle(workOut(services, input, keyId, undefined))).agreement.terms;
 }

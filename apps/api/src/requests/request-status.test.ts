@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../../../test/fakes/hex-address-format.ts";
 import { requestStates, spellTransaction } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
@@ -55,7 +56,7 @@ test("an id that nobody knows has no status", async () => {
 });
 
 test("returns the request of a deposit hash, under the request's id", async () => {
-  const view = statusView(record, NOW_MS);
+  const view = statusView(record, NOW_MS, hexAddressFormat);
   const status = statusByIdOrDeposit(async (id) => (id === "0x01" ? view : undefined), {
     requestOfDeposit: async (txHash) => (txHash === "0xaa" ? "0x01" : undefined),
   });
@@ -65,13 +66,16 @@ test("returns the request of a deposit hash, under the request's id", async () =
 });
 
 test("reasons are N/A until there is one", () => {
-  expect(statusView(record, NOW_MS)).toMatchObject({ failReason: "N/A", refundFailReason: "N/A" });
+  expect(statusView(record, NOW_MS, hexAddressFormat)).toMatchObject({
+    failReason: "N/A",
+    refundFailReason: "N/A",
+  });
   const failed = {
     ...record.state,
     failReason: "SLIPPAGE",
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   } as const;
-  expect(statusView({ ...record, state: failed }, NOW_MS)).toMatchObject({
+  expect(statusView({ ...record, state: failed }, NOW_MS, hexAddressFormat)).toMatchObject({
     failReason: "SLIPPAGE",
     refundFailReason: "MANUAL_REFUND_REQUIRED",
   });
@@ -79,7 +83,7 @@ test("reasons are N/A until there is one", () => {
 
 test("details stand on a failure alone, and begin so that no client tries again", () => {
   for (const name of requestStates) {
-    const view = statusView({ ...record, state: { ...record.state, name } }, NOW_MS);
+    const view = statusView({ ...record, state: { ...record.state, name } }, NOW_MS, hexAddressFormat);
     if (view.status === "failure") expect(view.details, name).toMatch(/^Transaction failed: /);
     else expect(view, name).not.toHaveProperty("details");
   }
@@ -122,7 +126,7 @@ test("further money at the address of a superseded request is not told as its su
 
 test("asks for a new quote after the time to pay, unless funds were seen", () => {
   const askedAt = (nowMs: number, addressFunds?: "seen") =>
-    statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs).nextAction;
+    statusView({ ...record, ...(addressFunds && { addressFunds }) }, nowMs, hexAddressFormat).nextAction;
   expect([askedAt(5_000), askedAt(5_001), askedAt(5_001, "seen")]).toEqual([
     "send_deposit",
     "quote_again",
@@ -131,12 +135,12 @@ test("asks for a new quote after the time to pay, unless funds were seen", () =>
 });
 
 test("money at a deposit address is reported there from the moment it is seen", () => {
-  expect(statusView({ ...record, addressFunds: "seen" }, NOW_MS)).toMatchObject({
+  expect(statusView({ ...record, addressFunds: "seen" }, NOW_MS, hexAddressFormat)).toMatchObject({
     status: "depositing",
     fundsAt: "depositAddress",
     nextAction: "wait_for_confirmations",
   });
-  expect(statusView({ ...record, addressFunds: "held" }, NOW_MS)).toMatchObject({
+  expect(statusView({ ...record, addressFunds: "held" }, NOW_MS, hexAddressFormat)).toMatchObject({
     status: "waiting",
     fundsAt: "depositAddress",
     nextAction: "contact_operator",

@@ -6,7 +6,7 @@ import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "./status-view.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import { hexAddressFormat, formatAddresses, spellingOf } from "../chains/address-format.ts";
+import { formatAddresses, spellingOf } from "../chains/address-format.ts";
 
 /**
  * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same
@@ -72,11 +72,7 @@ export function standInView(
 }
 
 /** The client's words for a stored state. */
-export function statusView(
-  record: StatusRecord,
-  nowMs: number,
-  spelling: AddressFormat = hexAddressFormat,
-): StatusView {
+export function statusView(record: StatusRecord, nowMs: number, spelling: AddressFormat): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;
   const status = publicStatus(state, addressFunds);

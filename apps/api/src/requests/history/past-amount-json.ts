@@ -2,12 +2,11 @@ import { formatAmount, formatUsd, NATIVE_CURRENCY } from "@causeway/domain";
 import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "./request-history-routes.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
-import { hexAddressFormat } from "../../chains/address-format.ts";
 
 /** A currency in the wire's words; one that is no longer configured has an address alone. */
 export function currencyJson(
   { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
-  spelling: AddressFormat = hexAddressFormat,
+  spelling: AddressFormat,
 ): HistoryCurrencyJson {
   return {
     chainId,
@@ -26,7 +25,7 @@ export function currencyJson(
 }
 
 /** An amount in the wire's words, with its currency; without what is not known. */
-export function amountJson(past: PastAmount, spelling: AddressFormat = hexAddressFormat): HistoryAmountJson {
+export function amountJson(past: PastAmount, spelling: AddressFormat): HistoryAmountJson {
   const { amount, usd, minimumAmount } = past;
   return {
     currency: currencyJson(past, spelling),

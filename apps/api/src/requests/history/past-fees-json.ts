@@ -34,7 +34,7 @@ export function pastFeesJson(
       appFees: {
         quoted: appFeesJson(appFees, "quoted", sight),
         ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
-        currency: currencyJson(appFees.quoted),
+        currency: currencyJson(appFees.quoted, spelling),
       },
     }),
     fees: feesJson(past, spelling),
@@ -67,7 +67,7 @@ export function pastFeesV2Json(
   return {
     appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
     paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
-    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted) }),
+    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, spelling) }),
     fees: olderFees(fees, ({ amount }) => amount),
     feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
     ...(deposited.known && { feeCurrency: deposited.known.id }),

@@ -1,3 +1,4 @@
+import { hexAddressFormat } from "../../../../../test/fakes/hex-address-format.ts";
 import { spellTransaction } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { mismatch } from "@causeway/service-kit";
@@ -192,7 +193,7 @@ test("lists leave out call data above 1,024 bytes, and a named request shows it"
 test("lists features under our names and under the published ones", () => {
   const sight = { key: false, addressKey: false, wholeCalls: false };
   const features = (changes: Partial<PastRequest>): readonly string[] =>
-    pastRequestJson({ ...past, ...changes }, sight).features;
+    pastRequestJson({ ...past, ...changes }, sight, hexAddressFormat).features;
   expect(features({ features: ["execution", "fast-fill"] })).toEqual([
     "execution",
     "fast-fill",

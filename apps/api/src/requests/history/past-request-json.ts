@@ -3,7 +3,6 @@ import type { Address, OrderId } from "@causeway/domain";
 import type { HistoryAmountJson, PastRequestJson, PastRequestV2Json } from "@causeway/wire";
 import type { PastAmount, PastRequest, PastSide, PastTransaction } from "./request-history-routes.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
-import { hexAddressFormat } from "../../chains/address-format.ts";
 import { amountJson } from "./past-amount-json.ts";
 import { pastFeesJson, pastFeesV2Json } from "./past-fees-json.ts";
 
@@ -33,11 +32,7 @@ export interface Sight {
 }
 
 /** A past request as the API answers it. */
-export function pastRequestJson(
-  past: PastRequest,
-  sight: Sight,
-  spelling: AddressFormat = hexAddressFormat,
-): PastRequestJson {
+export function pastRequestJson(past: PastRequest, sight: Sight, spelling: AddressFormat): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
     txHash: spelling.transaction(one.chainId, one.txHash),
     ...transactionFields(one, sight, spelling),
@@ -65,7 +60,7 @@ export function pastRequestJson(
 export function pastRequestV2Json(
   past: PastRequest,
   sight: Sight,
-  spelling: AddressFormat = hexAddressFormat,
+  spelling: AddressFormat,
 ): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);

@@ -1,0 +1,27 @@
+import type { Lifecycle } from "@causeway/service-kit";
+import type { Events } from "../db/events.port.ts";
+
+/**
+ * Tasks that run again and again until the process ends, each never twice at once. A fault names its task and
+ * ends only that round.
+ */
+export function repeating(
+  lifecycle: Pick<Lifecycle, "add">,
+  events: Pick<Events, "fault">,
+): (task: string, everyMs: number, act: () => Promise<void>) => void {
+  return (task, everyMs, act) => {
+    let running: Promise<void> | undefined;
+    const round = (): void => {
+      running ??= act()
+        .catch((error: unknown) => events.fault("job_fault", error, { job: task }))
+        .finally(() => {
+          running = undefined;
+        });
+    };
+    const timer = setInterval(round, everyMs);
+    lifecycle.add(task, async () => {
+      clearInterval(timer);
+      await running;
+    });
+  };
+}

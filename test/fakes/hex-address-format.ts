@@ -1,0 +1,4 @@
+import type { AddressFormat } from "../../apps/api/src/chains/address-format.port.ts";
+
+/** The format of EVM chains: addresses and ids stay as they are. */
+export const hexAddressFormat: AddressFormat = { address: (_, bytes) => bytes, transaction: (_, id) => id };
