@@ -80,7 +80,7 @@ deploy the contracts, then set the variables.
 | … \`supportsBridging\` | \`false\`: the solver does not hold the token; a quote that takes or pays it swaps it in pools |
 | … \`maxFillAmount\` | maximum that one request can receive of this currency on this chain, in base units; default: the whole inventory |
 | \`depository\`, \`contracts\` | the contracts of the service. \`contracts.permit2\` and \`contracts.depositAddressFactory\` are optional: without them, the chain has no Permit2 payments and no deposit addresses. \`contracts.formerContracts\`: contracts of the service that the chain used before; \`POST /execute\` never calls them |
-| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](OPERATIONS.md#deposit-addresses)) |
+| \`additionalDepositories\` | former depositories: deposits in them are filled or refunded like any other, and oracles attest them ([how to replace one](OPERATIONS.md#replace-a-contract)) |
 | \`liquidity\` | swap pools of the chain; absent: no swaps |
 | … \`wrappedNative\` | token that wraps the native token one to one; absent: the native token is not swapped |
 | … \`connectors\` | tokens that swap paths may pass through, most likely first; they need not be in \`tokens\` |
