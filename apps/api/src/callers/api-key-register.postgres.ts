@@ -1,61 +1,155 @@
+import { and, asc, eq, gt, isNull, or, sql as text } from "drizzle-orm";
 import type { Address } from "@causeway/domain";
 import { rulesToJson } from "@causeway/wire";
-import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, FundingChallenge } from "./api-key-register.port.ts";
+import type { ApiScope } from "../http/api-keys.port.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish } from "./api-key-register.port.ts";
 import { newSecret } from "./new-secret.adapter.ts";
-import { IDENTITY_COLUMNS, identityOf } from "./api-key-rows.postgres.ts";
-import type { ApiKeyRow } from "./api-key-rows.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { IDENTITY, identityOf } from "./api-key-rows.postgres.ts";
+import { apiKeys, fundingChallenges } from "./callers.tables.ts";
+import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
-const COLUMNS = `${IDENTITY_COLUMNS}, created_at_ms, updated_at_ms, revoked_at_ms, previous_until_ms`;
+const RECORD = {
+  ...IDENTITY,
+  createdAtMs: apiKeys.createdAtMs,
+  updatedAtMs: apiKeys.updatedAtMs,
+  revokedAtMs: apiKeys.revokedAtMs,
+  previousUntilMs: apiKeys.previousUntilMs,
+};
+type Row = Pick<typeof apiKeys.$inferSelect, keyof typeof RECORD>;
 
-const insert = statement(
+const insert = defineQuery(
   "api_key_insert",
-  `insert into api_keys (id, secret_hash, label, scopes, referrers, origins, rules, quote_per_minute, other_per_minute, created_at_ms, updated_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) returning ${COLUMNS}`,
+  (db, p: Params<Omit<typeof apiKeys.$inferInsert, "updatedAtMs">>) =>
+    db
+      .insert(apiKeys)
+      .values({
+        id: p.id,
+        secretHash: p.secretHash,
+        label: p.label,
+        scopes: p.scopes,
+        referrers: p.referrers,
+        origins: p.origins,
+        rules: p.rules,
+        quotePerMinute: p.quotePerMinute,
+        otherPerMinute: p.otherPerMinute,
+        createdAtMs: p.createdAtMs,
+        updatedAtMs: p.createdAtMs,
+      })
+      .returning(RECORD),
 );
-const all = statement("api_key_list", `select ${COLUMNS} from api_keys order by created_at_ms, id`);
-const one = statement("api_key_get", `select ${COLUMNS} from api_keys where id = $1`);
-const update = statement(
-  "api_key_change",
-  `update api_keys set label = coalesce($2, label), scopes = coalesce($3, scopes), referrers = coalesce($4, referrers),
-     origins = coalesce($5, origins), rules = coalesce($6, rules),
-     quote_per_minute = case when $7 then $8 else quote_per_minute end,
-     other_per_minute = case when $7 then $9 else other_per_minute end, updated_at_ms = $10
-   where id = $1 and revoked_at_ms is null and (funding_address is null or coalesce($5, origins) = '{}') returning ${COLUMNS}`,
+const all = defineQuery("api_key_list", (db) =>
+  db.select(RECORD).from(apiKeys).orderBy(asc(apiKeys.createdAtMs), asc(apiKeys.id)),
 );
-const replaceSecret = statement(
-  "api_key_rotate",
-  `update api_keys set previous_secret_hash = secret_hash, previous_until_ms = $3, secret_hash = $2, updated_at_ms = $4
-   where id = $1 and revoked_at_ms is null returning ${COLUMNS}`,
-);
-const revoke = statement(
-  "api_key_revoke",
-  `update api_keys set revoked_at_ms = coalesce(revoked_at_ms, $2), updated_at_ms = case when revoked_at_ms is null then $2 else updated_at_ms end
-   where id = $1 returning ${COLUMNS}`,
-);
-const ask = statement(
-  "api_key_challenge",
-  `insert into funding_challenges (key_id, address, nonce, expires_at_ms) values ($1, $2, $3, $4)
-   on conflict (key_id, address) do update set nonce = excluded.nonce, expires_at_ms = excluded.expires_at_ms`,
-);
-const asked = statement(
-  "api_key_challenge_get",
-  "select nonce, expires_at_ms from funding_challenges where key_id = $1 and address = $2",
-);
-const link = statement(
-  "api_key_link",
-  `with used as (delete from funding_challenges where key_id = $1 and address = $2 and nonce = $3 and expires_at_ms > $4 returning key_id)
-   update api_keys set funding_address = $2, updated_at_ms = $4 from used
-   where id = used.key_id and revoked_at_ms is null and origins = '{}' returning ${COLUMNS}`,
+const one = defineQuery("api_key_get", (db, { id }: Params<{ id: string }>) =>
+  db.select(RECORD).from(apiKeys).where(eq(apiKeys.id, id)),
 );
 
-interface Row extends ApiKeyRow {
-  created_at_ms: number;
-  updated_at_ms: number;
-  revoked_at_ms: number | null;
-  previous_until_ms: number | null;
+interface Change extends Record<string, unknown> {
+  readonly id: string;
+  /** Null keeps the value. */
+  readonly label: string | null;
+  readonly scopes: readonly ApiScope[] | null;
+  readonly referrers: readonly string[] | null;
+  readonly origins: readonly string[] | null;
+  readonly rules: string | null;
+  readonly setsLimits: boolean;
+  readonly quotePerMinute: number | null;
+  readonly otherPerMinute: number | null;
+  readonly atMs: number;
 }
+const update = defineQuery("api_key_change", (db, p: Params<Change>) =>
+  db
+    .update(apiKeys)
+    .set({
+      label: text`coalesce(${p.label}, ${apiKeys.label})`,
+      scopes: text`coalesce(${p.scopes}, ${apiKeys.scopes})`,
+      referrers: text`coalesce(${p.referrers}, ${apiKeys.referrers})`,
+      origins: text`coalesce(${p.origins}, ${apiKeys.origins})`,
+      rules: text`coalesce(${p.rules}, ${apiKeys.rules})`,
+      quotePerMinute: text`case when ${p.setsLimits} then ${p.quotePerMinute} else ${apiKeys.quotePerMinute} end`,
+      otherPerMinute: text`case when ${p.setsLimits} then ${p.otherPerMinute} else ${apiKeys.otherPerMinute} end`,
+      updatedAtMs: p.atMs,
+    })
+    .where(
+      and(
+        eq(apiKeys.id, p.id),
+        isNull(apiKeys.revokedAtMs),
+        // A publishable key never spends from an app balance.
+        or(isNull(apiKeys.fundingAddress), text`coalesce(${p.origins}, ${apiKeys.origins}) = '{}'`),
+      ),
+    )
+    .returning(RECORD),
+);
+const replaceSecret = defineQuery(
+  "api_key_rotate",
+  (db, p: Params<{ id: string; secretHash: Buffer; previousUntilMs: number; atMs: number }>) =>
+    db
+      .update(apiKeys)
+      .set({
+        previousSecretHash: text`${apiKeys.secretHash}`,
+        previousUntilMs: p.previousUntilMs,
+        secretHash: p.secretHash,
+        updatedAtMs: p.atMs,
+      })
+      .where(and(eq(apiKeys.id, p.id), isNull(apiKeys.revokedAtMs)))
+      .returning(RECORD),
+);
+const revoke = defineQuery("api_key_revoke", (db, { id, atMs }: Params<{ id: string; atMs: number }>) =>
+  db
+    .update(apiKeys)
+    .set({
+      revokedAtMs: text`coalesce(${apiKeys.revokedAtMs}, ${atMs})`,
+      updatedAtMs: text`case when ${apiKeys.revokedAtMs} is null then ${atMs} else ${apiKeys.updatedAtMs} end`,
+    })
+    .where(eq(apiKeys.id, id))
+    .returning(RECORD),
+);
+
+const openChallenge = defineQuery(
+  "api_key_challenge",
+  (db, { keyId, address, nonce, expiresAtMs }: Params<typeof fundingChallenges.$inferInsert>) =>
+    db
+      .insert(fundingChallenges)
+      .values({ keyId, address, nonce, expiresAtMs })
+      .onConflictDoUpdate({
+        target: [fundingChallenges.keyId, fundingChallenges.address],
+        set: { nonce, expiresAtMs },
+      }),
+);
+const challengeOf = defineQuery(
+  "api_key_challenge_get",
+  (db, { keyId, address }: Params<{ keyId: string; address: Address }>) =>
+    db
+      .select({ nonce: fundingChallenges.nonce, expiresAtMs: fundingChallenges.expiresAtMs })
+      .from(fundingChallenges)
+      .where(and(eq(fundingChallenges.keyId, keyId), eq(fundingChallenges.address, address))),
+);
+const link = defineQuery(
+  "api_key_link",
+  (db, p: Params<{ keyId: string; address: Address; nonce: string; atMs: number }>) => {
+    const used = db.$with("used").as(
+      db
+        .delete(fundingChallenges)
+        .where(
+          and(
+            eq(fundingChallenges.keyId, p.keyId),
+            eq(fundingChallenges.address, p.address),
+            eq(fundingChallenges.nonce, p.nonce),
+            gt(fundingChallenges.expiresAtMs, p.atMs),
+          ),
+        )
+        .returning({ keyId: fundingChallenges.keyId }),
+    );
+    return db
+      .with(used)
+      .update(apiKeys)
+      .set({ fundingAddress: p.address, updatedAtMs: p.atMs })
+      .from(used)
+      .where(and(eq(apiKeys.id, used.keyId), isNull(apiKeys.revokedAtMs), text`${apiKeys.origins} = '{}'`))
+      .returning(RECORD);
+  },
+);
 
 /** Keys on Postgres. A trigger of the table tells every process of each change. */
 export function apiKeyRegister(sql: Sql): ApiKeyRegister {
@@ -64,53 +158,51 @@ export function apiKeyRegister(sql: Sql): ApiKeyRegister {
   return {
     async issue(wish, atMs) {
       const { id, key, secretHash } = newSecret();
-      const rows = await sql.query<Row>(insert, [
-        id,
-        secretHash,
-        wish.label,
-        wish.scopes,
-        wish.referrers,
-        wish.origins,
-        rulesText(wish),
-        wish.limits.quotePerMinute ?? null,
-        wish.limits.otherPerMinute ?? null,
-        atMs,
-      ]);
-      const record = first(rows);
+      const record = first(
+        await insert(sql, {
+          id,
+          secretHash,
+          label: wish.label,
+          scopes: [...wish.scopes],
+          referrers: [...wish.referrers],
+          origins: [...wish.origins],
+          rules: rulesText(wish),
+          quotePerMinute: wish.limits.quotePerMinute ?? null,
+          otherPerMinute: wish.limits.otherPerMinute ?? null,
+          createdAtMs: atMs,
+        }),
+      );
       if (record === undefined) throw new Error("invariant violated: inserted API key was not returned");
       return { key, record };
     },
-    list: async () => (await sql.query<Row>(all, [])).map(recordOf),
-    get: async (id) => first(await sql.query<Row>(one, [id])),
+    list: async () => (await all(sql, {})).map(recordOf),
+    get: async (id) => first(await one(sql, { id })),
     async change(id, change, atMs) {
-      const rows = await sql.query<Row>(update, [
+      const rows = await update(sql, {
         id,
-        change.label ?? null,
-        change.scopes ?? null,
-        change.referrers ?? null,
-        change.origins ?? null,
-        change.rules === undefined ? null : rulesText({ rules: change.rules }),
-        change.limits !== undefined,
-        change.limits?.quotePerMinute ?? null,
-        change.limits?.otherPerMinute ?? null,
+        label: change.label ?? null,
+        scopes: change.scopes ?? null,
+        referrers: change.referrers ?? null,
+        origins: change.origins ?? null,
+        rules: change.rules === undefined ? null : rulesText({ rules: change.rules }),
+        setsLimits: change.limits !== undefined,
+        quotePerMinute: change.limits?.quotePerMinute ?? null,
+        otherPerMinute: change.limits?.otherPerMinute ?? null,
         atMs,
-      ]);
+      });
       return first(rows);
     },
     async rotate(id, previousUntilMs, atMs) {
       const { key, secretHash } = newSecret(id);
-      const record = first(await sql.query<Row>(replaceSecret, [id, secretHash, previousUntilMs, atMs]));
+      const record = first(await replaceSecret(sql, { id, secretHash, previousUntilMs, atMs }));
       return record && { key, record };
     },
-    revoke: async (id, atMs) => first(await sql.query<Row>(revoke, [id, atMs])),
-    async openChallenge(id, address, { nonce, expiresAtMs }) {
-      await sql.query(ask, [id, address, nonce, expiresAtMs]);
+    revoke: async (id, atMs) => first(await revoke(sql, { id, atMs })),
+    async openChallenge(keyId, address, { nonce, expiresAtMs }) {
+      await openChallenge(sql, { keyId, address, nonce, expiresAtMs });
     },
-    async challenge(id, address: Address): Promise<FundingChallenge | undefined> {
-      const [row] = await sql.query<{ nonce: string; expires_at_ms: number }>(asked, [id, address]);
-      return row && { nonce: row.nonce, expiresAtMs: row.expires_at_ms };
-    },
-    link: async (id, address, nonce, atMs) => first(await sql.query<Row>(link, [id, address, nonce, atMs])),
+    challenge: async (keyId, address) => (await challengeOf(sql, { keyId, address }))[0],
+    link: async (keyId, address, nonce, atMs) => first(await link(sql, { keyId, address, nonce, atMs })),
   };
 }
 
@@ -119,9 +211,9 @@ const rulesText = ({ rules }: Pick<ApiKeyWish, "rules">): string => JSON.stringi
 function recordOf(row: Row): ApiKeyRecord {
   return {
     ...identityOf(row),
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-    revokedAtMs: row.revoked_at_ms ?? undefined,
-    previousUntilMs: row.previous_until_ms ?? undefined,
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+    revokedAtMs: row.revokedAtMs ?? undefined,
+    previousUntilMs: row.previousUntilMs ?? undefined,
   };
 }

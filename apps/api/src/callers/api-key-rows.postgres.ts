@@ -1,39 +1,35 @@
-import type { Address } from "@causeway/domain";
 import { rulesFromJson, sponsorshipRules } from "@causeway/wire";
-import type { ApiKeyIdentity, ApiScope } from "../http/api-keys.port.ts";
+import type { ApiKeyIdentity } from "../http/api-keys.port.ts";
+import { apiKeys } from "./callers.tables.ts";
 
-/** What tells a key, as the table has it. */
-export interface ApiKeyRow {
-  id: string;
-  label: string;
-  scopes: string[];
-  referrers: string[];
-  origins: string[];
-  funding_address: string | null;
-  rules: string;
-  quote_per_minute: number | null;
-  other_per_minute: number | null;
-}
+/** The columns that identify a key and say what it may do. */
+export const IDENTITY = {
+  id: apiKeys.id,
+  label: apiKeys.label,
+  scopes: apiKeys.scopes,
+  referrers: apiKeys.referrers,
+  origins: apiKeys.origins,
+  fundingAddress: apiKeys.fundingAddress,
+  rules: apiKeys.rules,
+  quotePerMinute: apiKeys.quotePerMinute,
+  otherPerMinute: apiKeys.otherPerMinute,
+};
 
-export const IDENTITY_COLUMNS =
-  "id, label, scopes, referrers, origins, funding_address, rules, quote_per_minute, other_per_minute";
+type ApiKeyRow = Pick<typeof apiKeys.$inferSelect, keyof typeof IDENTITY>;
 
-/**
- * @throws ZodError when the rules were written by something that knows others: a bound that is not understood
- * must not be left out.
- */
+/** @throws ZodError when the row has rules of a newer version: an unknown limit must not be ignored. */
 export function identityOf(row: ApiKeyRow): ApiKeyIdentity {
   return {
     id: row.id,
     label: row.label,
-    scopes: row.scopes as ApiScope[],
+    scopes: row.scopes,
     referrers: row.referrers,
     origins: row.origins,
-    fundingAddress: (row.funding_address as Address | null) ?? undefined,
+    fundingAddress: row.fundingAddress ?? undefined,
     rules: rulesFromJson(sponsorshipRules.parse(JSON.parse(row.rules))),
     limits: {
-      ...(row.quote_per_minute === null ? {} : { quotePerMinute: row.quote_per_minute }),
-      ...(row.other_per_minute === null ? {} : { otherPerMinute: row.other_per_minute }),
+      ...(row.quotePerMinute === null ? {} : { quotePerMinute: row.quotePerMinute }),
+      ...(row.otherPerMinute === null ? {} : { otherPerMinute: row.otherPerMinute }),
     },
   };
 }

@@ -1,9 +1,12 @@
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
 import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
 
 /** Something that runs one named statement: the pool, or the connection of a transaction. */
 export interface Sql {
   query<Row extends object>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  /** The query builder on the same connection. */
+  readonly db: NodePgDatabase;
 }
 
 /** A statement with a name is parsed and planned once per connection. */
@@ -11,7 +14,7 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   /** It stores announcements, which are to be sent after the commit. */
-  readonly announces?: true;
+  readonly announces?: boolean;
 }
 
 /** Declares a named statement. The name must be unique in the process. */
@@ -61,9 +64,21 @@ export function createPool(
   return pool;
 }
 
+const builders = new WeakMap<pg.Pool | pg.PoolClient, NodePgDatabase>();
+
+/** The query builder on a connection: one, because it keeps the queries that were prepared there. */
+function builderOn(client: pg.Pool | pg.PoolClient): NodePgDatabase {
+  const known = builders.get(client);
+  if (known !== undefined) return known;
+  const db = drizzle(client);
+  builders.set(client, db);
+  return db;
+}
+
 /** Runs statements on the pool or on one of its clients. */
 export function sqlOn(client: pg.Pool | pg.PoolClient): Sql {
   return {
+    db: builderOn(client),
     async query<Row extends object>({ name, text }: Statement, values: readonly unknown[]): Promise<Row[]> {
       const result = await client.query<Row>({ name, text, values: values as unknown[] });
       return result.rows;

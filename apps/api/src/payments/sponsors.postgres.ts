@@ -1,21 +1,24 @@
+import { and, eq, isNull } from "drizzle-orm";
 import type { SponsorKeys, SponsorReads } from "../balances/sponsors.port.ts";
-import { IDENTITY_COLUMNS, identityOf } from "../callers/api-key-rows.postgres.ts";
-import type { ApiKeyRow } from "../callers/api-key-rows.postgres.ts";
+import { IDENTITY, identityOf } from "../callers/api-key-rows.postgres.ts";
+import { apiKeys } from "../callers/callers.tables.ts";
 import { balanceReads } from "../balances/balance-reads.postgres.ts";
 import { readSpending } from "./execution-writes.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
-const key = statement(
-  "sponsor_key_read",
-  `select ${IDENTITY_COLUMNS} from api_keys where id = $1 and revoked_at_ms is null`,
+const keyById = defineQuery("sponsor_key_read", (db, { id }: Params<{ id: string }>) =>
+  db
+    .select(IDENTITY)
+    .from(apiKeys)
+    .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAtMs))),
 );
 
 /** Keys inside one transaction. */
 export function sponsorKeys(sql: Sql): SponsorKeys {
   return {
     async key(keyId) {
-      const [row] = await sql.query<ApiKeyRow>(key, [keyId]);
+      const [row] = await keyById(sql, { id: keyId });
       return row && identityOf(row);
     },
   };

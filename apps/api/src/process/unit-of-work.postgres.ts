@@ -76,6 +76,7 @@ async function runOnce<T>(
   const result = await inTransaction(pool, async (client) => {
     const statements = sqlOn(client);
     const sql: Sql = {
+      db: statements.db,
       async query(one, values) {
         announces ||= one.announces === true;
         return await statements.query(one, values);

@@ -1,0 +1,118 @@
+import { Column, DrizzleQueryError, fillPlaceholders, is, Placeholder, sql, type SQL } from "drizzle-orm";
+import type { NodePgDatabase } from "drizzle-orm/node-postgres";
+import { PgDialect } from "drizzle-orm/pg-core";
+import type { Sql } from "./pool.postgres.ts";
+
+/** The parameters of a statement, as SQL to build it from. */
+export type Params<P> = { readonly [Name in keyof P]: SQL<P[Name]> };
+
+interface Preparable<Result> {
+  prepare(name: string): { execute(values: Record<string, unknown>): Promise<Result> };
+}
+
+/**
+ * Defines a named query of drizzle's query builder. It is built, parsed and planned once per connection.
+ * @param name unique in the process
+ */
+export function defineQuery<P extends Record<string, unknown>, Result>(
+  name: string,
+  build: (db: NodePgDatabase, params: Params<P>) => Preparable<Result>,
+): (sql: Sql, params: P) => Promise<Result> {
+  const prepared = new WeakMap<NodePgDatabase, ReturnType<Preparable<Result>["prepare"]>>();
+  return async ({ db }, params) => {
+    let query = prepared.get(db);
+    if (query === undefined) {
+      query = build(db, placeholders()).prepare(name);
+      prepared.set(db, query);
+    }
+    try {
+      return await query.execute(params);
+    } catch (error) {
+      // Drizzle's own error quotes the parameters, which may be secret.
+      throw error instanceof DrizzleQueryError && error.cause !== undefined ? error.cause : error;
+    }
+  };
+}
+
+/** What a statement returns: by output name in camelCase, its column or how a value is decoded. */
+type Returns = Readonly<Record<string, Column | ((value: never) => unknown)>>;
+type Row<R extends Returns> = {
+  readonly [Name in keyof R]: R[Name] extends Column
+    ? R[Name]["_"]["notNull"] extends true
+      ? R[Name]["_"]["data"]
+      : R[Name]["_"]["data"] | null
+    : R[Name] extends (value: never) => infer Value
+      ? Value
+      : never;
+};
+
+const dialect = new PgDialect();
+
+/**
+ * Defines a named statement that is written as SQL over the columns of the schema, for what the query builder
+ * cannot express or builds too slowly.
+ * @param name unique in the process
+ * @param returns the output columns: `{ chainId: slots.chainId }` reads the output column `chain_id`
+ */
+export function defineSql<P extends Record<string, unknown>, R extends Returns>(
+  name: string,
+  returns: R,
+  build: (params: Params<P>) => SQL,
+  { announces = false }: { readonly announces?: boolean } = {},
+): (sql: Sql, params: P) => Promise<Row<R>[]> {
+  let built: ReturnType<typeof compile> | undefined;
+  const outputs = Object.entries(returns).map(([key, decoder]) => ({
+    key,
+    output: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    decode: is(decoder, Column) ? (value: never) => decoder.mapFromDriverValue(value) : decoder,
+  }));
+  return async (connection, params) => {
+    built ??= compile(build(placeholders()));
+    const values = fillPlaceholders(built.params, params);
+    const rows = await connection.query<Record<string, never>>({ name, text: built.text, announces }, values);
+    return rows.map(
+      (row) =>
+        Object.fromEntries(
+          outputs.map(({ key, output, decode }) => {
+            const value = row[output];
+            if (value === undefined) throw new Error(`invariant violated: ${name} does not return ${output}`);
+            return [key, value === null ? null : decode(value)];
+          }),
+        ) as Row<R>,
+    );
+  };
+}
+
+/** Text and parameters; a parameter that is used twice is sent once. */
+function compile(statement: SQL): { readonly text: string; readonly params: unknown[] } {
+  const query = dialect.sqlToQuery(statement);
+  const params: unknown[] = [];
+  const positions = query.params.map((param) => {
+    const known = params.findIndex(
+      (other) => is(param, Placeholder) && is(other, Placeholder) && other.name === param.name,
+    );
+    return known >= 0 ? known + 1 : params.push(param);
+  });
+  return { text: query.sql.replaceAll(/\$(\d+)/g, (_, n: string) => `$${positions[Number(n) - 1]}`), params };
+}
+
+function placeholders<P>(): Params<P> {
+  return new Proxy({} as Params<P>, {
+    get: (_, name) => sql`${sql.placeholder(String(name))}`,
+  });
+}
+
+/** The name of a column alone, where SQL accepts no table in front of it. */
+export function nameOf(column: Column): SQL {
+  return sql`${sql.identifier(column.name)}`;
+}
+
+/** The names of columns, for the list of an `insert`. */
+export function namesOf(...columns: readonly Column[]): SQL {
+  return sql.join(columns.map(nameOf), sql`, `);
+}
+
+/** The value that an `insert` proposed for the column of a conflicting row. */
+export function excluded(column: Column): SQL {
+  return sql`excluded.${sql.identifier(column.name)}`;
+}

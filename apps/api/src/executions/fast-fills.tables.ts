@@ -1,0 +1,72 @@
+import type { Address, RequestId } from "@causeway/domain";
+import { sql } from "drizzle-orm";
+import { boolean, check, index, integer, pgTable, text } from "drizzle-orm/pg-core";
+import { int8, uint } from "../db/columns.tables.ts";
+import type { CoverState } from "../balances/fast-fill.port.ts";
+
+/** Terms of a fast fill, which an app guarantees before its deposit is confirmed. */
+export const fastFills = pgTable(
+  "fast_fills",
+  {
+    requestId: text("request_id").$type<RequestId>().primaryKey(),
+    keyId: text("key_id").notNull(),
+    wallet: text("wallet").$type<Address>().notNull(),
+    /** What the recipient receives, base units of the destination currency. */
+    amount: uint("amount").notNull(),
+    /** What it was priced on, base units of the origin currency. */
+    inputAmount: uint("input_amount").notNull(),
+    /** What the app is credited if the deposit exceeds `input_amount`; chain 0 means nothing. */
+    surplusChainId: int8("surplus_chain_id").notNull(),
+    surplusCurrency: text("surplus_currency").$type<Address>().notNull(),
+    surplusAmount: uint("surplus_amount").notNull(),
+    /** True while credited; a reorg undoes it. Each credit is its own movement. */
+    surplusCredited: boolean("surplus_credited").notNull().default(false),
+    surplusMoves: integer("surplus_moves").notNull().default(0),
+    acceptedAtMs: int8("accepted_at_ms").notNull(),
+    originPriceUsd: uint("origin_price_usd")
+      .notNull()
+      .default(sql`0`),
+    destinationPriceUsd: uint("destination_price_usd")
+      .notNull()
+      .default(sql`0`),
+    nativePriceUsd: uint("native_price_usd")
+      .notNull()
+      .default(sql`0`),
+    /** How far prices may move against a deposit while the quote is firm. */
+    toleranceBps: integer("tolerance_bps").notNull().default(0),
+    /** A deposit seen later is refunded. Null means no limit. */
+    depositUntilMs: int8("deposit_until_ms"),
+    /** Gas of the final fill; charged if the deposit never arrives. */
+    spentUsd: uint("spent_usd")
+      .notNull()
+      .default(sql`0`),
+    /** Value debited because the deposit had not arrived. */
+    debitedUsd: uint("debited_usd")
+      .notNull()
+      .default(sql`0`),
+    /** Gas of a fill that reverted in a block. */
+    burntUsd: uint("burnt_usd")
+      .notNull()
+      .default(sql`0`),
+    burntSlotId: int8("burnt_slot_id"),
+    burntAtMs: int8("burnt_at_ms"),
+    /** Whether the app was charged for the reverted fill. */
+    burntCharged: boolean("burnt_charged").notNull().default(false),
+    /** Whether the deposit was booked to the app's balance: nothing to book, waiting for a price, or booked. */
+    coverState: text("cover_state").$type<CoverState>().notNull().default("none"),
+    /** When booking or debiting was last tried; the oldest is tried first. */
+    triedAtMs: int8("tried_at_ms").notNull().default(0),
+  },
+  (t) => [
+    check("fast_fills_amount_check", sql`${t.amount} > 0`),
+    check("fast_fills_cover_state_check", sql`${t.coverState} in ('none', 'due', 'booked')`),
+    check("fast_fills_input_amount_check", sql`${t.inputAmount} > 0`),
+    check("fast_fills_surplus_amount_check", sql`${t.surplusAmount} >= 0`),
+    index("fast_fills_burnt")
+      .on(t.wallet, t.burntAtMs)
+      .where(sql`${t.burntUsd} > 0`),
+    index("fast_fills_due")
+      .on(t.acceptedAtMs)
+      .where(sql`(${t.coverState} = 'due') or ((${t.burntUsd} > 0) and (not ${t.burntCharged}))`),
+  ],
+);
