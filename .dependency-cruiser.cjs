@@ -54,12 +54,15 @@ const API_ENTRIES = "(main|worker|migrate|operator|index)\\.ts$";
  */
 const TYPES_OF_ALL_ROOMS = `^${API}/(db/(services|unit-of-work|reads)|http/route-services)\\.port\\.ts$`;
 
+/** The schema is one graph: statements join tables of several rooms. */
+const TABLES = "\\.tables\\.ts$";
+
 const roomRules = rooms.map((name, at) => ({
   name: `room-${name}`,
   comment: `${API}/${name} imports of the app only ${rooms.slice(0, at).join(", ") || "nothing"}`,
   severity: "error",
-  from: { path: `^${API}/${name}/`, pathNot: [TEST, TYPES_OF_ALL_ROOMS] },
-  to: { path: `^${API}/`, pathNot: rooms.slice(0, at + 1).map((room) => `^${API}/${room}/`) },
+  from: { path: `^${API}/${name}/`, pathNot: [TEST, TYPES_OF_ALL_ROOMS, TABLES] },
+  to: { path: `^${API}/`, pathNot: [TABLES, ...rooms.slice(0, at + 1).map((room) => `^${API}/${room}/`)] },
 }));
 
 /** Files of these suffixes serve ports: with Postgres, or with Redis, a node or another service. */
@@ -82,6 +85,20 @@ const suffixRules = [
     severity: "error",
     from: { path: `^${API}/.*${SERVES_PORTS}`, pathNot: TEST },
     to: { path: `^${API}/.*\\.(route|job)\\.ts$`, pathNot: `^${API}/db/define-job\\.job\\.ts$` },
+  },
+  {
+    name: "only-statements-know-tables",
+    comment: "tables are described for statements and migrations; everything else knows records",
+    severity: "error",
+    from: { path: `^${API}/`, pathNot: [TEST, TABLES, "\\.postgres\\.ts$"] },
+    to: { path: `^${API}/.*${TABLES}` },
+  },
+  {
+    name: "tables-are-the-schema",
+    comment: "a table knows other tables, and the types of its columns",
+    severity: "error",
+    from: { path: `^${API}/.*${TABLES}` },
+    to: { path: `^${API}/`, pathNot: [TABLES, "\\.port\\.ts$"] },
   },
   {
     name: "ports-are-types",
@@ -122,7 +139,7 @@ const suffixRules = [
       path: `^${API}/`,
       pathNot: [
         TEST,
-        "\\.postgres\\.ts$",
+        "\\.(postgres|tables)\\.ts$",
         `^${API}/db/outbox-relay\\.adapter\\.ts$`,
         `^${API}/process/`,
         `^${API}/${API_ENTRIES}`,
@@ -138,12 +155,14 @@ const suffixRules = [
       path: `^${API}/`,
       pathNot: [
         TEST,
-        "\\.(route|job|postgres|adapter)\\.ts$",
+        "\\.(route|job|postgres|tables|adapter)\\.ts$",
         `^${API}/(http|telemetry|config|process)/`,
         `^${API}/${API_ENTRIES}`,
       ],
     },
-    to: { path: "(^|/)node_modules/(fastify|bullmq|pg|zod|ioredis|pino|node-pg-migrate|undici)/" },
+    to: {
+      path: "(^|/)node_modules/(fastify|bullmq|pg|drizzle-orm|zod|ioredis|pino|node-pg-migrate|undici)/",
+    },
   },
 ];
 

@@ -25,7 +25,8 @@ const files = execFileSync("git", ["ls-files", API], { cwd: root, encoding: "utf
   .split("\n")
   .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && existsSync(resolve(root, path)))
   .map((path) => ({ path: path.slice(API.length), text: readFileSync(resolve(root, path), "utf8") }));
-const figures = figuresOf(files, typesOfAllRooms);
+const tables = files.map(({ path }) => path).filter((path) => path.endsWith(".tables.ts"));
+const figures = figuresOf(files, [...typesOfAllRooms, ...tables]);
 const ceilings = JSON.parse(readFileSync(CEILINGS, "utf8")) as Ceilings;
 
 const { sourceLines, ...limited } = figures;

@@ -109,7 +109,7 @@ test.for(["main.ts", "worker.ts"])(
       [await away(), sentence],
       [
         empty.url,
-        /^the database lacks (\d+) of the \1 migrations of this version \(first: 0001_requests\): run migrate, then start again$/,
+        /^the database lacks (\d+) of the \1 migrations of this version \(first: 0000_baseline\): run migrate, then start again$/,
       ],
     ] as const) {
       const { code, out, err } = await run(entry, { DATABASE_URL: url, HTTP_PORT: "0", HEALTH_PORT: "0" });
@@ -148,8 +148,8 @@ test("a database with migrations of the next version serves this one; one that l
     await checkSchema(client);
     await client.query("insert into schema_migrations (name, run_on) values ('9999_next', now())");
     await checkSchema(client);
-    await client.query("delete from schema_migrations where name = '0003_outbox'");
-    await expect(checkSchema(client)).rejects.toThrow(/lacks 1 of the \d+ migrations.*0003_outbox/);
+    await client.query("delete from schema_migrations where name = '0001_guards'");
+    await expect(checkSchema(client)).rejects.toThrow(/lacks 1 of the \d+ migrations.*0001_guards/);
   } finally {
     await client.end();
     await database.drop();

@@ -9,7 +9,8 @@ export const claims = pgTable(
   "claims",
   {
     /**
-     * keccak256(abi.encode(salt, wallet, chain id, currency, recipient, amount, expiry)); the wallet signs it.
+     * keccak256(abi.encode(salt, wallet, chain id, currency, recipient, amount, expiry)); the wallet signs
+     * it.
      */
     claimId: text("claim_id").$type<Hex>().primaryKey(),
     wallet: text("wallet").$type<Address>().notNull(),

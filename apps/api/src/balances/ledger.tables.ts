@@ -40,7 +40,8 @@ export const ledgerMovements = pgTable(
 );
 
 /**
- * Amounts are base units; a positive amount increases the account. Each wallet account has a running balance.
+ * Amounts are base units; a positive amount increases the account. Each wallet account has a running
+ * balance.
  */
 export const ledgerEntries = pgTable(
   "ledger_entries",
@@ -116,8 +117,8 @@ export const feeReservations = pgTable(
     purpose: text("purpose").$type<"execution" | "fees">().notNull().default("execution"),
     round: integer("round").notNull().default(1),
     /**
-     * API key whose daily budget the fees count against. Null for executions, which are counted by their own
-     * rows.
+     * API key whose daily budget the fees count against. Null for executions, which are counted by their
+     * own rows.
      */
     keyId: text("key_id"),
     /** UTC days since 1970. */

@@ -51,7 +51,8 @@ export const deposits = pgTable(
     /** How long the wallet may still name the order. Null if nothing is awaited. */
     mappingUntilMs: int8("mapping_until_ms"),
     /**
-     * Value of a refund that settlement never repays, when it was planned, 18 decimals. Null if there is none.
+     * Value of a refund that settlement never repays, when it was planned, 18 decimals. Null if there is
+     * none.
      */
     unrepaidUsd: uint("unrepaid_usd"),
     unrepaidAtMs: int8("unrepaid_at_ms"),
@@ -120,8 +121,8 @@ export const chainCursors = pgTable("chain_cursors", {
   /** Up to which block the logs were read a second time, once final. Null before the first recheck. */
   recheckedBlock: int8("rechecked_block"),
   /**
-   * Hash of the last block of a scan that commits its deposits in parts. Parts of any other scan are refused
-   * until it ends.
+   * Hash of the last block of a scan that commits its deposits in parts. Parts of any other scan are
+   * refused until it ends.
    */
   advancesTo: text("advances_to").$type<Hex>(),
 });
@@ -140,7 +141,7 @@ export const chainBlocks = pgTable(
 );
 
 /** How far the watcher of a non-EVM chain has read. Each family defines its own `cursor`. */
-export const railCursors = pgTable("rail_cursors", {
+export const nonEvmCursors = pgTable("rail_cursors", {
   chainId: int8("chain_id").primaryKey(),
   cursor: text("cursor").notNull(),
   /** The block (slot, ledger) up to which it was read. */
@@ -150,7 +151,9 @@ export const railCursors = pgTable("rail_cursors", {
   blockSeconds: int8("block_seconds").notNull(),
 });
 
-/** Reported but unmined transactions of a request's user that name its order; a fast fill checks them. */
+/**
+ * Reported transactions, not mined yet, of a request's user that name its order; a fast fill checks them.
+ */
 export const originTransactions = pgTable(
   "origin_transactions",
   {

@@ -45,14 +45,16 @@ export const fastFills = pgTable(
       .notNull()
       .default(sql`0`),
     /** Gas of a fill that reverted in a block. */
-    burntUsd: uint("burnt_usd")
+    revertedGasUsd: uint("burnt_usd")
       .notNull()
       .default(sql`0`),
-    burntSlotId: int8("burnt_slot_id"),
-    burntAtMs: int8("burnt_at_ms"),
+    revertedSlotId: int8("burnt_slot_id"),
+    revertedAtMs: int8("burnt_at_ms"),
     /** Whether the app was charged for the reverted fill. */
-    burntCharged: boolean("burnt_charged").notNull().default(false),
-    /** Whether the deposit was booked to the app's balance: nothing to book, waiting for a price, or booked. */
+    revertedGasCharged: boolean("burnt_charged").notNull().default(false),
+    /**
+     * Whether the deposit was booked to the app's balance: nothing to book, waiting for a price, or booked.
+     */
     coverState: text("cover_state").$type<CoverState>().notNull().default("none"),
     /** When booking or debiting was last tried; the oldest is tried first. */
     triedAtMs: int8("tried_at_ms").notNull().default(0),
@@ -63,10 +65,10 @@ export const fastFills = pgTable(
     check("fast_fills_input_amount_check", sql`${t.inputAmount} > 0`),
     check("fast_fills_surplus_amount_check", sql`${t.surplusAmount} >= 0`),
     index("fast_fills_burnt")
-      .on(t.wallet, t.burntAtMs)
-      .where(sql`${t.burntUsd} > 0`),
+      .on(t.wallet, t.revertedAtMs)
+      .where(sql`${t.revertedGasUsd} > 0`),
     index("fast_fills_due")
       .on(t.acceptedAtMs)
-      .where(sql`(${t.coverState} = 'due') or ((${t.burntUsd} > 0) and (not ${t.burntCharged}))`),
+      .where(sql`(${t.coverState} = 'due') or ((${t.revertedGasUsd} > 0) and (not ${t.revertedGasCharged}))`),
   ],
 );

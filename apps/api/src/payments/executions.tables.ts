@@ -4,8 +4,8 @@ import { boolean, index, integer, pgTable, text } from "drizzle-orm/pg-core";
 import { int8, uint } from "../db/columns.tables.ts";
 
 /**
- * Calls that the service sends for users, written when accepted: what was asked, its price, and who pays. One
- * per request.
+ * Calls that the service sends for users, written when accepted: what was asked, its price, and who pays.
+ * One per request.
  */
 export const executions = pgTable(
   "executions",
@@ -26,7 +26,7 @@ export const executions = pgTable(
     /** Maximum that was priced, wei per gas, including a replacement. */
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
     /** USD per native token at acceptance, 18 decimals. */
-    coinUsd: uint("coin_usd").notNull(),
+    nativePriceUsd: uint("coin_usd").notNull(),
     /** Flat fee, USD with 18 decimals. */
     flatUsd: uint("flat_usd").notNull(),
     /** Calls that the fill includes, as JSON text. */
@@ -45,7 +45,9 @@ export const executions = pgTable(
     /** True once the reservation was paid or released. */
     settled: boolean("settled").notNull().default(false),
     createdAtMs: int8("created_at_ms").notNull(),
-    /** Price that an app pays per native token that its call carries, 18 decimals. Null if it carries none. */
+    /**
+     * Price that an app pays per native token that its call carries, 18 decimals. Null if it carries none.
+     */
     salePriceUsd: uint("sale_price_usd"),
   },
   (t) => [

@@ -40,8 +40,8 @@ export const slots = pgTable(
     outflowCurrency: text("outflow_currency").$type<Address>().notNull(),
     outflowAmount: uint("outflow_amount").notNull(),
     /**
-     * `open`: not mined. `mined`: in a canonical block. `final`: beyond reorgs. `dead`: the nonce was used and
-     * did not pay the leg.
+     * `open`: not mined. `mined`: in a canonical block. `final`: beyond reorgs. `dead`: the nonce was used
+     * and did not pay the leg.
      */
     state: text("state").$type<SlotState>().notNull(),
     /** Set when this nonce must no longer pay the leg: its next attempts are no-ops. */
@@ -66,10 +66,13 @@ export const slots = pgTable(
     /** Signed EIP-7702 authorizations of the transaction, as JSON text. */
     callAuthorizations: text("call_authorizations"),
     /**
-     * True if a later head still showed no receipt for the used nonce. Only then does its lane stop planning.
+     * True if a later head still showed no receipt for the used nonce. Only then does its lane stop
+     * planning.
      */
     unexplainedConfirmed: boolean("unexplained_confirmed").notNull().default(false),
-    /** Gas that a revert could burn and that neither deposit nor sponsor covers, 18 decimals. Null if none. */
+    /**
+     * Gas that a revert could burn and that neither deposit nor sponsor covers, 18 decimals. Null if none.
+     */
     uncoveredUsd: uint("uncovered_usd"),
   },
   (t) => [
@@ -119,8 +122,8 @@ export const attempts = pgTable(
 );
 
 /**
- * Transactions that used our nonces but are missing from the database. Kept until the lost rows are restored,
- * because old blocks cannot be searched again.
+ * Transactions that used our nonces but are missing from the database. Kept until the lost rows are
+ * restored, because old blocks cannot be searched again.
  */
 export const nonceUsers = pgTable(
   "nonce_users",

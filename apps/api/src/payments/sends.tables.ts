@@ -26,8 +26,8 @@ export const sends = pgTable(
 );
 
 /**
- * Reported but unmined transactions of `send` and `swap` requests. Anyone may report, so neither request nor
- * transaction is unique.
+ * Reported transactions, not mined yet, of `send` and `swap` requests. Anyone may report, so neither
+ * request nor transaction is unique.
  */
 export const sendReports = pgTable(
   "send_reports",

@@ -102,8 +102,8 @@ export const hubExecutions = pgTable(
     /** As many signatures as the multisig requires, ascending by signer, concatenated. */
     signature: text("signature").$type<Hex>().notNull(),
     /**
-     * `attested`: to be executed. `settled`: executed, beyond reorgs of the hub. `refused`: not executed; needs
-     * a new attestation.
+     * `attested`: to be executed. `settled`: executed, beyond reorgs of the hub. `refused`: not executed;
+     * needs a new attestation.
      */
     state: text("state").$type<ExecutionState>().notNull(),
     /** The transaction that carries it. Null if none does. */
@@ -128,8 +128,8 @@ export const hubExecutions = pgTable(
 );
 
 /**
- * Withdrawals of the solver's hub balance, by withdrawal address. The chains decide their state; this stores
- * what must not be created twice.
+ * Withdrawals of the solver's hub balance, by withdrawal address. The chains decide their state; this
+ * stores what must not be created twice.
  */
 export const hubWithdrawals = pgTable(
   "hub_withdrawals",
@@ -142,8 +142,8 @@ export const hubWithdrawals = pgTable(
     recipient: text("recipient").$type<Address>().notNull(),
     nonce: text("nonce").notNull(),
     /**
-     * The only payload that may be signed for it: stored before it is recorded on the hub, and recorded before
-     * it is signed.
+     * The only payload that may be signed for it: stored before it is recorded on the hub, and recorded
+     * before it is signed.
      */
     payload: text("payload").$type<Hex>(),
     /** `executed`: paid out and burned. `expired`: returned to the balance. Null while pending. */

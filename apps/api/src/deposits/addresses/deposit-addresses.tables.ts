@@ -57,13 +57,17 @@ export const depositAddressFunds = pgTable(
     /** Why the funds stay there. Null if not decided yet. */
     heldReason: text("held_reason").$type<HoldReason>(),
     /**
-     * What the amount consists of, oldest first: JSON text `[[amount, seen block, unseen block or null, ms],
-     * ...]`. Null means one layer, with the age of this row.
+     * What the amount consists of, oldest first: JSON text `[[amount, seen block, unseen block or null,
+     * ms], ...]`. Null means one layer, with the age of this row.
      */
     layers: text("layers"),
-    /** The reason that the operator was last alerted about, so that arriving dust does not repeat the alert. */
+    /**
+     * The reason that the operator was last alerted about, so that arriving dust does not repeat the alert.
+     */
     alarmedReason: text("alarmed_reason").$type<HoldReason>(),
-    /** Whether the status of the request mentions these funds: true for configured tokens, false for dust. */
+    /**
+     * Whether the status of the request mentions these funds: true for configured tokens, false for dust.
+     */
     speaks: boolean("speaks").notNull().default(true),
   },
   (t) => [

@@ -3,8 +3,8 @@ import { check, pgTable, text } from "drizzle-orm/pg-core";
 import { int8, uint } from "../../db/columns.tables.ts";
 
 /**
- * USD of fills started between different assets per minute and volatile asset: limits what a wrong price can
- * cost.
+ * USD of fills started between different assets per minute and volatile asset: limits what a wrong price
+ * can cost.
  */
 export const priceExposure = pgTable(
   "price_exposure",

@@ -6,7 +6,8 @@ import type { NonceMappingState } from "../../chains/nonce-mappings.port.ts";
 import { hubTransactions } from "../settlement.tables.ts";
 
 /**
- * What wallets signed about their nonces on chains whose transfers carry no order id. One meaning per nonce.
+ * What wallets signed about their nonces on chains whose transfers carry no order id. One meaning per
+ * nonce.
  */
 export const nonceMappings = pgTable(
   "nonce_mappings",
@@ -25,8 +26,8 @@ export const nonceMappings = pgTable(
     /** Chain id of the domain that it was signed for. */
     signatureChainId: int8("signature_chain_id").notNull(),
     /**
-     * `stored`: oracles must sign it. `signed`: they did. `published`: it is on the hub. `contradicted`: the
-     * hub has a different meaning.
+     * `stored`: oracles must sign it. `signed`: they did. `published`: it is on the hub. `contradicted`:
+     * the hub has a different meaning.
      */
     state: text("state").$type<NonceMappingState>().notNull(),
     /** What it waits for. Null if unknown. */
