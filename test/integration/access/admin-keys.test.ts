@@ -424,7 +424,7 @@ test("what could not be written is counted later, once", async () => {
   const { id } = await aKey();
   let away = true;
   const sql = sqlOn(pool);
-    const counter = aCounter({
+  const counter = aCounter({
     ...sql,
     query: async (statement, values) =>
       away ? Promise.reject(new Error("away")) : await sql.query(statement, values),

@@ -1,9 +1,10 @@
 import type pg from "pg";
+import { plansOf } from "../../support/plan-of.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { databaseBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { outboxDepth } from "../../../apps/api/src/db/outbox-depth.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { requestsUnderWay, underWay } from "../../../apps/api/src/requests/requests-under-way.postgres.ts";
+import { requestsUnderWay } from "../../../apps/api/src/requests/requests-under-way.postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
@@ -49,8 +50,8 @@ test("requests under way are counted by state with the time of the oldest, and a
     { state: "submitted", count: 0, oldestMs: undefined },
     { state: "refunding", count: 1, oldestMs: 10_000_000 - 3_600_000 + 1 },
   ]);
-  const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${underWay.text}`);
-  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  const [plan] = await plansOf(pool, requestsUnderWay);
+
   expect(plan).toContain("requests_under_way");
   expect(plan).not.toContain("Seq Scan");
 });

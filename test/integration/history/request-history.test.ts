@@ -874,10 +874,10 @@ test("finds no request by a transaction that deposited for two", async () => {
 });
 
 test("asks about a thousand unknown ids with a few statements", async () => {
-    const { db, query } = sqlOn(world.pool);
+  const { db, query } = sqlOn(world.pool);
 
   const asked: string[] = [];
-    const reads = postgresReads({
+  const reads = postgresReads({
     db,
     query: async (statement, values) => {
       asked.push(statement.name);

@@ -463,7 +463,7 @@ test("looking for legs to forget reads none of those that are kept", async () =>
   );
   await pool.query("analyze job_runs");
   const plans: string[] = [];
-    const explained: Sql = {
+  const explained: Sql = {
     db: sqlOn(pool).db,
     query: async ({ text }, values) => {
       const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, [...values]);

@@ -1,3 +1,6 @@
+import { sql as text, type SQL } from "drizzle-orm";
+import { announcements } from "./db.tables.ts";
+import { namesOf } from "./define-query.postgres.ts";
 import { statement } from "./pool.postgres.ts";
 import type { Sql, Statement } from "./pool.postgres.ts";
 
@@ -29,6 +32,11 @@ const beat = statement(
    oldest as (select coalesce(ceil(extract(epoch from clock_timestamp() - min(created_at)) * 1000), 0) as ms from announcements)
    select pg_notify($1, $2 || ' ' || ms) from quick, oldest`,
 );
+
+/** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
+export function storeAnnouncements(select: SQL): SQL {
+  return text`insert into ${announcements} (${namesOf(announcements.channel, announcements.payload)}) ${select}`;
+}
 
 /** A statement whose last part stores announcements: `select` gives channel and payload. */
 export function announcing(name: string, statements: string, select: string): Statement {

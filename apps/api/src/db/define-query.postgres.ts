@@ -102,6 +102,11 @@ function placeholders<P>(): Params<P> {
   });
 }
 
+/** Decodes an output that may be null, such as a minimum of no rows. */
+export function nullable<Value>(decode: (value: never) => Value): (value: never) => Value | null {
+  return decode;
+}
+
 /** The name of a column alone, where SQL accepts no table in front of it. */
 export function nameOf(column: Column): SQL {
   return sql`${sql.identifier(column.name)}`;
@@ -110,9 +115,4 @@ export function nameOf(column: Column): SQL {
 /** The names of columns, for the list of an `insert`. */
 export function namesOf(...columns: readonly Column[]): SQL {
   return sql.join(columns.map(nameOf), sql`, `);
-}
-
-/** The value that an `insert` proposed for the column of a conflicting row. */
-export function excluded(column: Column): SQL {
-  return sql`excluded.${sql.identifier(column.name)}`;
 }

@@ -1,13 +1,12 @@
 import type { BlockRef } from "@causeway/chains";
-import type { Address, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../db/records.port.ts";
-import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Reads } from "../db/reads.port.ts";
 import { unrecordedDeposits } from "../deposits/deposit-writes.postgres.ts";
+import { overdueFastFillReads } from "../executions/overdue-fast-fills.postgres.ts";
 import { fastFillsDue, findFastFill } from "../executions/fast-fills.postgres.ts";
 import { EXECUTION_COLUMNS, executionOf } from "../payments/execution-rows.postgres.ts";
 import type { ExecutionRow } from "../payments/execution-rows.postgres.ts";
-import { LARGE, LARGE_ENDED } from "../requests/history/large-requests.postgres.ts";
 import { statement } from "../db/pool.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
@@ -16,25 +15,16 @@ import { railReads } from "../payments/rail-rows.postgres.ts";
 import {
   ATTEMPT_COLUMNS,
   DEPOSIT_COLUMNS,
-  REQUEST_COLUMNS,
   SLOT_COLUMNS,
   depositOf,
-  requestOf,
   slotOf,
 } from "../requests/rows.postgres.ts";
-import type { AttemptRow, DepositRow, RequestRow, SlotRow } from "../requests/rows.postgres.ts";
+import type { AttemptRow, DepositRow, SlotRow } from "../requests/rows.postgres.ts";
 import { fillBurnReads } from "../payments/fill-burns.postgres.ts";
 import { sendReads } from "../payments/send-reads.postgres.ts";
-import { tickBatcher } from "../db/tick-batcher.postgres.ts";
-import { batchedStatusReads } from "../requests/status-reads.postgres.ts";
-import { NEWEST_BLOCKS, waitingReads } from "../requests/waiting-requests.postgres.ts";
+import { requestReads } from "../requests/request-reads.postgres.ts";
+import { waitingReads } from "../requests/waiting-requests.postgres.ts";
 
-const ping = statement("read_ping", "select 1 from requests limit 1");
-const request = statement("read_request", `select ${REQUEST_COLUMNS} from requests where request_id = $1`);
-const byOrders = statement(
-  "read_requests_by_orders",
-  `select ${REQUEST_COLUMNS} from requests where order_id = any($1::text[])`,
-);
 const deposit = statement("read_deposit", `select ${DEPOSIT_COLUMNS} from deposits where id = $1`);
 const givenNonces = statement(
   "read_given_nonces",
@@ -119,10 +109,6 @@ const overdueFills = statement(
    union all
    (select request_id from app_fees_due f ${lostFees.join} where since_ms < $1 and ${lostFees.isLost} order by ${lostFees.order} limit $2)`,
 );
-const stateSince = statement(
-  "read_state_since",
-  "select coalesce(state_since_ms, updated_at_ms) as since_ms from requests where request_id = $1",
-);
 const lostRefund = withoutJob("refund", "d.id::text", "d.seen_at_ms");
 const overdueRefunds = statement(
   "read_overdue_refunds",
@@ -157,15 +143,6 @@ const originTransactions = statement(
   "read_origin_transactions",
   "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
 );
-const overdueFronts = statement(
-  "read_overdue_fronts",
-  `with newest as materialized (${NEWEST_BLOCKS})
-   select r.request_id from requests r join fast_fills f using (request_id) join newest n on n.chain_id = r.origin_chain_id
-   where front = 'held' and state = 'filled' and final and deposit_id is null and not funds_seen and fill_deadline_ms < $1
-     -- A deposit made in time may be in a block that no worker has read yet.
-     and fill_deadline_ms + $2 < n.newest_ms
-   order by f.tried_at_ms, fill_deadline_ms limit $3`,
-);
 const execution = statement(
   "read_execution",
   `select ${EXECUTION_COLUMNS} from executions where request_id = $1`,
@@ -190,24 +167,6 @@ const endedExecutions = statement(
    where not e.settled and e.origin_usd is not null
      and (r.state in ('expired', 'refunded', 'failed') or (r.state = 'filled' and r.final))
    order by e.created_at_ms limit $1`,
-);
-const requestsOfDeposits = statement(
-  "read_requests_of_deposits",
-  `select tx_hash, min(request_id) as request_id from request_transactions
-   where tx_hash = any($1::text[]) and kind = 'deposit'
-   group by tx_hash having min(request_id) = max(request_id)`,
-);
-const routeTimings = statement(
-  "read_route_timings",
-  "select origin_chain_id, destination_chain_id, average_ms, samples from route_timings",
-);
-const oldestPrunable = statement(
-  "read_oldest_prunable",
-  `select 'outbox' as name, min(published_at_ms) as since_ms from outbox where published_at_ms is not null
-   union all select 'requests', min(fill_deadline_ms) from requests where state = 'expired' and not kept
-   union all select 'large_requests', min(${LARGE_ENDED}) from requests where state = 'expired' and not kept and ${LARGE}
-   union all select 'idempotency_keys', min(created_at_ms) from idempotency_keys
-   union all select 'claims', min(expires_at) * 1000 from claims where state = 'offered'`,
 );
 
 /** Reads on a Postgres pool. */
@@ -234,23 +193,12 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
   }
 
   return {
+    ...requestReads(sql),
+    ...overdueFastFillReads(sql),
     ...railReads(sql),
     ...sendReads(sql),
     ...fillBurnReads(sql),
     ...waitingReads(sql),
-    async ping() {
-      await sql.query(ping, []);
-    },
-    status: batchedStatusReads(sql),
-    async request(requestId) {
-      const [row] = await sql.query<RequestRow>(request, [requestId]);
-      return row && requestOf(row);
-    },
-    async requestsByOrders(orderIds) {
-      if (orderIds.length === 0) return new Map();
-      const rows = await sql.query<RequestRow>(byOrders, [orderIds]);
-      return new Map(rows.map((row) => [row.order_id as OrderId, requestOf(row)]));
-    },
     async deposit(id) {
       const [row] = await sql.query<DepositRow>(deposit, [id]);
       return row && depositOf(row);
@@ -364,9 +312,6 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit, nowMs]);
       return rows.map((row) => row.request_id as RequestId);
     },
-    async stateSinceMs(requestId) {
-      return (await sql.query<{ since_ms: number }>(stateSince, [requestId]))[0]?.since_ms;
-    },
     async overdueRefunds({ sinceBeforeMs, nowMs }, limit) {
       return (await sql.query<{ id: number }>(overdueRefunds, [sinceBeforeMs, limit, nowMs])).map((row) =>
         String(row.id),
@@ -377,14 +322,6 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     async originTransactions(requestId) {
       const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
       return rows.map((row) => row.tx_hash as TxHash);
-    },
-    async overdueFronts(deadlineBeforeMs, readBeyondMs, limit) {
-      const rows = await sql.query<{ request_id: string }>(overdueFronts, [
-        deadlineBeforeMs,
-        readBeyondMs,
-        limit,
-      ]);
-      return rows.map((row) => row.request_id as RequestId);
     },
     async execution(requestId) {
       const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
@@ -401,34 +338,6 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     async endedExecutions(limit) {
       const rows = await sql.query<{ request_id: string }>(endedExecutions, [limit]);
       return rows.map((row) => row.request_id as RequestId);
-    },
-    async oldestPrunable() {
-      const rows = await sql.query<{ name: PrunableTable; since_ms: number | null }>(oldestPrunable, []);
-      return rows.map((row) => ({ table: row.name, sinceMs: row.since_ms ?? undefined }));
-    },
-    requestOfDeposit: tickBatcher(
-      async (txHashes: readonly TxHash[]) => {
-        const rows = await sql.query<{ tx_hash: TxHash; request_id: RequestId }>(requestsOfDeposits, [
-          txHashes,
-        ]);
-        const found = new Map(rows.map((row) => [row.tx_hash, row.request_id]));
-        return txHashes.map((txHash) => found.get(txHash));
-      },
-      { inFlight: 2, maxBatch: 500 },
-    ),
-    async routeTimings() {
-      const rows = await sql.query<{
-        origin_chain_id: number;
-        destination_chain_id: number;
-        average_ms: number;
-        samples: number;
-      }>(routeTimings, []);
-      return rows.map((row) => ({
-        originChainId: row.origin_chain_id,
-        destinationChainId: row.destination_chain_id,
-        averageMs: row.average_ms,
-        samples: row.samples,
-      }));
     },
   };
 }

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { DueDelivery, WebhookHeaders, WebhookQueue } from "./webhooks.port.ts";
 import { statement } from "../db/pool.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { EVENT_COLUMNS, changeOf } from "../requests/status-event-reads.postgres.ts";
-import type { EventRow } from "../requests/status-event-reads.postgres.ts";
+import { EVENT_COLUMNS, changeOf } from "../requests/rows.postgres.ts";
+import type { EventRow } from "../requests/rows.postgres.ts";
 
 /**
  * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an

@@ -1,94 +1,159 @@
 import { publicStatus, requestStates } from "@causeway/domain";
-import type { RequestId, StateName } from "@causeway/domain";
+import type {
+  FailReason,
+  FrontState,
+  RefundFailReason,
+  RequestId,
+  StateName,
+  TxHash,
+} from "@causeway/domain";
+import { sql as text, type SQL } from "drizzle-orm";
 import type { RequestChange } from "../db/unit-of-work.port.ts";
-import { announcing } from "../db/announcements.postgres.ts";
+import { storeAnnouncements } from "../db/announcements.postgres.ts";
+import { defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { apiKeys } from "../callers/callers.tables.ts";
+import { executions } from "../payments/executions.tables.ts";
+import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
+import { requests, statusEvents } from "./requests.tables.ts";
 
 /**
- * Channel on which a commit that changed what clients see of a request is announced: `<request id> <sequence>
- * <key id or nothing>`. A change that is no event, because clients know it by the same words, is announced as
- * `<request id>`: nobody is told of it, but whoever keeps an answer has an old one.
+ * Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or nothing>`. A
+ * change that leaves the public status as it was is announced as `<request id>`, because it outdates cached
+ * answers without being an event.
  */
 export const STATUS_CHANNEL = "causeway_status";
-/** Channel on which a commit with something to deliver to webhooks is announced. */
+/** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
 
-/** $12: the states whom clients know by the same word as the new one. */
-const WORDS_CHANGED = `not state = any($12::text[]) or fail_reason is distinct from $3 or refund_fail_reason is distinct from $4
-  or coalesce($6 <> in_tx_hashes, false) or coalesce($7 <> tx_hashes, false) or coalesce($8 <> refund_tx_hashes, false)`;
-
-/**
- * Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids. $n of
- * `atMs`: now, ms.
- */
-export function webhookDeliveries(atMs: string): string {
-  return `insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
-     select w.id, e.request_id, e.seq, ${atMs}, ${atMs} from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
-     where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id`;
+interface Change extends Record<string, unknown> {
+  readonly requestIds: readonly RequestId[];
+  readonly state: StateName;
+  readonly failReason: FailReason | null;
+  readonly refundFailReason: RefundFailReason | null;
+  readonly final: boolean;
+  /** Null keeps the hashes. */
+  readonly inTxHashes: readonly TxHash[] | null;
+  readonly txHashes: readonly TxHash[] | null;
+  readonly refundTxHashes: readonly TxHash[] | null;
+  readonly atMs: number;
+  readonly depositId: string | null;
+  readonly front: FrontState;
+  /** All states with the same public status as the new one. */
+  readonly statesOfSameStatus: readonly StateName[];
 }
 
-/** Whether a row of `requests` that is saved tells anything else than before in an answer. */
-const ANSWER_CHANGED = `state <> $2 or deposit_id is distinct from $10 or front <> $11 or updated_at_ms < $9`;
+/** Whether clients see another status than before. */
+const isStatusChanged = (p: Params<Change>): SQL => text`
+  not ${requests.state} = any(${p.statesOfSameStatus}::text[]) or ${requests.failReason} is distinct from ${p.failReason}
+  or ${requests.refundFailReason} is distinct from ${p.refundFailReason}
+  or coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
+  or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false)`;
+
+/** Whether any answer about the request changes. */
+const isAnswerChanged = (p: Params<Change>): SQL => text`
+  ${requests.state} <> ${p.state} or ${requests.depositId} is distinct from ${p.depositId} or ${requests.front} <> ${p.front}
+  or ${requests.updatedAtMs} < ${p.atMs}`;
 
 /**
- * Saves the state and, in the same statement, writes down what a client sees of it when that is not what it
- * saw before, for whoever wants to be told. The sequence counts under the lock of the request, so its order
- * is that of the commits.
+ * Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids.
+ * @param atMs now, ms
  */
-const save = announcing(
+export function deliveriesOfEvent(atMs: SQL): SQL {
+  const { endpointId, requestId, seq, nextAtMs, createdAtMs, id } = webhookDeliveries;
+  return text`insert into ${webhookDeliveries} (${namesOf(endpointId, requestId, seq, nextAtMs, createdAtMs)})
+    select ${webhookEndpoints.id}, e.request_id, e.seq, ${atMs}, ${atMs}
+    from event e join ${webhookEndpoints} on ${webhookEndpoints.keyId} = e.key_id
+      join ${apiKeys} on ${apiKeys.id} = ${webhookEndpoints.keyId}
+    where ${webhookEndpoints.deletedAtMs} is null and ${apiKeys.revokedAtMs} is null and not e.only_final returning ${id}`;
+}
+
+/**
+ * Saves the state and, in the same statement, stores what clients see of it if that changed. The sequence
+ * counts under the lock of the request, so its order is that of the commits.
+ */
+const save = defineSql(
   "request_save",
-  `with before as materialized (
-     select request_id, status_seq, ${WORDS_CHANGED} as words_changed, ${ANSWER_CHANGED} as answer_changed
-     from requests where request_id = any($1::text[])),
-   saved as (
-     update requests set state = $2, fail_reason = $3, refund_fail_reason = $4, final = $5,
-       in_tx_hashes = coalesce($6, in_tx_hashes), tx_hashes = coalesce($7, tx_hashes),
-       refund_tx_hashes = coalesce($8, refund_tx_hashes), updated_at_ms = greatest(updated_at_ms, $9), deposit_id = $10, front = $11,
-       status_seq = status_seq + case when ${WORDS_CHANGED} or final <> $5 then 1 else 0 end
-     where request_id = any($1::text[]) returning *),
-   event as (
-     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
-       front, in_tx_hashes, tx_hashes, refund_tx_hashes, funds_seen, funds_held)
-     select s.request_id, s.status_seq,
-       coalesce(substring(s.terms from '"keyId":"([^"]+)"'), (select e.key_id from executions e where e.request_id = s.request_id)),
-       s.updated_at_ms, not b.words_changed, s.state, s.deposit_id, s.fail_reason, s.refund_fail_reason, s.final, s.front,
-       s.in_tx_hashes, s.tx_hashes, s.refund_tx_hashes, s.funds_seen, s.funds_held
-     from saved s join before b on b.request_id = s.request_id where s.status_seq > b.status_seq
-     returning request_id, seq, key_id, at_ms, only_final),
-   told as (
-     ${webhookDeliveries("$9")})`,
-  `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event
-   union all select '${STATUS_CHANNEL}', s.request_id from saved s join before b on b.request_id = s.request_id
-     where s.status_seq = b.status_seq and b.answer_changed
-   union all select '${WEBHOOK_CHANNEL}', '' where exists (select from told)`,
+  {},
+  (p: Params<Change>) => text`
+    with before as materialized (
+      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed, ${isAnswerChanged(p)} as answer_changed
+      from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])),
+    saved as (
+      update ${requests} set ${nameOf(requests.state)} = ${p.state}, ${nameOf(requests.failReason)} = ${p.failReason},
+        ${nameOf(requests.refundFailReason)} = ${p.refundFailReason}, ${nameOf(requests.final)} = ${p.final},
+        ${nameOf(requests.inTxHashes)} = coalesce(${p.inTxHashes}, ${requests.inTxHashes}),
+        ${nameOf(requests.txHashes)} = coalesce(${p.txHashes}, ${requests.txHashes}),
+        ${nameOf(requests.refundTxHashes)} = coalesce(${p.refundTxHashes}, ${requests.refundTxHashes}),
+        ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
+        ${nameOf(requests.depositId)} = ${p.depositId}, ${nameOf(requests.front)} = ${p.front},
+        ${nameOf(requests.statusSeq)} = ${requests.statusSeq}
+          + case when ${isStatusChanged(p)} or ${requests.final} <> ${p.final} then 1 else 0 end
+      where ${requests.requestId} = any(${p.requestIds}::text[]) returning ${requests}.*),
+    event as (
+      insert into ${statusEvents} (${namesOf(
+        statusEvents.requestId,
+        statusEvents.seq,
+        statusEvents.keyId,
+        statusEvents.atMs,
+        statusEvents.onlyFinal,
+        statusEvents.state,
+        statusEvents.depositId,
+        statusEvents.failReason,
+        statusEvents.refundFailReason,
+        statusEvents.final,
+        statusEvents.front,
+        statusEvents.inTxHashes,
+        statusEvents.txHashes,
+        statusEvents.refundTxHashes,
+        statusEvents.fundsSeen,
+        statusEvents.fundsHeld,
+      )})
+      select ${requests.requestId}, ${requests.statusSeq},
+        coalesce(substring(${requests.terms} from '"keyId":"([^"]+)"'),
+          (select ${executions.keyId} from ${executions} where ${executions.requestId} = ${requests.requestId})),
+        ${requests.updatedAtMs}, not b.status_changed, ${requests.state}, ${requests.depositId}, ${requests.failReason},
+        ${requests.refundFailReason}, ${requests.final}, ${requests.front}, ${requests.inTxHashes}, ${requests.txHashes},
+        ${requests.refundTxHashes}, ${requests.fundsSeen}, ${requests.fundsHeld}
+      from saved as ${requests} join before b on b.request_id = ${requests.requestId}
+      where ${requests.statusSeq} > b.status_seq
+      returning ${statusEvents.requestId}, ${statusEvents.seq}, ${statusEvents.keyId}, ${statusEvents.atMs}, ${statusEvents.onlyFinal}),
+    delivered as (
+      ${deliveriesOfEvent(p.atMs)})
+    ${storeAnnouncements(text`
+      select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
+      union all select ${text.raw(`'${STATUS_CHANNEL}'`)}, s.request_id from saved s join before b on b.request_id = s.request_id
+        where s.status_seq = b.status_seq and b.answer_changed
+      union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}`,
+  { announces: true },
 );
 
-const sameWord = new Map<StateName, readonly StateName[]>(
+const statesOfSameStatus = new Map<StateName, readonly StateName[]>(
   requestStates.map((name) => [
     name,
     requestStates.filter((other) => publicStatus({ name: other }) === publicStatus({ name })),
   ]),
 );
 
-/** Saves requests that are locked, all with the same change, and announces it to clients who follow them. */
+/** Saves requests that are locked, all with the same change, and announces it to clients that follow them. */
 export async function saveRequests(
   sql: Sql,
   requestIds: readonly RequestId[],
   { state, inTxHashes, txHashes, refundTxHashes }: RequestChange,
   atMs: number,
 ): Promise<void> {
-  await sql.query(save, [
+  await save(sql, {
     requestIds,
-    state.name,
-    state.failReason ?? null,
-    state.refundFailReason ?? null,
-    state.final,
-    inTxHashes ?? null,
-    txHashes ?? null,
-    refundTxHashes ?? null,
+    state: state.name,
+    failReason: state.failReason ?? null,
+    refundFailReason: state.refundFailReason ?? null,
+    final: state.final,
+    inTxHashes: inTxHashes ?? null,
+    txHashes: txHashes ?? null,
+    refundTxHashes: refundTxHashes ?? null,
     atMs,
-    state.depositId ?? null,
-    state.front,
-    sameWord.get(state.name),
-  ]);
+    depositId: state.depositId ?? null,
+    front: state.front,
+    statesOfSameStatus: statesOfSameStatus.get(state.name) ?? [],
+  });
 }

@@ -1,30 +1,40 @@
+import { sql as text } from "drizzle-orm";
 import type { StateUnderWay } from "./requests-under-way.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { requests } from "./requests.tables.ts";
 
-/** Every state is told, also when no request is in it: a series that vanishes raises no alarm. */
+/** Every state is reported, even without requests: a series that disappears raises no alarm. */
 const STATES = ["deposited", "fillable", "filling", "submitted", "refunding"] as const;
 
-interface Row {
-  readonly state: (typeof STATES)[number];
-  readonly count: number;
-  readonly oldest_ms: number;
-}
-
-// The same predicate as the index requests_under_way, which bounds what is read.
-export const underWay = statement(
-  "requests_under_way",
-  `select state, count(*) as count, min(since_ms) as oldest_ms from (
-     select state, coalesce(state_since_ms, updated_at_ms) as since_ms from requests
-     where state in ('deposited', 'fillable', 'filling', 'submitted', 'refunding')
-     order by updated_at_ms limit 10000) as oldest
-   group by state`,
-);
+/** The predicate is that of the index `requests_under_way`, which bounds what is read. */
+const underWay = defineQuery("requests_under_way", (db) => {
+  const oldest = db
+    .select({
+      state: requests.state,
+      sinceMs: text<number>`coalesce(${requests.stateSinceMs}, ${requests.updatedAtMs})`
+        .mapWith(Number)
+        .as("since_ms"),
+    })
+    .from(requests)
+    .where(text`${requests.state} in ('deposited', 'fillable', 'filling', 'submitted', 'refunding')`)
+    .orderBy(requests.updatedAtMs)
+    .limit(10_000)
+    .as("oldest");
+  return db
+    .select({
+      state: oldest.state,
+      count: text<number>`count(*)`.mapWith(Number),
+      oldestMs: text<number>`min(${oldest.sinceMs})`.mapWith(Number),
+    })
+    .from(oldest)
+    .groupBy(oldest.state);
+});
 
 export async function requestsUnderWay(sql: Sql): Promise<readonly StateUnderWay[]> {
-  const rows = await sql.query<Row>(underWay, []);
+  const rows = await underWay(sql, {});
   return STATES.map((state) => {
     const row = rows.find((one) => one.state === state);
-    return { state, count: row?.count ?? 0, oldestMs: row?.oldest_ms };
+    return { state, count: row?.count ?? 0, oldestMs: row?.oldestMs };
   });
 }

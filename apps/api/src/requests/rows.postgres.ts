@@ -307,3 +307,23 @@ function attemptOf(row: AttemptRow): Attempt {
     ...(row.first_broadcast_at_ms !== null && { firstBroadcastAtMs: row.first_broadcast_at_ms }),
   };
 }
+
+/** Deliveries of the rows of `event`, for statements that are still text. $n of `atMs`: now, ms. */
+export function webhookDeliveries(atMs: string): string {
+  return `insert into webhook_deliveries (endpoint_id, request_id, seq, next_at_ms, created_at_ms)
+     select w.id, e.request_id, e.seq, ${atMs}, ${atMs} from event e join webhook_endpoints w on w.key_id = e.key_id join api_keys k on k.id = w.key_id
+     where w.deleted_at_ms is null and k.revoked_at_ms is null and not e.only_final returning id`;
+}
+
+export const EVENT_COLUMNS = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
+  r.superseded_by, e.funds_seen, e.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, r.fill_deadline_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
+
+export interface EventRow extends StatusRow {
+  seq: number;
+  only_final: boolean;
+  key_id: string | null;
+}
+
+export function changeOf(row: EventRow): { record: StatusRecord; sequence: number; onlyFinal: boolean } {
+  return { record: statusOf(row), sequence: row.seq, onlyFinal: row.only_final };
+}

@@ -1,47 +1,65 @@
 import type { RequestId } from "@causeway/domain";
+import { asc, eq, gt, and, sql as text } from "drizzle-orm";
 import type { StatusChange } from "./status-feed.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { STATUS_COLUMNS, statusOf } from "./rows.postgres.ts";
-import type { StatusRow } from "./rows.postgres.ts";
 import { tickBatcher } from "../db/tick-batcher.postgres.ts";
+import { STATUS, statusOf, type StatusRow } from "./request-rows.postgres.ts";
+import { requests, statusEvents } from "./requests.tables.ts";
 
-const readSnapshots = statement(
+const readSnapshots = defineQuery(
   "status_snapshots",
-  `select ${STATUS_COLUMNS}, superseded_by, funds_seen, funds_held, status_seq as seq, false as only_final from requests where request_id = any($1::text[])`,
+  (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
+    db
+      .select({ ...STATUS, seq: requests.statusSeq, onlyFinal: text<boolean>`false` })
+      .from(requests)
+      .where(text`${requests.requestId} = any(${requestIds})`),
 );
 
-/** Of an event `e` and its request `r`. What the events do not hold does not change. */
-export const EVENT_COLUMNS = `e.request_id, e.seq, e.key_id, e.only_final, r.kind, e.state, e.deposit_id, e.fail_reason, e.refund_fail_reason, e.final, e.front,
-  r.superseded_by, e.funds_seen, e.funds_held, r.origin_chain_id, r.destination_chain_id, r.created_at_ms, e.at_ms as updated_at_ms, r.fill_deadline_ms, e.in_tx_hashes, e.tx_hashes, e.refund_tx_hashes`;
+/** The columns of a change: of its event, and of its request what never changes. */
+export const EVENT = {
+  ...STATUS,
+  seq: statusEvents.seq,
+  onlyFinal: statusEvents.onlyFinal,
+  keyId: statusEvents.keyId,
+  state: statusEvents.state,
+  depositId: statusEvents.depositId,
+  failReason: statusEvents.failReason,
+  refundFailReason: statusEvents.refundFailReason,
+  final: statusEvents.final,
+  front: statusEvents.front,
+  fundsSeen: statusEvents.fundsSeen,
+  fundsHeld: statusEvents.fundsHeld,
+  updatedAtMs: statusEvents.atMs,
+  inTxHashes: statusEvents.inTxHashes,
+  txHashes: statusEvents.txHashes,
+  refundTxHashes: statusEvents.refundTxHashes,
+};
 
-const readEvents = statement(
+const readEvents = defineQuery(
   "status_events_after",
-  `select ${EVENT_COLUMNS} from unnest($1::text[], $2::integer[]) as w (id, after)
-   join status_events e on e.request_id = w.id and e.seq > w.after
-   join requests r on r.request_id = e.request_id
-   order by e.request_id, e.seq`,
+  (db, p: Params<{ requestIds: readonly RequestId[]; sequences: readonly number[] }>) =>
+    db
+      .select(EVENT)
+      .from(text`unnest(${p.requestIds}::text[], ${p.sequences}::integer[]) as followed (id, after)`)
+      .innerJoin(
+        statusEvents,
+        and(eq(statusEvents.requestId, text`followed.id`), gt(statusEvents.seq, text`followed.after`)),
+      )
+      .innerJoin(requests, eq(requests.requestId, statusEvents.requestId))
+      .orderBy(asc(statusEvents.requestId), asc(statusEvents.seq)),
 );
 
-export interface EventRow extends StatusRow {
-  seq: number;
-  only_final: boolean;
-  key_id: string | null;
-}
-
-/** A change as it is stored, and whose request it was. */
+/** A change as it is stored, and the API key of its request. */
 export interface StoredChange extends StatusChange {
   readonly keyId: string | undefined;
 }
 
 /** What the feed reads. */
 export interface StatusEventReads {
-  /**
-   * How a request stands; undefined when there is none. Those asked in one turn of the event loop go
-   * together.
-   */
+  /** The current status; undefined without such a request. Reads of one event-loop turn share one query. */
   snapshot(requestId: RequestId): Promise<StatusChange | undefined>;
-  /** Changes of each request after the sequence given, in order. One query. */
+  /** Changes of each request after the given sequence, in order. One query. */
   eventsAfter(sequences: ReadonlyMap<RequestId, number>): Promise<readonly StoredChange[]>;
 }
 
@@ -49,19 +67,21 @@ export function statusEventReads(sql: Sql): StatusEventReads {
   return {
     snapshot: tickBatcher(
       async (requestIds: readonly RequestId[]) => {
-        const rows = await sql.query<EventRow>(readSnapshots, [requestIds]);
-        const byId = new Map(rows.map((row) => [row.request_id, changeOf(row)]));
+        const rows = await readSnapshots(sql, { requestIds });
+        const byId = new Map(rows.map((row) => [row.requestId, changeOf(row)]));
         return requestIds.map((requestId) => byId.get(requestId));
       },
       { inFlight: 2, maxBatch: 1_000 },
     ),
-    async eventsAfter(sequences): Promise<readonly StoredChange[]> {
-      const rows = await sql.query<EventRow>(readEvents, [[...sequences.keys()], [...sequences.values()]]);
-      return rows.map((row) => ({ ...changeOf(row), keyId: row.key_id ?? undefined }));
+    async eventsAfter(after): Promise<readonly StoredChange[]> {
+      const rows = await readEvents(sql, { requestIds: [...after.keys()], sequences: [...after.values()] });
+      return rows.map((row) => ({ ...changeOf(row), keyId: row.keyId ?? undefined }));
     },
   };
 }
 
-export function changeOf(row: EventRow): StatusChange {
-  return { record: statusOf(row), sequence: row.seq, onlyFinal: row.only_final };
+export function changeOf(
+  row: StatusRow & { readonly seq: number; readonly onlyFinal: boolean },
+): StatusChange {
+  return { record: statusOf(row), sequence: row.seq, onlyFinal: row.onlyFinal };
 }

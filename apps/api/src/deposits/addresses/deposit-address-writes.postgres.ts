@@ -17,7 +17,8 @@ import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 import { announcing } from "../../db/announcements.postgres.ts";
 import { statement } from "../../db/pool.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { STATUS_CHANNEL, WEBHOOK_CHANNEL, webhookDeliveries } from "../../requests/request-save.postgres.ts";
+import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "../../requests/request-save.postgres.ts";
+import { webhookDeliveries } from "../../requests/rows.postgres.ts";
 
 const insert = statement(
   "deposit_address_insert",

@@ -1,0 +1,18 @@
+import type pg from "pg";
+import { sqlOn, type Sql } from "../../apps/api/src/db/pool.postgres.ts";
+
+/** How Postgres would run the statements of `run`, one plan each. They return no rows. */
+export async function plansOf(pool: pg.Pool, run: (sql: Sql) => Promise<unknown>): Promise<string[]> {
+  const plans: string[] = [];
+  const explaining: pg.Pool = Object.create(pool, {
+    query: {
+      value: async ({ text }: pg.QueryConfig, values: unknown[]) => {
+        const { rows } = await pool.query<{ "QUERY PLAN": string }>(`explain ${text}`, values);
+        plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+        return { rows: [] };
+      },
+    },
+  });
+  await run(sqlOn(explaining));
+  return plans;
+}
