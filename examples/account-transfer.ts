@@ -96,7 +96,7 @@ const [received, left, after] = await Promise.all([
 ]);
 tell(
   "app",
-  `${before.totalUsd} -> ${after.totalUsd} USD: the maximum cost is reserved until the transaction is final`,
+  `$${before.totalUsd} -> $${after.totalUsd}: the maximum cost is reserved until the transaction is final`,
 );
 conclude(
   status === "success" && received === amount && left === 0n,

@@ -71,7 +71,7 @@ try {
   const answer = await callApi<{ message: string }>("/fast-fill", { requestId: quote.requestId });
   tell("fast fill", answer.message);
   const during = await appBalance();
-  tell("hold", `${before.heldUsd} -> ${during.heldUsd} dollars of the app's ${during.totalUsd}`);
+  tell("hold", `$${before.heldUsd} -> $${during.heldUsd} of the app's $${during.totalUsd}`);
 
   // 4. The money arrives.
   let received = 0n;
@@ -89,7 +89,7 @@ try {
     await pause(100);
     ({ heldUsd, totalUsd } = await appBalance());
   }
-  tell("hold", `${during.heldUsd} -> ${heldUsd} dollars of the app's ${totalUsd}`);
+  tell("hold", `$${during.heldUsd} -> $${heldUsd} of the app's $${totalUsd}`);
   conclude(
     received >= minimum && !isMined && during.heldUsd > before.heldUsd && heldUsd === before.heldUsd,
     `The recipient had ${inUsdc(received)} before the deposit was mined.`,

@@ -117,7 +117,7 @@ const [received, nativeAfter, after] = await Promise.all([
 ]);
 tell(
   "app",
-  `${before.totalUsd} -> ${after.totalUsd} USD: the maximum cost is reserved until the transaction is final`,
+  `$${before.totalUsd} -> $${after.totalUsd}: the maximum cost is reserved until the transaction is final`,
 );
 conclude(
   status === "success" && received >= minimum && nativeAfter === 0n,

@@ -28,16 +28,16 @@ const USAGE = `usage:
   operator funds              funds in the depositories, or meant for an app balance, that are unattributed, cannot be refunded automatically, or wait for the daily limit
   operator addresses          funds held at deposit addresses, and why; sweeps that are not final
   operator trace <requestId>  everything that happened to a request, in order
-  operator lanes              payments that are not final yet, by chain; then the hub's lane, with executions that are postponed
+  operator lanes              payments that are not final yet, by chain; then the hub's lane, with postponed executions
   operator settlement         how many payments wait to be settled on the hub, since when, and why
   operator settlement <requestId>  settlement of one request: none, attested or settled, and why
   operator withdrawals        withdrawals from the hub, newest first
-  operator balances           what every wallet has in its app balance, has reserved and owes, and the accounts of the service
-  operator balances <wallet>  the same of one wallet
+  operator balances           the app balance of every wallet, what is reserved and what it owes; then the service's own accounts
+  operator balances <wallet>  the same for one wallet
   operator holds              holds for fast fills, and fast fills that app balances had to pay
-  operator webhooks           webhook URLs by API key, what waits for delivery, and since when deliveries fail
+  operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
   operator claims             claims in progress, then the newest others
-${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 (\`none\` on stderr when there is no row), 1 when the request is unknown or the database could not be read, 2 when the command is not valid.
+${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 

@@ -118,13 +118,14 @@ export function planSystem(options: SystemOptions): SystemPlan {
 
 function homeOf([chain]: readonly Chain[]): SystemPlan["home"] {
   const usdc = chain?.tokens.find(({ symbol }) => symbol === "USDC");
-  if (chain === undefined || usdc === undefined) throw new RangeError("the first local chain has USDC");
+  if (chain === undefined || usdc === undefined)
+    throw new RangeError("invariant violated: the first local chain has no USDC");
   return { chain, token: usdc.address };
 }
 
 function firstOnes(count: number): number[] {
   if (!Number.isInteger(count) || count < 1 || count > 5) {
-    throw new RangeError(`a local system has 1 to 5 processes of each kind, got ${count}`);
+    throw new RangeError(`a local system must have 1 to 5 processes of each kind, got ${count}`);
   }
   return Array.from({ length: count }, (_, index) => index);
 }

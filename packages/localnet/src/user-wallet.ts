@@ -36,7 +36,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
   const clients = new Map(nodes.map((node) => [node.chainId, createLocalClient(node)]));
   const clientOf = (chainId: number): LocalClient => {
     const client = clients.get(chainId);
-    if (client === undefined) throw new RangeError(`this wallet does not know chain ${chainId}`);
+    if (client === undefined) throw new RangeError(`chain ${chainId} is not supported by this wallet`);
     return client;
   };
   return {

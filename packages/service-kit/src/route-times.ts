@@ -13,7 +13,7 @@ export type NoteAnswer = (status: number, tookMs: number) => void;
 export function routeTimes(registry: Registry): (method: string, route: string) => NoteAnswer {
   const seriesOf = durations(registry, {
     name: "http_request_duration_seconds",
-    help: "Time from the head of a request to the end of its response",
+    help: "Time from the headers of a request to the end of its response",
     boundsMs: BOUNDS_MS,
   });
   return (method, route) => {

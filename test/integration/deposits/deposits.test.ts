@@ -894,7 +894,7 @@ test("reports that wait for a chain's scan are answered in time, and leave the d
     );
     expect(waits.rows.length).toBeLessThanOrEqual(2);
     expect(new Set((await reports).map(({ message }) => message))).toEqual(
-      new Set(["Transaction will be indexed with its block"]),
+      new Set(["Transaction will be indexed when its block is scanned"]),
     );
     expect(await report(passed, "alice")).toEqual({ message: "Transaction indexed" });
     // The scan will not come to this block again.

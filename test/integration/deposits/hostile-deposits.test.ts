@@ -421,7 +421,7 @@ test("once reverted fills have cost the solver the limit of a day, only fills th
     expect((await world.request(requestId)).state.name).toBe("fillable");
     const waits = world.events.of("fill_waits").filter(({ facts }) => facts["requestId"] === requestId);
     expect(waits.at(-1)?.facts["why"]).toMatch(
-      /^reverted fills cost the solver 125.*, at least BURNT_FILLS_DAILY_USD$/,
+      /^reverted fills cost the solver \$125.*, so BURNT_FILLS_DAILY_USD is used up$/,
     );
   }
 
@@ -567,7 +567,7 @@ for (const { hub, attestation, isFilled } of [
     const { agreed, txHash } = await depositNextToTransfers();
     // The client's hint must not record what only the watcher judges.
     const { message } = await indexTransaction(world.services, { chainId: origin.chain.id, txHash });
-    expect(message).toBe("Transaction will be indexed with its block");
+    expect(message).toBe("Transaction will be indexed when its block is scanned");
 
     const transport = createRpcTransport({ url: origin.chain.rpcUrl });
     transports.push(transport);

@@ -170,7 +170,7 @@ test("beyond the daily limit it waits visibly for the operator, who can release 
     refund_state: "impossible",
     refund_fail_reason: "MANUAL_REFUND_REQUIRED",
     refund_waits: expect.stringMatching(
-      /^the deposit names no order; .* exceed half of UNREPAID_REFUNDS_DAILY_USD/,
+      /^the deposit names no order; .* exceeds half of UNREPAID_REFUNDS_DAILY_USD/,
     ),
   });
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));

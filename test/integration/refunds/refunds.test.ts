@@ -556,7 +556,7 @@ test("the operator releases a refund above the daily limit: it is paid once, and
   const { agreed, found } = await depositedNative("1");
   await world.work(limited);
   expect(await fundsListed(found.id)).toMatchObject([
-    { refund_state: "impossible", refund_waits: expect.stringMatching(/exceed UNREPAID_REFUNDS_DAILY_USD/) },
+    { refund_state: "impossible", refund_waits: expect.stringMatching(/exceeds UNREPAID_REFUNDS_DAILY_USD/) },
   ]);
   const failed = await world.status(agreed.requestId);
 
@@ -575,7 +575,7 @@ test("the operator releases a refund above the daily limit: it is paid once, and
         usd: "2500.000000",
         recipient: agreed.terms.refundTo,
         why: expect.stringMatching(
-          /^MANUAL_REFUND_REQUIRED: .*not in the currency of the order.* exceed UNREPAID/,
+          /^MANUAL_REFUND_REQUIRED: .*not in the currency of the order.* exceeds UNREPAID/,
         ),
       },
     ],

@@ -227,7 +227,7 @@ test("a threshold raised on the hub while oracles run makes what is attested wai
   await world.attest();
   expect(await world.stateOf(agreed.requestId)).toMatchObject({
     state: "due",
-    reason: expect.stringContaining("2 accepted oracle signatures, the quorum is 3"),
+    reason: expect.stringContaining("2 accepted oracle signatures, but the quorum is 3"),
   });
   expect(await world.solverOnHub()).toBe(owned);
 

@@ -430,7 +430,7 @@ export const tokenSettings = {
   }),
   tokenListTimeoutMs: millis({
     name: "TOKEN_LIST_TIMEOUT_MS",
-    describe: "Timeout for loading a list; startup waits no longer for the lists.",
+    describe: "Timeout for loading a list, and the longest time that startup waits for the lists.",
     default: 5_000,
   }),
 };
@@ -442,8 +442,8 @@ const pairs = {
   sameAsset: "the same asset on two chains",
   wrap: "two forms of one asset",
   stable: "two stable assets",
-  major: "a pair whose costlier class is major",
-  minor: "a pair whose costlier class is minor",
+  major: "a pair with a major asset and no minor one",
+  minor: "a pair with a minor asset",
 } as const satisfies Record<PairClass, string>;
 
 const serviceFee = (name: string, pair: PairClass) =>
@@ -515,7 +515,7 @@ export const quoteSettings = {
   honourBps: bps({
     name: "QUOTE_HONOUR_BPS",
     describe:
-      "Maximum drop of the repriced output below the quoted output at which the quoted output is still paid. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
+      "If prices move before the fill, the output is repriced. The quoted output is still paid if the repriced one is at most this much lower. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
     default: fees.honourBps,
   }),
   orderLifetimeSeconds: lifetime({
@@ -582,7 +582,7 @@ export const engineSettings = {
   orphanedAfterMs: millis({
     name: "TX_ORPHANED_AFTER_MS",
     describe:
-      "Signed transactions not broadcast for this long are picked up by another process, since the one that signed them has died.",
+      "Signed transactions not broadcast for this long are picked up by another process, which assumes that the one that signed them has died.",
     default: 2_000,
   }),
   cancelAfterDeadlineMs: millis({
@@ -594,7 +594,7 @@ export const engineSettings = {
   expiryGraceMs: millis({
     name: "EXPIRY_GRACE_MS",
     describe:
-      "How long after its deadline a request without a deposit is reported as failed. Until then, a late deposit is refunded without a preceding failure.",
+      "How long after its deadline a request without a deposit is reported as failed. Until then, a late deposit is refunded, and the request is not reported as failed first.",
     default: 10 * MINUTE_MS,
   }),
   maxPriceExposureUsd: integer(
@@ -642,7 +642,7 @@ export const engineSettings = {
   fastFillGraceMs: millis({
     name: "FAST_FILL_GRACE_MS",
     describe:
-      "How long after the order's deadline the app is charged for a fast fill without a deposit. A later deposit is still credited at its value at that time.",
+      "How long after the order's deadline the app is charged for a fast fill without a deposit. A deposit that arrives later is still credited, at its value at that time.",
     default: 60 * MINUTE_MS,
   }),
   maxBurntFastFillUsd: integer(

@@ -157,8 +157,8 @@ export function refuseBeyondCaps(
         rule,
         requestId,
         rule === "maxFillAmountUsd"
-          ? `maxFillAmountUsd is ${formatUsd(most)}, but the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD`
-          : `The API key allows fast fills of at most ${formatUsd(most)} USD (maxFastFillUsd), but the fill and the surplus of its deposit are worth ${formatUsd(usd)} USD`,
+          ? `maxFillAmountUsd is $${formatUsd(most)}, but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`
+          : `The API key allows fast fills of at most $${formatUsd(most)} (maxFastFillUsd), but the fill and the surplus of its deposit are worth $${formatUsd(usd)}`,
         { fillUsd: formatUsd(usd), maxUsd: formatUsd(most) },
       );
   }

@@ -25,7 +25,7 @@ interface Report {
 }
 
 const MAX_DEPOSITS = 20;
-const WITH_ITS_BLOCK = { message: "Transaction will be indexed with its block" };
+const WITH_ITS_BLOCK = { message: "Transaction will be indexed when its block is scanned" };
 
 /**
  * A client points at a transaction: what it deposited is recorded now instead of when the watcher comes to

@@ -18,7 +18,7 @@ export function routeConfigRoutes(app: TypedServer, { discovery }: Pick<RouteSer
         schema: {
           tags: ["chains"],
           operationId,
-          summary: "Get whether, and how much of, a currency can be bridged between two chains",
+          summary: "Check whether a currency can be bridged between two chains, and how much of it",
           description:
             "For older clients. A quote gives the same information for an exact amount, and is binding.",
           deprecated: true,

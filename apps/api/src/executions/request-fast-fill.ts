@@ -203,7 +203,7 @@ async function refuseUnswept(
   throw refusal(
     "depositAddressNotSwept",
     requestId,
-    "The agreed amount has not left the deposit address for the depository yet; try again later",
+    "The agreed amount has not been moved from the deposit address to the depository yet; try again later",
     { depositAddress: depositAddress.address },
   );
 }
@@ -225,7 +225,7 @@ async function refuseBurning(
   throw refusal(
     "dailyBurntUsd",
     requestId,
-    `Reverted fast fills of this app balance used ${formatUsd(burntUsd)} USD of gas in 24 hours, at most ${enginePolicy.maxBurntFastFillUsd} is allowed; try again later`,
+    `Reverted fast fills of this app balance used $${formatUsd(burntUsd)} of gas in 24 hours (maximum $${enginePolicy.maxBurntFastFillUsd}); try again later`,
     { burntUsd: formatUsd(burntUsd) },
   );
 }
@@ -244,8 +244,8 @@ function notVouched(
         "appBalance",
         requestId,
         hold.requiredUsd > usd
-          ? `The app balance has ${availableUsd} USD available, but the fill and its gas may cost ${fillUsd} USD (${requiredUsd} USD with the margin for price moves)`
-          : `The app balance has ${availableUsd} USD available, but the fill and its gas may cost ${fillUsd} USD`,
+          ? `The app balance has $${availableUsd} available, but the fill and its gas may cost $${fillUsd} ($${requiredUsd} with the margin for price moves)`
+          : `The app balance has $${availableUsd} available, but the fill and its gas may cost $${fillUsd}`,
         {
           fillUsd,
           requiredUsd,
@@ -258,7 +258,7 @@ function notVouched(
       return refusal(
         "maxHoldsUsd",
         requestId,
-        `Open fast fills of the API key already hold ${exposureUsd} USD; this one would exceed its rule maxHoldsUsd`,
+        `Open fast fills of the API key already hold $${exposureUsd}; this one would exceed its rule maxHoldsUsd`,
         {
           fillUsd,
           exposureUsd,

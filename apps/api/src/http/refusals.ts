@@ -75,7 +75,7 @@ export function aboveMaxFill(
 export function inputOutOfRange({ symbol }: Pick<Currency, "symbol">): ServiceError {
   return new ServiceError(
     "INVALID_REQUEST",
-    `amount is too large: no possible amount of ${symbol} yields it`,
+    `amount is too large: no deposit of ${symbol} could pay for it`,
     {
       field: "amount",
     },

@@ -194,7 +194,7 @@ async function decideFill(
     return wait(
       services,
       request,
-      `reverted fills cost the solver ${formatUsd(burntUsd)} USD in 24 hours, at least BURNT_FILLS_DAILY_USD`,
+      `reverted fills cost the solver $${formatUsd(burntUsd)} in 24 hours, so BURNT_FILLS_DAILY_USD is used up`,
       "SOLVER_CAPACITY_EXCEEDED",
     );
   const question: PaymentQuestion = {

@@ -56,7 +56,7 @@ export function refuseUnrepaid(
   const limit = limitFor(services, deposit);
   if (unrepaid === undefined || unrepaid.usd <= limit.usd || deposit.refundReleasedAtMs !== undefined)
     return undefined;
-  return `${unrepaid.reason}; ${formatUsd(unrepaid.usd)} USD exceed ${limit.name} (${formatUsd(limit.usd)})`;
+  return `${unrepaid.reason}; $${formatUsd(unrepaid.usd)} exceeds ${limit.name} ($${formatUsd(limit.usd)})`;
 }
 
 /**

@@ -12,7 +12,7 @@ test("logs the connections of a process, and warns only when the server offers f
     {
       event: "configuration",
       warning:
-        "DATABASE_POOL_SIZE: this process needs up to 19 connections, Postgres allows 15: lower it, or raise max_connections",
+        "DATABASE_POOL_SIZE: this process needs up to 19 connections, but Postgres allows 15: lower it, or raise max_connections",
     },
   ]);
 });

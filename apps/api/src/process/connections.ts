@@ -27,6 +27,6 @@ export function logConnections(
   if (total > maxConnections)
     log.warn({
       event: "configuration",
-      warning: `DATABASE_POOL_SIZE: this process needs up to ${total} connections, Postgres allows ${maxConnections}: lower it, or raise max_connections`,
+      warning: `DATABASE_POOL_SIZE: this process needs up to ${total} connections, but Postgres allows ${maxConnections}: lower it, or raise max_connections`,
     });
 }

@@ -312,7 +312,7 @@ const cases: readonly Case[] = [
       destinationCurrency: usdcOn(DESTINATION),
     },
     world: { pools: market() },
-    message: "Swap impact is 3346 bps, at most 1500 are allowed; lower amount, or set overridePriceImpact",
+    message: "Swap impact is 3346 bps (maximum 1500); lower amount, or set overridePriceImpact",
     data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
   },
   {

@@ -38,7 +38,7 @@ export function signedExecution(
   if (counted.length < judge.threshold)
     return {
       kind: "lie",
-      reason: `the ${kind} has ${counted.length} accepted oracle signatures, the quorum is ${judge.threshold}`,
+      reason: `the ${kind} has ${counted.length} accepted oracle signatures, but the quorum is ${judge.threshold}`,
     };
   // The multisig reads the first `threshold` of them, which must ascend.
   const joined = counted.slice(0, judge.threshold).map(({ signature }) => signature.slice(2));

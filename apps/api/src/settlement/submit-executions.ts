@@ -264,7 +264,7 @@ async function setAside(services: Needs, oversized: readonly Weighed[], limit: b
   const nowMs = clock.nowMs();
   const told = oversized.map(({ execution, gas }) => {
     const needs = gas.kind === "needs" ? `${gas.gas} gas` : "more gas";
-    const reason = `the execution needs ${needs} for ${execution.actions.length} actions, a hub transaction may use at most ${limit}`;
+    const reason = `the execution needs ${needs} for ${execution.actions.length} actions, but a hub transaction may use at most ${limit}`;
     return { execution, reason };
   });
   await uow.run(async (tx) => {

@@ -22,7 +22,7 @@ const PLACES = ["chain", "queue", "job", "oracle"] as const;
 export function loggedEvents(log: Logger, registry: Registry): Events {
   const counted = new Counter({
     name: "causeway_events_total",
-    help: "Events of requests, lanes and chains; every retry counts",
+    help: "Events of requests, lanes and chains by name and level; every retry counts",
     labelNames: ["event", "level"],
     registers: [registry],
   });

@@ -70,7 +70,7 @@ export function solverGauges(
     });
   shown(
     "causeway_payments_open",
-    "Payments that are not mined yet, in the longer of the chain's lanes",
+    "Payments that are not mined yet, in the chain's lane that has the most of them",
     ({ count }) => count,
   );
   shown(

@@ -14,7 +14,7 @@ export function depositoryWithdrawalsRoute(
       schema: {
         tags: ["attestations"],
         operationId: "attestDepositoryWithdrawals",
-        summary: "Attest whether a withdrawal from a depository was executed or can no longer be",
+        summary: "Attest whether a withdrawal from a depository was executed, or can no longer be executed",
         body: withdrawalAttestationRequest,
         response: { 200: withdrawalAttestationAnswer, ...attestationErrors },
       },

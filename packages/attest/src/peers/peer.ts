@@ -105,7 +105,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
       if (error instanceof PeerFailure) throw error;
       if (isLate)
         throw new PeerFailure("timeout", `did not return a complete response within ${timeoutMs} ms`);
-      if (signal.aborted) throw new PeerFailure("aborted", "was not awaited any longer");
+      if (signal.aborted) throw new PeerFailure("aborted", "had not responded when the request ended");
       throw new PeerFailure("network", `could not be reached (${codeOf(error)})`);
     } finally {
       clearTimeout(timer);
@@ -117,7 +117,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
   return {
     name: `${url.host}${basePath}`,
     async ask(path, requestJson, { incomingKey, timeoutMs, signal }) {
-      if (signal.aborted) throw new PeerFailure("aborted", "was not queried any more");
+      if (signal.aborted) throw new PeerFailure("aborted", "was not queried before the request ended");
       const key = credential ?? incomingKey;
       try {
         return await shared(
@@ -127,7 +127,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
         );
       } catch (error) {
         if (error instanceof PeerFailure) throw error;
-        throw new PeerFailure("aborted", "was not awaited any longer");
+        throw new PeerFailure("aborted", "had not responded when the request ended");
       }
     },
     close: async () => await pool.destroy(),

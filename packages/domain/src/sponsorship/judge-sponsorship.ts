@@ -87,7 +87,7 @@ function judgeCosts(
   if (valueUsd > rules.maxCallValueUsd)
     return {
       rule: "maxCallValueUsd",
-      message: `the call carries native tokens worth $${formatUsd(valueUsd)}, at most $${formatUsd(rules.maxCallValueUsd)} are sponsored; raise the rule maxCallValueUsd of the API key`,
+      message: `the call carries native tokens worth $${formatUsd(valueUsd)}, but at most $${formatUsd(rules.maxCallValueUsd)} is sponsored; raise the rule maxCallValueUsd of the API key`,
     };
   if (exceeds(spending.todayUsd + costUsd, rules.dailyUsd))
     return {

@@ -62,7 +62,7 @@ export function createControl(state: ExchangeState, faultInjection: FaultInjecti
     fund: (account, amount, name = "USDC", dex = "") => {
       const token = state.tokenNamed(name);
       const units = parseExactAmount(amount, token.weiDecimals);
-      if (units === undefined) throw new RangeError(`${amount} is no amount of ${name}`);
+      if (units === undefined) throw new RangeError(`${amount} is not a valid amount of ${name}`);
       state.balances.add(account.toLowerCase() as Address, { dex, tokenId: token.tokenId }, units);
     },
     balance: (account, name = "USDC", dex = "") => {

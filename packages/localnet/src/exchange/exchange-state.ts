@@ -80,7 +80,7 @@ export class ExchangeState {
 
   tokenNamed(name: string): ExchangeToken {
     const token = this.tokens.find((one) => one.name === name);
-    if (token === undefined) throw new RangeError(`the exchange has no token ${name}`);
+    if (token === undefined) throw new RangeError(`the local Hyperliquid has no token ${name}`);
     return token;
   }
 

@@ -83,7 +83,7 @@ async function furnishedSolana({
       (["owner", "allocator", "solver"] as const).map((role) => solanaKey(hexToBytes(familyKey(role)))),
     );
     if (owner === undefined || allocator === undefined || solver === undefined)
-      throw new TypeError("three roles have three keys");
+      throw new TypeError("invariant violated: three roles need three keys");
     await createDepository(node, { owner, allocator, chainName: familyChains.solana });
     const airdrop = async (to: string, sol: bigint) =>
       await askNode(node.url, "requestAirdrop", [to, Number(sol * LAMPORTS)]);

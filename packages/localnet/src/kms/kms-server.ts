@@ -153,6 +153,6 @@ function parse(body: string): KmsInput {
     value = undefined;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new KmsError("SerializationException", "The body is no JSON object.");
+    throw new KmsError("SerializationException", "The body is not a JSON object.");
   return value as KmsInput;
 }

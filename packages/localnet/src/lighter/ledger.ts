@@ -24,7 +24,7 @@ export class ExchangeLedger {
   readonly accounts = new Map<bigint, ExchangeAccount>();
 
   open(index: bigint, l1Address: Address): ExchangeAccount {
-    if (this.accounts.has(index)) throw new RangeError(`account ${index} exists`);
+    if (this.accounts.has(index)) throw new RangeError(`account ${index} already exists`);
     const account: ExchangeAccount = { index, l1Address, keys: new Map(), balances: new Map() };
     this.accounts.set(index, account);
     return account;

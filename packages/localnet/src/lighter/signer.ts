@@ -119,7 +119,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
       ),
     );
     if (txInfo === undefined || txHash === undefined || messageToSign === undefined)
-      throw new TypeError("the signer gave no transaction");
+      throw new TypeError("the signer returned no transaction");
     return { txInfo, hash: txHash, messageToSign };
   };
   const client = (privateKey: string, chainId: bigint, apiKey: bigint, account: bigint): void => {
@@ -127,7 +127,8 @@ export async function loadSigner(): Promise<ExchangeSigner> {
   };
   const generateKey = (): ApiKeyPair => {
     const { privateKey, publicKey } = checked(signer.GenerateAPIKey());
-    if (privateKey === undefined || publicKey === undefined) throw new TypeError("the signer gave no key");
+    if (privateKey === undefined || publicKey === undefined)
+      throw new TypeError("the signer returned no key");
     return { privateKey, publicKey };
   };
   const lifetime = lifetimeOf(generateKey, client, sign, (ms) => (clock = ms));
@@ -170,6 +171,7 @@ function lifetimeOf(
 }
 
 function checked<T>(answer: Answered<T>): Answered<T> {
-  if (answer.error !== undefined && answer.error !== "") throw new TypeError(`the signer: ${answer.error}`);
+  if (answer.error !== undefined && answer.error !== "")
+    throw new TypeError(`the signer returned an error: ${answer.error}`);
   return answer;
 }

@@ -79,7 +79,7 @@ export async function startLighter({
       body: new URLSearchParams({ tx_type: "12", tx_info: txInfo }),
     });
     const answer = (await response.json()) as { readonly message: string; readonly tx_hash?: string };
-    if (answer.tx_hash === undefined) throw new Error(`the exchange refuses: ${answer.message}`);
+    if (answer.tx_hash === undefined) throw new Error(`the local Lighter refused: ${answer.message}`);
     return answer.tx_hash;
   };
 

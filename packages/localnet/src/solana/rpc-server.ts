@@ -132,6 +132,6 @@ function readCall(asked: unknown): { id: unknown; method: string | undefined; pa
  */
 function exact(_key: string, value: unknown): unknown {
   if (typeof value !== "bigint") return value;
-  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("a number does not fit JSON here");
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("number is too large for JSON");
   return Number(value);
 }

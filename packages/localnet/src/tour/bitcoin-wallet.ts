@@ -28,7 +28,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
   const key = hexToBytes(privateKey);
   const network = prefix === "bc" ? NETWORK : { ...TEST_NETWORK, bech32: prefix };
   const { address } = p2wpkh(secp256k1.getPublicKey(key, true), network);
-  if (address === undefined) throw new TypeError("a public key always has an address");
+  if (address === undefined) throw new TypeError("invariant violated: public key has no address");
   const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
     const response = await fetch(`${esploraUrl}${path}`, {
       ...init,

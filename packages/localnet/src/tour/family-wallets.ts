@@ -27,7 +27,8 @@ export async function familyWallets(
     system.chains.map(({ id, rpcUrl }) => ({ chainId: id, url: rpcUrl })),
   );
   const [home] = system.chains;
-  if (home === undefined) throw new RangeError("a local system has EVM chains");
+  if (home === undefined)
+    throw new RangeError("invariant violated: EVM chain of the local system is missing");
   const solana = await createSolanaWallet(families.urls.solana, key);
   const bitcoin = createBitcoinWallet(families.urls.esplora, key, "bcrt");
   const exchange = createExchangeWallet(families.urls.exchange, evmKey, home.id);

@@ -151,7 +151,7 @@ function chainControls(chain: TronChain, rpc: AnvilRpc): Omit<TronControls, "lie
       const head = await chain.block("head");
       const missing = (head?.number ?? 0n) - (await chain.solidNumber());
       if (missing > 0n) await mine(Number(missing));
-      if ((await chain.solidNumber()) < (head?.number ?? 0n)) throw new Error("solidification is held");
+      if ((await chain.solidNumber()) < (head?.number ?? 0n)) throw new Error("solidification is paused");
     },
     holdSolidification: async () => await chain.holdSolid(),
     releaseSolidification: () => chain.releaseSolid(),

@@ -49,7 +49,7 @@ export class TronRefused extends Error {
 export function createTronWallet(url: string, privateKey: Hex): TronWallet {
   const tronWeb = new TronWeb({ fullHost: url, privateKey: bare(privateKey) });
   const { base58, hex } = tronWeb.defaultAddress;
-  if (base58 === false || hex === false) throw new RangeError("the key is none");
+  if (base58 === false || hex === false) throw new RangeError("private key is not valid");
 
   const signed = async (transaction: object, memo: Hex | undefined): Promise<SignedTransaction> => {
     type Built = Parameters<typeof tronWeb.trx.sign>[0] &

@@ -29,7 +29,7 @@ export const walletParams = z.object({
 export const pageQuery = z.object({
   limit: numberOrDigits(`a number up to ${MAX_BALANCE_ROWS}`, MAX_BALANCE_ROWS)
     .optional()
-    .describe(`Rows of the page, at most ${MAX_BALANCE_ROWS}; default 20.`),
+    .describe(`Rows per page, at most ${MAX_BALANCE_ROWS}; default 20.`),
   continuation: text(200).optional().describe("The `continuation` of the previous page, unchanged."),
 });
 

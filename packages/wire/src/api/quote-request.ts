@@ -106,7 +106,7 @@ export const quoteRequest = z
       strict: flag
         .optional()
         .describe(
-          "With `useDepositAddress`: the address accepts this quote only. Too small an amount, another currency or another chain is refunded to `refundTo`, which is required; a surplus is refunded too. If `refundTo` is the zero address, the sender gets the refund; `user` must then be a wallet.",
+          "With `useDepositAddress`: the address accepts this quote only. A payment that is too small, in another currency or on another chain is refunded to `refundTo`, which is required; a surplus is refunded too. If `refundTo` is the zero address, the sender gets the refund; `user` must then be a wallet.",
         ),
       explicitDeposit: flag
         .optional()
@@ -184,7 +184,7 @@ export const quoteRequest = z
           "The app balance of the API key's wallet pays the destination-side fees. App fees, swap costs and `fixedRate` are paid from its stablecoins only.",
         ),
       maxSubsidizationAmount: usdSixDecimals.describe(
-        "Most that the sponsor pays, in USD with 6 decimals; the user pays the rest.",
+        "Maximum amount that the sponsor pays, in USD with 6 decimals; the user pays the rest.",
       ),
       sponsoredFeeComponents: names.describe(
         "Any of `execution`, `swap`, `relay`, `app` and `rent`; default: all except `rent`.",

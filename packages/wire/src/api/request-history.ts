@@ -36,7 +36,7 @@ const flag = z.union([z.boolean(), z.enum(["true", "false"])], because("must be 
 const requestsFields = z.object({
   limit: numberOrDigits(`a number up to ${MAX_LISTED_REQUESTS}`, MAX_LISTED_REQUESTS)
     .optional()
-    .describe(`Requests of the page, at most ${MAX_LISTED_REQUESTS}; default 20.`),
+    .describe(`Requests per page, at most ${MAX_LISTED_REQUESTS}; default 20.`),
   continuation: text(300)
     .optional()
     .describe("The `continuation` of the previous page, unchanged, with the same query."),
@@ -87,14 +87,14 @@ const requestsFields = z.object({
   filters: text(8_000)
     .optional()
     .describe(
-      'JSON: an array of groups, of which at least one must hold; a group is an object of parameters above with their values, which must all hold. A value that begins with `not:` must not be the case; `null` and `not:null` ask whether it is known. Example: `[{"status":"failure"},{"status":"success","originChainId":["1","10"],"recipient":"not:null"}]`.',
+      'JSON array of groups: a request must match at least one of them. A group is an object whose fields are the parameters above: a request must match all of them. The prefix `not:` excludes a value. `null` matches an unknown value, `not:null` a known one. Example: `[{"status":"failure"},{"status":"success","originChainId":["1","10"],"recipient":"not:null"}]`.',
     ),
   includeTotal: flag.describe(
     `Adds \`total\`, counted up to ${MAX_COUNTED_REQUESTS}; beyond that, \`totalIsCapped\` is true.`,
   ),
   includeChildRequests: flag.describe("No effect: requests have no children here."),
   includeAuthenticatedData: flag.describe(
-    "Adds id and referrer of the API key to the calling secret key's requests.",
+    "Adds the id and referrer of the API key to requests of the secret key that makes the call.",
   ),
   includeOrderData: flag.describe(
     "Ignored: the quote response contains the order as `protocol.v2.orderData`.",

@@ -6,7 +6,7 @@ const count = z.int().nonnegative();
 export const shadowReport = z
   .object({
     shadow: z.boolean().describe("Whether this oracle runs in shadow mode."),
-    since: z.string().describe("Start of the counts: the start of the process, ISO 8601."),
+    since: z.string().describe("Time since which results are counted: the start of the process, ISO 8601."),
     attestations: count.describe("Number of requests for which peers were queried."),
     local: z
       .object({

@@ -28,7 +28,8 @@ export async function indexOnRail(
   if (found.kind === "notFinal") return { message: "Transaction seen, waiting for finality" };
   const { deposits, upTo } = found;
   if (deposits.length === 0) return { message: "Transaction contains no deposit" };
-  if (deposits.length > MAX_DEPOSITS) return { message: "Transaction will be indexed with its block" };
+  if (deposits.length > MAX_DEPOSITS)
+    return { message: "Transaction will be indexed when its block is scanned" };
   const named = await nameFacts(services, chain, deposits, upTo);
   await services.uow.run(async (tx) => {
     await tx.rails.lockCursor(chain.id);

@@ -66,7 +66,9 @@ export async function priceDestination(
       "UNSUPPORTED_CHAIN",
     );
   if (terms.order.output.extraData !== fillContractOf(connected))
-    throw refusal("destinationChainExecutionData: the quote names a former router; request a new quote");
+    throw refusal(
+      "destinationChainExecutionData: the quote names a router that is no longer in use; request a new quote",
+    );
   const { chain, pulse } = connected;
   const solver = services.signer.address;
   const able = await canPayWithCalls(connected, solver, currency, expectedAmount);

@@ -18,10 +18,10 @@ import { apiKeyJson, keyWish, newKeyWish } from "../../callers/api-key-json.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
-                              creates an API key and shows its secret once. Without the rule {"maxCallValueUsd":"100"} it sponsors no call
-                              that carries native tokens
+                              creates an API key and shows its secret once. The key sponsors no call that carries native tokens, unless a
+                              rule allows it, for example {"maxCallValueUsd":"100"}
   operator keys list          all API keys, including revoked ones
-  operator keys change <id>   with the options of create: the given options are replaced
+  operator keys change <id>   takes the options of create; changes only the given ones
   operator keys rules <id> [--rules <JSON or @file>]   shows or replaces what may be paid from the app balance
   operator keys rotate <id> [--grace <seconds>]        issues another secret; the old one stays valid for the grace period
   operator keys revoke <id>   permanent; takes effect in every process within a second

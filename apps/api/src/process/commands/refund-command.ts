@@ -13,7 +13,7 @@ import type { Release, ReleaseServices } from "../../payments/release-refund.ts"
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
                               shows a refund that waits for the operator; with --yes releases it from the daily limit, and the worker pays it.
-                              exit code 0: released now or before, 1: refused, 3: run it again with --yes. Reads the worker's environment.
+                              exit code 0: released now or before; 1: refused; 3: run it again with --yes. Reads the worker's environment.
 `;
 
 const DONE = 0;

@@ -14,8 +14,8 @@ import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
-                              moves the solver's balance on the hub out of the chain's depository. With the same --nonce it resumes;
-                              exit code 0: paid, 3: waits, run it again, 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
+                              moves the solver's balance on the hub out of the chain's depository. Run it again with the same --nonce to resume.
+                              exit code 0: paid; 3: not finished, run it again; 4: expired unpaid, the balance is back on the hub. Reads the worker's environment and ALLOCATOR_PRIVATE_KEY.
 `;
 
 const DONE = 0;

@@ -36,7 +36,7 @@ export function refuseImpact(
   if (impactBps === undefined || impactBps <= BigInt(maxBps)) return;
   throw new ServiceError(
     "SWAP_IMPACT_TOO_HIGH",
-    `Swap impact is ${impactBps} bps, at most ${maxBps} are allowed; lower amount, or set overridePriceImpact`,
+    `Swap impact is ${impactBps} bps (maximum ${maxBps}); lower amount, or set overridePriceImpact`,
     {
       field: "amount",
       data: { swapImpactBps: Number(impactBps), maxSwapImpactBps: maxBps },

@@ -89,7 +89,7 @@ test("swaps that cost too much of the value are refused, unless the client wants
   expect(refused).toEqual({
     status: 400,
     code: "SWAP_IMPACT_TOO_HIGH",
-    message: "Swap impact is 3346 bps, at most 1500 are allowed; lower amount, or set overridePriceImpact",
+    message: "Swap impact is 3346 bps (maximum 1500); lower amount, or set overridePriceImpact",
     data: { field: "amount", swapImpactBps: 3_346, maxSwapImpactBps: 1_500 },
   });
   const services = quoteWorld({ pools: market() });

@@ -11,7 +11,7 @@ export function moneySentence(story: RequestStory): string {
   if (story.addressFunds !== undefined && fundsOf(story) === "depositAddress")
     return story.addressFunds === "seen"
       ? "The money is at the deposit address: once confirmed, it is moved into the depository."
-      : "The money is held at the deposit address until someone decides where it belongs.";
+      : "The money is held at the deposit address until its owner or the operator acts; GET /deposit-addresses/v1 shows why.";
   switch (state.name) {
     case "quoted":
       return "The user has the money: nothing has been deposited yet.";

@@ -59,7 +59,7 @@ export async function askForEntry(
   if (counted.length < threshold)
     return {
       kind: "lie",
-      reason: `the entry has ${counted.length} accepted oracle signatures, the quorum is ${threshold}`,
+      reason: `the entry has ${counted.length} accepted oracle signatures, but the quorum is ${threshold}`,
     };
   // The multisig reads the first `threshold` of them, which must ascend.
   const joined = counted.slice(0, threshold).map((one) => one.signature.slice(2));

@@ -104,19 +104,19 @@ function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
   if (openOfWallet >= MAX_OPEN_PER_WALLET)
     throw new ServiceError(
       "RATE_LIMITED",
-      `wallet has ${openOfWallet} authorizations of the last hour without a transfer, at most ${MAX_OPEN_PER_WALLET} are allowed; make their transfers, or retry later`,
+      `wallet signed ${openOfWallet} authorizations in the last hour that have no transfer yet (maximum ${MAX_OPEN_PER_WALLET}); make the transfers, or retry later`,
       { field: "wallet" },
     );
   if (waiting >= FAIR_SHARE_FROM && openOfWallet > 0)
     throw new ServiceError(
       "RATE_LIMITED",
-      `wallet has ${openOfWallet} authorizations without a transfer, at most 1 is allowed while ${FAIR_SHARE_FROM} or more of all wallets are pending; make its transfer, or retry later`,
+      `wallet already has ${openOfWallet} authorizations without a transfer; while all wallets together have ${FAIR_SHARE_FROM} or more pending, each may have only 1. Make the transfer, or retry later`,
       { field: "wallet" },
     );
   if (waiting >= MAX_WAITING)
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      `Too many authorizations await publication: ${waiting} of at most ${MAX_WAITING}; try again later`,
+      `Too many authorizations wait for publication on the hub: ${waiting} (maximum ${MAX_WAITING}); try again later`,
     );
 }
 
@@ -129,7 +129,7 @@ async function mustHold(
   if (held < origin.amount)
     throw new ServiceError(
       "INSUFFICIENT_FUNDS",
-      `wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or retry once its transfer was seen`,
+      `wallet must hold ${origin.amount} base units of the quoted currency, got ${held}; fund it, or retry once the transfer that funds it is visible`,
       { field: "wallet" },
     );
 }

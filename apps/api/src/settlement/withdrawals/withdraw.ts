@@ -336,7 +336,7 @@ async function confirm(
       if (counted.length < it.judge.threshold)
         return {
           kind: "lie",
-          reason: `${counted.length} oracles signed that count, ${it.judge.threshold} are needed`,
+          reason: `${counted.length} accepted oracle signatures, but the quorum is ${it.judge.threshold}`,
         };
       const joined = counted.slice(0, it.judge.threshold).map(({ signature }) => signature.slice(2));
       const value: Hex = `0x${joined.join("")}`;

@@ -27,7 +27,7 @@ export function forwarderProgram(): Uint8Array {
 
 /** Puts the key where the instructions that load 64-bit constants hold the one of nobody. */
 export function withOwner(program: Uint8Array, owner: Uint8Array): Uint8Array {
-  if (owner.length !== 32) throw new Error("a public key has 32 bytes");
+  if (owner.length !== 32) throw new Error("public key must have 32 bytes");
   const patched = Buffer.from(program);
   for (let word = 0; word < 32; word += 8) {
     // Such an instruction has 16 bytes and holds its constant in two halves: bytes 4 to 7, and 12 to 15.

@@ -49,15 +49,15 @@ export function linkObject(object: Uint8Array): Uint8Array {
 
 function readObject(object: Buffer): { code: Buffer; entry: number; calls: readonly RuntimeCall[] } {
   if (object.readUInt32BE(0) !== 0x7f454c46 || object.readUInt16LE(18) !== BPF)
-    throw new Error("this is no BPF object");
+    throw new Error("file is not a BPF object");
   const sections = sectionsOf(object);
   const kept = sections.filter(({ flags, bytes }) => (flags & ALLOCATED) !== 0n && bytes.length > 0);
   const [text] = kept;
   if (text === undefined || kept.length !== 1 || (text.flags & EXECUTABLE) === 0n)
-    throw new Error(`only code can be linked, not ${kept.map(({ name }) => name).join(", ")}`);
+    throw new Error(`only code sections can be linked, got ${kept.map(({ name }) => name).join(", ")}`);
   const symbols = symbolsOf(sections);
   const entry = symbols.find(({ name }) => name === "entrypoint")?.value;
-  if (entry === undefined) throw new Error("there is no entrypoint");
+  if (entry === undefined) throw new Error("object has no entrypoint");
 
   const code = Buffer.from(text.bytes);
   const calls: RuntimeCall[] = [];
@@ -68,7 +68,7 @@ function readObject(object: Buffer): { code: Buffer; entry: number; calls: reado
       const info = bytes.readBigUInt64LE(at + 8);
       const symbol = symbols[Number(info >> 32n)];
       if ((info & 0xffff_ffffn) !== CALL_RELOCATION || code[offset] !== CALL || symbol === undefined)
-        throw new Error(`a relocation at ${offset} is no call`);
+        throw new Error(`relocation at ${offset} is not a call`);
       if (!RUNTIME.has(symbol.name)) throw new Error(`the runtime has no function ${symbol.name}`);
       // What the loader looks up by name has no target of its own.
       code[offset + 1] = 0x10;
@@ -232,7 +232,7 @@ function textTable(texts: readonly string[]): { readonly bytes: Buffer; at(text:
   }
   const at = (text: string): number => {
     const offset = offsets.get(text);
-    if (offset === undefined) throw new Error(`no such name: ${text}`);
+    if (offset === undefined) throw new Error(`unknown symbol: ${text}`);
     return offset;
   };
   return { bytes: Buffer.from(joined, "latin1"), at };
