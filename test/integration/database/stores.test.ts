@@ -175,6 +175,19 @@ test("events of a transaction are raised once, after its commit, in their order;
   expect(events.all).toHaveLength(2);
 });
 
+test("a transaction that continues after a failed statement reports that nothing was committed, and raises no events", async () => {
+  const events = recordedEvents();
+  const run = postgresUnitOfWork(pool, events).run(async (tx) => {
+    tx.events.happened("deposit_seen", {});
+    const ancestor = { number: 2n ** 64n, hash: someHash() };
+    await tx.trail.beginAdvance(1, ancestor, someHash()).catch((error: unknown) => {
+      expect(error).toHaveProperty("code", "22003");
+    });
+  });
+  await expect(run).rejects.toThrow("invariant violated");
+  expect(events.all).toEqual([]);
+});
+
 test("a deadlock victim that is run again raises its events once", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);

@@ -310,6 +310,30 @@ test("a crash between two ranges repeats none and skips none", async () => {
   await filledOnce(agreed);
 });
 
+test("a reorg is reported once, by the commit that records it", async () => {
+  const { origin, services } = world;
+  await origin.mine(2);
+  await world.watch(origin);
+  await origin.reorg(1);
+  const trail = await loadTrail(services, origin.connected);
+  const head = await origin.announce();
+  const reported = world.events.of("reorg").length;
+  const dying = {
+    ...services,
+    uow: {
+      run: async <T>(work: Parameters<typeof services.uow.run<T>>[0]): Promise<T> =>
+        await services.uow.run(async (tx) => {
+          await work(tx);
+          throw new Error("the process ends here");
+        }),
+    },
+  };
+  await expect(scanChain(dying, origin.connected, trail, head)).rejects.toThrow("ends here");
+  expect(world.events.of("reorg")).toHaveLength(reported);
+  await scanChain(services, origin.connected, trail, head);
+  expect(world.events.of("reorg")).toHaveLength(reported + 1);
+});
+
 test("of two watchers at once one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);

@@ -1,5 +1,9 @@
 import { freePort, startRedis, type RunningRedis } from "@causeway/localnet";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { producerConnection } from "../../../apps/api/src/db/connections.adapter.ts";
@@ -295,22 +299,72 @@ test("the relay closes within seconds while Redis does not answer a publication"
   }
 });
 
-test("workers close within seconds while their blocking connections reconnect", async () => {
-  const { url } = testRedis();
-  workers(aCatalog().catalog, url);
-  const admin = producerConnection(url);
-  const waiting = async (): Promise<string[]> =>
-    String(await admin.client("LIST"))
-      .split("\n")
-      .filter((line) => / cmd=bzpopmin /.test(line))
-      .map((line) => / ?id=(\d+)/.exec(line)?.[1] ?? "");
-  await expect.poll(waiting, { timeout: 5_000 }).toHaveLength(2);
-  for (const id of await waiting()) await admin.client("KILL", "ID", id);
-  await expect.poll(waiting, { timeout: 900, interval: 5 }).toHaveLength(0);
-  const startedAtMs = performance.now();
-  await closeParts();
-  expect(performance.now() - startedAtMs).toBeLessThan(15_000);
-  admin.disconnect();
+test("a process whose blocking connection reconnects closes its workers and ends within seconds", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  const script = fileURLToPath(new URL("../../support/worker-host-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["-C", "source", script, redis.url, prefix], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const admin = producerConnection(redis.url);
+  try {
+    const lines: string[] = [];
+    createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+    const ended = once(child, "exit");
+    const waiting = async (): Promise<string[]> =>
+      String(await admin.client("LIST").catch(() => ""))
+        .split("\n")
+        .filter((line) => / cmd=bzpopmin /.test(line))
+        .map((line) => / ?id=(\d+)/.exec(line)?.[1] ?? "");
+    await expect.poll(waiting, { timeout: 15_000 }).toHaveLength(1);
+    for (const id of await waiting()) await admin.client("KILL", "ID", id);
+    await expect.poll(waiting, { timeout: 900, interval: 5 }).toHaveLength(0);
+    child.kill("SIGTERM");
+    expect(await Promise.race([ended, sleep(15_000, "still alive", { ref: false })])).toEqual([0, null]);
+    expect(lines).toEqual(["closed"]);
+  } finally {
+    child.kill("SIGKILL");
+    admin.disconnect();
+    await redis.stop();
+  }
+});
+
+test("workers wait for a job under way before they close, although Redis is away", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  const released = Promise.withResolvers<Progress>();
+  const { catalog, ran } = aCatalog(async () => await released.promise);
+  await relay(catalog, redis.url);
+  const host = workers(catalog, redis.url);
+  await add(jobs(0, 1));
+  await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+  await redis.stop();
+  await sleep(500);
+  let isClosed = false;
+  const closed = host.close().then(() => (isClosed = true));
+  await sleep(3_000);
+  expect(isClosed).toBe(false);
+  released.resolve({ waitMs: 0 });
+  await closed;
+});
+
+test("workers close within seconds while Redis does not answer a job that is put back", async () => {
+  const redis = await startRedis({ port: await freePort(), env: {} });
+  try {
+    const released = Promise.withResolvers<Progress>();
+    const { catalog, ran } = aCatalog(async () => await released.promise);
+    await relay(catalog, redis.url);
+    workers(catalog, redis.url);
+    await add(jobs(0, 1));
+    await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
+    redis.process?.kill("SIGSTOP");
+    released.resolve({ waitMs: 5_000, why: "test" });
+    await sleep(300);
+    const startedAtMs = performance.now();
+    await closeParts();
+    expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+  } finally {
+    redis.process?.kill("SIGCONT");
+    await redis.stop();
+  }
 });
 
 test("the relay comes back when its connection for announcements is cut", async () => {

@@ -13,7 +13,10 @@ export async function inTransaction<T>(
   try {
     await client.query("begin");
     const result = await work(client);
-    await client.query("commit");
+    // Postgres answers the commit of a transaction in which a statement failed with ROLLBACK, not with an error.
+    const { command } = await client.query("commit");
+    if (command !== "COMMIT")
+      throw new Error("invariant violated: a transaction continued after a failed statement");
     return result;
   } catch (error) {
     await client.query("rollback").catch((fault: unknown) => {

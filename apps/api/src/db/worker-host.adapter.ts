@@ -30,15 +30,18 @@ export function startWorkers(
   catalog: Catalog,
   options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
-  const jobs = new Set<Promise<void>>();
+  const jobs = new Set<Promise<unknown>>();
   const running = Object.values(catalog).map((definition) => {
     const connection = workerConnection(options.redisUrl);
-    const worker = new Worker(
+    const worker = new HostedWorker(
       definition.name,
       async (job, token) => {
-        const done = run(services, definition, options.runs, job, token);
+        const done = run(services, definition, options.runs, job);
         jobs.add(done);
-        await done.finally(() => jobs.delete(done));
+        const waitMs = await done.finally(() => jobs.delete(done));
+        if (waitMs === undefined) return;
+        await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
+        throw new DelayedError();
       },
       {
         connection,
@@ -61,7 +64,7 @@ export function startWorkers(
   });
   return {
     async close(): Promise<void> {
-      // Without Redis nothing can be taken or handed back: there is nothing to wait for.
+      // Without Redis nothing can be taken or handed back.
       const closed = Promise.all(
         running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),
       );
@@ -72,18 +75,30 @@ export function startWorkers(
       })();
       closed.catch(() => undefined);
       await Promise.race([closed, late]);
-      for (const { connection } of running) connection.disconnect();
+      // One may have been taken meanwhile, and a worker without Redis closes without waiting for its jobs.
+      while (jobs.size > 0) await Promise.allSettled(jobs);
+      for (const { worker, connection } of running) {
+        await worker.stopTimers();
+        connection.disconnect();
+      }
     },
   };
 }
 
+class HostedWorker extends Worker<unknown, void> {
+  /** A worker that never closes renews its locks forever, which keeps the process alive. */
+  async stopTimers(): Promise<void> {
+    await this.lockManager.close();
+  }
+}
+
+/** Works on a job without Redis. @returns the pause after which the job comes again, if it does */
 async function run(
   services: WorkerServices,
   definition: JobDefinition,
   runs: JobRuns,
   job: Job<unknown>,
-  token: string | undefined,
-): Promise<void> {
+): Promise<number | undefined> {
   const leg = legOf(definition, job);
   const noted = async (note: (nowMs: number) => Promise<boolean>): Promise<boolean> => {
     try {
@@ -104,7 +119,7 @@ async function run(
     });
     throw error;
   });
-  if (waitMs === 0) return;
+  if (waitMs === 0) return undefined;
   const isKept = await noted(async (nowMs) => {
     const lostAfterMs = nowMs + waitMs + SILENT_MS;
     // One that was queued again ends when another one waits for the leg.
@@ -112,9 +127,7 @@ async function run(
     await runs.noteWaiting(leg, nowMs, lostAfterMs);
     return true;
   });
-  if (!isKept) return;
-  await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
-  throw new DelayedError();
+  return isKept ? waitMs : undefined;
 }
 
 function legOf({ name }: JobDefinition, { id, data }: Job<unknown>): LegJob {

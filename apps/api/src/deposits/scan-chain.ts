@@ -139,7 +139,7 @@ async function recordAdvance(
       const moved = await storeDeposits(tx, reading, [...again, ...slice.facts.now]);
       const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
       await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
-      if (isFirst) announceReorg(services, reading.chain, advance);
+      if (isFirst) announceReorg(tx, reading.chain, advance);
       if (isFirst || isLast) await takeBackDeposits(services, tx, reading, advance);
       await actOnDeposits(services, tx, reading, moved);
       if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
@@ -182,7 +182,7 @@ function endsOf({ change }: Advance): { ancestor: Pick<BlockRef, "number" | "has
   return { ancestor: { number: first.number - 1n, hash: first.parentHash }, last };
 }
 
-function announceReorg({ events }: Pick<Needs, "events">, { name }: Chain, { known, change }: Advance): void {
+function announceReorg({ events }: Pick<Tx, "events">, { name }: Chain, { known, change }: Advance): void {
   if (change.orphanedFrom === undefined) return;
   events.alarm("reorg", {
     chain: name,
