@@ -1,5 +1,5 @@
-// An ERC-4337 account that is not even deployed yet sends 10 USDC to a friend. No quote, no native token: the
-// owner signs one operation, the service sends it, the app pays the gas.
+// An ERC-4337 account that is not deployed yet sends 10 USDC to a friend, without a quote and without native
+// tokens. The owner signs one operation, the service broadcasts it, and the app pays the gas.
 import { encodeFunctionData, erc20Abi, parseAbi, parseUnits, type Hex } from "viem";
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
@@ -10,8 +10,8 @@ import {
   conclude,
   giveUsdc,
   inUsdc,
-  tell,
-  untilEnded,
+  print,
+  waitUntilEnded,
 } from "./local-system.ts";
 
 const chain = chainNamed("local-a");
@@ -21,7 +21,7 @@ const owner = privateKeyToAccount(generatePrivateKey());
 const friend = privateKeyToAddress(generatePrivateKey());
 const amount = parseUnits("10", 6);
 
-// 1. Where will the account stand? The factory knows before it exists, so it can be paid already.
+// 1. Get the account's future address from the factory, so that it can receive money before it is deployed.
 const factoryAbi = parseAbi([
   "function getAddress(address owner, uint256 salt) view returns (address)",
   "function createAccount(address owner, uint256 salt) returns (address)",
@@ -33,10 +33,10 @@ const account = await chain.reads.readContract({
   args: [owner.address, 0n],
 });
 await giveUsdc(chain, account, amount);
-tell("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
+print("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
 
-// 2. One operation: create the account, then send the tokens. Its fee caps are zero: the app pays, and nobody
-//    is paid twice.
+// 2. One operation: create the account, then send the tokens. Its fee caps are zero, because the app pays the
+//    gas.
 const operation = {
   sender: account,
   nonce: 0n,
@@ -69,7 +69,7 @@ const hash = getUserOperationHash({
 });
 operation.signature = await owner.signMessage({ message: { raw: hash } });
 
-// 3. Hand it over. There is no quote, so the service names the request.
+// 3. Submit it. There is no quote, so the service assigns the request id.
 const before = await appBalance();
 const { requestId } = await callApi<{ requestId: string }>("/execute", {
   executionKind: "rawCalls",
@@ -85,16 +85,16 @@ const { requestId } = await callApi<{ requestId: string }>("/execute", {
   },
   executionOptions: { referrer: "examples", subsidizeFees: true },
 });
-tell("executed", `request ${requestId}`);
+print("executed", `request ${requestId}`);
 
-// 4. Where is the money?
-const status = await untilEnded(requestId);
+// 4. Wait for the result, and check the balances.
+const status = await waitUntilEnded(requestId);
 const [received, left, after] = await Promise.all([
   chain.usdcOf(friend),
   chain.usdcOf(account),
   appBalance(),
 ]);
-tell(
+print(
   "app",
   `$${before.totalUsd} -> $${after.totalUsd}: the maximum cost is reserved until the transaction is final`,
 );

@@ -1,5 +1,5 @@
-// A deposit is sent but not mined yet, and the money arrives all the same: the app vouches for it with its
-// balance. A hold stands there until the deposit is on the chain.
+// The money arrives before the deposit is mined, because the app covers the deposit with its balance. A hold
+// reserves that amount until deposit and fill are final.
 import { parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import {
@@ -7,10 +7,10 @@ import {
   callApi,
   chainNamed,
   conclude,
+  fundedUser,
   inUsdc,
   pause,
-  someoneRich,
-  tell,
+  print,
   type LocalChain,
 } from "./local-system.ts";
 
@@ -24,10 +24,10 @@ interface Quote {
 }
 
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-const user = someoneRich(1);
+const user = fundedUser(1);
 const recipient = privateKeyToAddress(generatePrivateKey());
 
-// 1. A quote, and its approval, as always.
+// 1. Request a quote and send its approval, as for any bridge.
 const quote = await callApi<Quote>("/quote/v2", {
   user: user.address,
   recipient,
@@ -39,7 +39,7 @@ const quote = await callApi<Quote>("/quote/v2", {
   tradeType: "EXACT_INPUT",
 });
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
-tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
+print("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
 const send = async (stepId: string): Promise<Hex | undefined> => {
   const step = quote.steps.find(({ id }) => id === stepId)?.items[0]?.data;
   if (step === undefined) return undefined;
@@ -47,31 +47,31 @@ const send = async (stepId: string): Promise<Hex | undefined> => {
     to: step.to,
     data: step.data,
     value: BigInt(step.value),
-    // Nobody can measure a deposit before its approval is mined.
+    // The gas of a deposit cannot be estimated before its approval is mined.
     gas: 200_000n,
   });
 };
 const approval = await send("approve");
 if (approval !== undefined) await origin.reads.waitForTransactionReceipt({ hash: approval });
 
-// 2. The deposit is sent and waits to be mined: for a second here, for many elsewhere. The local chain makes
-//    no block until step 5, so that you can see what happens in between.
+// 2. Send the deposit. It usually waits a second to be mined here, and longer on other chains. This example
+//    stops the local chain until step 5, so that you can see what happens in between.
 await setSecondsPerBlock(origin, 0);
 try {
   const deposit = await send("deposit");
-  tell("deposit", `${deposit} is sent, not mined`);
+  print("deposit", `${deposit} was broadcast and is not mined`);
   await callApi("/transactions/index", {
     txHash: deposit,
     chainId: String(origin.id),
     requestId: quote.requestId,
   });
 
-  // 3. The app vouches for it.
+  // 3. Request the fast fill. A hold on the app's balance covers the deposit.
   const before = await appBalance();
   const answer = await callApi<{ message: string }>("/fast-fill", { requestId: quote.requestId });
-  tell("fast fill", answer.message);
+  print("fast fill", answer.message);
   const during = await appBalance();
-  tell("hold", `$${before.heldUsd} -> $${during.heldUsd} of the app's $${during.totalUsd}`);
+  print("hold", `$${before.heldUsd} -> $${during.heldUsd} of the app's $${during.totalUsd}`);
 
   // 4. The money arrives.
   let received = 0n;
@@ -80,16 +80,19 @@ try {
     received = await destination.usdcOf(recipient);
   }
   const isMined = (await receiptOf(deposit)) !== undefined;
-  tell("arrived", `${inUsdc(received)} on ${destination.name}; the deposit is ${isMined ? "" : "not "}mined`);
+  print(
+    "arrived",
+    `${inUsdc(received)} on ${destination.name}; the deposit is ${isMined ? "" : "not "}mined`,
+  );
 
-  // 5. The chain goes on, the deposit is mined and indexed, and the hold goes.
+  // 5. The chain resumes, the deposit is mined and indexed, and the hold is released.
   await setSecondsPerBlock(origin, 1);
   let { heldUsd, totalUsd } = during;
   for (let tries = 0; tries < 300 && heldUsd > before.heldUsd; tries++) {
     await pause(100);
     ({ heldUsd, totalUsd } = await appBalance());
   }
-  tell("hold", `$${during.heldUsd} -> $${heldUsd} of the app's $${totalUsd}`);
+  print("hold", `$${during.heldUsd} -> $${heldUsd} of the app's $${totalUsd}`);
   conclude(
     received >= minimum && !isMined && during.heldUsd > before.heldUsd && heldUsd === before.heldUsd,
     `The recipient had ${inUsdc(received)} before the deposit was mined.`,
@@ -104,7 +107,7 @@ async function receiptOf(hash: Hex | undefined) {
 }
 
 /**
- * 0: no blocks. Under its other name, `evm_setIntervalMining`, Hardhat's node takes the same number as
+ * 0 stops mining. Do not use the alias `evm_setIntervalMining`: Hardhat's node reads its number as
  * milliseconds.
  */
 async function setSecondsPerBlock(chain: LocalChain, seconds: number): Promise<void> {

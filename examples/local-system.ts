@@ -1,5 +1,5 @@
-// What stands in for your own world: a chain's node, an API key, and somebody who has money. All of it
-// belongs to the local system that `npm start` runs; the calls that matter are in the examples themselves.
+// What you would provide yourself: a chain's node, an API key and a funded account. Here they come from the
+// local system that `npm start` runs. The calls that matter are in the examples themselves.
 import { existsSync, readFileSync } from "node:fs";
 import {
   createPublicClient,
@@ -27,7 +27,7 @@ interface Endpoints {
   readonly apiKeys: readonly { readonly key: string; readonly fundingAddress: Address }[];
 }
 
-// The sentence of an error is enough here; its stack is not the reader's code.
+// Print only the message of an error: its stack is not useful here.
 process.on("uncaughtException", ({ message }) => {
   console.error(message);
   process.exit(1);
@@ -41,10 +41,10 @@ await fetch(`${system.api.url}/health/live`).catch(() =>
   fail(`${notRunning} (no response from ${system.api.url})`),
 );
 
-/** Where the service answers. */
+/** The base URL of the API. */
 export const apiUrl = system.api.url;
 
-/** The API key of an app, and the wallet whose app balance pays for what is sent with it. */
+/** The API key of an app, and the wallet whose app balance pays for calls with that key. */
 export const app = first(system.apiKeys, "API key");
 
 export type LocalChain = ReturnType<typeof chainNamed>;
@@ -78,15 +78,15 @@ export function chainNamed(wanted: string) {
   };
 }
 
-/** The `index`-th of the people who have money on both chains from the start. */
-export function someoneRich(index: number) {
+/** The `index`-th user account. Each has money on both chains from the start. */
+export function fundedUser(index: number) {
   const users = system.accounts.filter(({ role }) => role === "user");
   return privateKeyToAccount(users[index]?.privateKey ?? fail(`user ${index} does not exist`));
 }
 
-/** @param usdc smallest units, six decimals */
+/** @param usdc base units, six decimals */
 export async function giveUsdc(chain: LocalChain, to: Address, usdc: bigint): Promise<void> {
-  const hash = await chain.wallet(someoneRich(0)).writeContract({
+  const hash = await chain.wallet(fundedUser(0)).writeContract({
     address: chain.usdc,
     abi: erc20Abi,
     functionName: "transfer",
@@ -95,7 +95,7 @@ export async function giveUsdc(chain: LocalChain, to: Address, usdc: bigint): Pr
   await chain.reads.waitForTransactionReceipt({ hash });
 }
 
-/** @throws Error with the whole answer when it is not 200 */
+/** @throws Error with the whole response if its status is not 200 */
 export async function callApi<Answer>(
   path: string,
   body?: object,
@@ -111,11 +111,11 @@ export async function callApi<Answer>(
   return JSON.parse(text) as Answer;
 }
 
-/** Asks until the request has ended, one line per news. */
-export async function untilEnded(requestId: string): Promise<string> {
+/** Polls until the request has ended, and prints one line per new status. */
+export async function waitUntilEnded(requestId: string): Promise<string> {
   for (let last = "", tries = 0; tries < 120; tries++) {
     const { status } = await callApi<{ status: string }>(`/intents/status/v3?requestId=${requestId}`);
-    if (status !== last) tell("status", status);
+    if (status !== last) print("status", status);
     last = status;
     if (["success", "failure", "refund"].includes(status)) return status;
     await pause(500);
@@ -123,7 +123,7 @@ export async function untilEnded(requestId: string): Promise<string> {
   return "still pending after a minute";
 }
 
-/** What the app has with the service, in US dollars. */
+/** The app's balance with the service, in US dollars. */
 export async function appBalance(): Promise<{ totalUsd: number; heldUsd: number }> {
   const answer = await callApi<{ totalBalanceUsd: number; outstandingFastFillBalanceUsd: number }>(
     `/app-fees/${app.fundingAddress}/balances`,
@@ -135,11 +135,11 @@ export const inUsdc = (amount: bigint): string => `${formatUnits(amount, 6)} USD
 
 export const pause = async (ms: number): Promise<void> => await new Promise((done) => setTimeout(done, ms));
 
-export function tell(what: string, text: string): void {
+export function print(what: string, text: string): void {
   console.log(`  ${what.padEnd(10)} ${text}`);
 }
 
-/** Ends the program: with code 0 only when the money is where it should be. */
+/** Prints the result. The exit code is 0 only if the money is where it should be. */
 export function conclude(arrived: boolean, text: string): void {
   console.log(arrived ? text : `UNEXPECTED RESULT: ${text}`);
   process.exitCode = arrived ? 0 : 1;

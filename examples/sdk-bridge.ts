@@ -3,10 +3,10 @@ import { createClient, getClient } from "@relayprotocol/relay-sdk";
 import { fetchChainConfigs } from "@relayprotocol/relay-sdk/chain-utils";
 import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { apiUrl, chainNamed, conclude, inUsdc, someoneRich, tell } from "./local-system.ts";
+import { apiUrl, chainNamed, conclude, fundedUser, inUsdc, print } from "./local-system.ts";
 
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-const user = someoneRich(3);
+const user = fundedUser(3);
 const recipient = privateKeyToAddress(generatePrivateKey());
 
 // 1. Configure the URL and the chains. The default polling interval of five seconds is long for local blocks.
@@ -30,7 +30,7 @@ const quote = await getClient().actions.getQuote({
   recipient,
 });
 const minimum = BigInt(quote.details?.currencyOut?.minimumAmount ?? "0");
-tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}`);
+print("quote", `at least ${inUsdc(minimum)} on ${destination.name}`);
 let lastStep = "";
 await getClient().actions.execute({
   quote,
@@ -38,7 +38,7 @@ await getClient().actions.execute({
   onProgress: ({ currentStep }) => {
     if (currentStep == null || currentStep.id === lastStep) return;
     lastStep = currentStep.id;
-    tell("step", currentStep.description);
+    print("step", currentStep.description);
   },
 });
 

@@ -1,6 +1,6 @@
-// A fresh account without any native coin bridges 25 USDC. It signs twice: one EIP-7702 authorization that
-// turns it into a smart account, and one ERC-4337 operation that approves and deposits. The service sends
-// both, the app pays the gas.
+// A new account without native tokens bridges 25 USDC. It signs twice: one EIP-7702 authorization that turns
+// it into a smart account, and one ERC-4337 operation that approves and deposits. The service broadcasts
+// both, and the app pays the gas.
 import { encodeFunctionData, parseAbi, parseUnits, type Address, type Hex } from "viem";
 import { entryPoint08Abi, getUserOperationTypedData, toPackedUserOperation } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -12,8 +12,8 @@ import {
   conclude,
   giveUsdc,
   inUsdc,
-  tell,
-  untilEnded,
+  print,
+  waitUntilEnded,
 } from "./local-system.ts";
 
 interface Quote {
@@ -30,10 +30,10 @@ const ada = privateKeyToAccount(generatePrivateKey());
 const amount = parseUnits("25", 6);
 await giveUsdc(origin, ada.address, amount);
 const nativeBefore = await origin.reads.getBalance({ address: ada.address });
-tell("Ada", `${ada.address} has ${inUsdc(amount)} and ${nativeBefore} wei on ${origin.name}`);
+print("Ada", `${ada.address} has ${inUsdc(amount)} and ${nativeBefore} wei on ${origin.name}`);
 
-// 1. What will arrive? With `originGasOverhead` the output would pay for the gas on the origin; here the app
-//    does.
+// 1. Request a quote. Here the app pays for the gas on the origin; with `originGasOverhead` it would be
+//    deducted from the output.
 const quote = await callApi<Quote>("/quote/v2", {
   user: ada.address,
   originChainId: origin.id,
@@ -44,17 +44,17 @@ const quote = await callApi<Quote>("/quote/v2", {
   tradeType: "EXACT_INPUT",
 });
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
-tell("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
+print("quote", `at least ${inUsdc(minimum)} on ${destination.name}; request ${quote.requestId}`);
 
-// 2. Ada's account becomes a smart account. The service sends the transaction, so the nonce is the one she
-//    has now.
+// 2. Authorize the smart account code. The service broadcasts the transaction, so the authorization uses
+//    Ada's current nonce.
 const authorization = await ada.signAuthorization({
   chainId: origin.id,
   address: origin.contract("simple7702Account"),
   nonce: await origin.reads.getTransactionCount({ address: ada.address }),
 });
 
-// 3. All steps of the quote in one operation. Its fee caps are zero: the app pays, and nobody is paid twice.
+// 3. Put all steps of the quote into one operation. Its fee caps are zero, because the app pays the gas.
 const entryPoint = origin.contract("entryPoint08");
 const calls = quote.steps.flatMap(({ items }) =>
   items.map(({ data }) => ({ target: data.to, value: BigInt(data.value), data: data.data })),
@@ -85,9 +85,9 @@ operation.signature = await ada.signTypedData(
     userOperation: operation,
   }),
 );
-tell("signed", `an authorization, and one operation of ${quote.steps.map(({ id }) => id).join(" + ")}`);
+print("signed", `an authorization, and one operation of ${quote.steps.map(({ id }) => id).join(" + ")}`);
 
-// 4. Hand both over.
+// 4. Submit both.
 const before = await appBalance();
 const { r, s, yParity, address, chainId, nonce } = authorization;
 await callApi("/execute", {
@@ -106,16 +106,16 @@ await callApi("/execute", {
   executionOptions: { referrer: "examples", subsidizeFees: true },
   requestId: quote.requestId,
 });
-tell("executed", `with the key of the app whose wallet is ${app.fundingAddress}`);
+print("executed", `paid by the app with the wallet ${app.fundingAddress}`);
 
-// 5. Where is the money?
-const status = await untilEnded(quote.requestId);
+// 5. Wait for the result, and check the balances.
+const status = await waitUntilEnded(quote.requestId);
 const [received, nativeAfter, after] = await Promise.all([
   destination.usdcOf(ada.address),
   origin.reads.getBalance({ address: ada.address }),
   appBalance(),
 ]);
-tell(
+print(
   "app",
   `$${before.totalUsd} -> $${after.totalUsd}: the maximum cost is reserved until the transaction is final`,
 );

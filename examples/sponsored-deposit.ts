@@ -1,5 +1,5 @@
 // The app pays a whole native deposit: the user owns nothing and signs nothing, and gets ETH on another
-// chain. By default an API key sponsors no call that carries native token; its rule `maxCallValueUsd` allows
+// chain. By default an API key sponsors no call that carries native tokens. Its rule `maxCallValueUsd` allows
 // it, here up to $100: `npm run -s operator -- keys rules <id> --rules '{"maxCallValueUsd":"100"}'` (`keys
 // list` shows the id).
 import {
@@ -12,7 +12,7 @@ import {
   type Hex,
 } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { app, appBalance, callApi, chainNamed, conclude, tell, untilEnded } from "./local-system.ts";
+import { app, appBalance, callApi, chainNamed, conclude, print, waitUntilEnded } from "./local-system.ts";
 
 interface Quote {
   readonly requestId: Hex;
@@ -25,7 +25,7 @@ interface Quote {
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
 const newcomer = privateKeyToAddress(generatePrivateKey());
 
-// 1. A quote as for anybody.
+// 1. Request a quote, as for any user.
 const quote = await callApi<Quote>("/quote/v2", {
   user: newcomer,
   originChainId: origin.id,
@@ -36,11 +36,11 @@ const quote = await callApi<Quote>("/quote/v2", {
   tradeType: "EXACT_INPUT",
 });
 const minimum = BigInt(quote.details.currencyOut.minimumAmount);
-tell("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; request ${quote.requestId}`);
+print("quote", `at least ${formatEther(minimum)} ETH on ${destination.name}; request ${quote.requestId}`);
 
-// 2. The service sends its first step, and the app pays: the ETH that it carries, and the gas. The service
-//    does not call its own contracts for others, so the call goes through one that is not its own: the user's
-//    smart wallet if there is one, here the public Multicall3. The deposit names the user all the same.
+// 2. Submit its first step. The app pays the ETH that the call carries, and the gas. The service does not
+//    call its own contracts for others, so the call goes through another contract: usually the user's smart
+//    wallet, here the public Multicall3. The deposit still names the user as depositor.
 const deposit = quote.steps[0]?.items[0]?.data;
 if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;
@@ -61,15 +61,15 @@ await callApi("/execute", {
   executionOptions: { referrer: "examples", subsidizeFees: true },
   requestId: quote.requestId,
 });
-tell("executed", `a deposit of ${formatEther(BigInt(value))} ETH, paid by ${app.fundingAddress}`);
+print("executed", `a deposit of ${formatEther(BigInt(value))} ETH, paid by ${app.fundingAddress}`);
 
-// 3. Where is the money?
-const status = await untilEnded(quote.requestId);
+// 3. Wait for the result, and check the balances.
+const status = await waitUntilEnded(quote.requestId);
 const [received, after] = await Promise.all([
   destination.reads.getBalance({ address: newcomer }),
   appBalance(),
 ]);
-tell("app", `${before.totalUsd} -> ${after.totalUsd} dollars`);
+print("app", `${before.totalUsd} -> ${after.totalUsd} USD`);
 conclude(
   status === "success" && received >= minimum && after.totalUsd < before.totalUsd,
   `The newcomer has ${formatEther(received)} ETH on ${destination.name}.`,

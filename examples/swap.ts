@@ -1,9 +1,9 @@
-// Somebody has a token that the service does not hold, and wants another such token on another chain. He
-// sends one transaction: his token is exchanged on its way to the depository, and what he wants is bought in
-// the transaction that pays.
+// A user swaps a token that the service does not hold for another such token on another chain. After an
+// approval the user sends one transaction, which swaps the token and deposits the result. The fill then buys
+// the other token for the recipient.
 import { erc20Abi, formatUnits, parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { callApi, chainNamed, conclude, someoneRich, tell, untilEnded } from "./local-system.ts";
+import { callApi, chainNamed, conclude, fundedUser, print, waitUntilEnded } from "./local-system.ts";
 
 interface Side {
   readonly inputCurrency: {
@@ -31,11 +31,11 @@ interface Quote {
 }
 
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-const user = someoneRich(2);
+const user = fundedUser(2);
 const recipient = privateKeyToAddress(generatePrivateKey());
 const wanted = destination.token("WETH");
 
-// 1. What will arrive? Pools of both chains are asked, and what is taken for the service is in it.
+// 1. Request a quote. It prices the pools of both chains and includes the service fee.
 const quote = await callApi<Quote>("/quote/v2", {
   user: user.address,
   recipient,
@@ -49,15 +49,15 @@ const quote = await callApi<Quote>("/quote/v2", {
 const { currencyOut, route, swapImpact } = quote.details;
 const minimum = BigInt(currencyOut.minimumAmount);
 for (const [where, { inputCurrency: from, outputCurrency: to, router }] of Object.entries(route))
-  tell(
+  print(
     where,
-    `${from.amountFormatted} ${from.currency.symbol} become ${to.amountFormatted} ${to.currency.symbol} by ${router}`,
+    `${from.amountFormatted} ${from.currency.symbol} -> ${to.amountFormatted} ${to.currency.symbol} through ${router}`,
   );
-tell("impact", `${swapImpact.percent} % of what the pools' prices promise`);
-tell("quote", `at least ${inWeth(minimum)}, or the money goes back; request ${quote.requestId}`);
+print("impact", `${swapImpact.percent} % compared with the pools' prices`);
+print("quote", `at least ${inWeth(minimum)}, or a refund; request ${quote.requestId}`);
 
-// 2. An approval and one transaction. Nobody can measure the second before the first is mined, and pools move
-//    meanwhile: some room in its gas costs nothing.
+// 2. Send an approval and one transaction. The gas of the second cannot be estimated before the first is
+//    mined. Pools move in the meantime, so add a margin to the estimate: unused gas costs nothing.
 for (const { id, items } of quote.steps)
   for (const { data } of items) {
     const call = { account: user.address, to: data.to, data: data.data, value: BigInt(data.value) };
@@ -65,11 +65,11 @@ for (const { id, items } of quote.steps)
       data.gas === undefined ? ((await origin.reads.estimateGas(call)) * 3n) / 2n : BigInt(data.gas);
     const hash = await origin.wallet(user).sendTransaction({ ...call, account: user, gas });
     const { status } = await origin.reads.waitForTransactionReceipt({ hash });
-    tell(id, `${hash} ${status}`);
+    print(id, `${hash} ${status}`);
   }
 
-// 3. The money arrives.
-const status = await untilEnded(quote.requestId);
+// 3. Wait for the result, and check the balance.
+const status = await waitUntilEnded(quote.requestId);
 const received = await destination.reads.readContract({
   address: wanted,
   abi: erc20Abi,

@@ -1,10 +1,9 @@
-// The service calls your server whenever a request of your API key changes. Here the server is this program:
-// it registers itself, sends a bridge, checks the signature of each delivery, and removes its registration
-// again.
+// The service calls your server whenever a request of your API key changes. Here this program is the server:
+// it registers a webhook, sends a bridge, verifies the signature of each delivery, and removes the webhook.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { parseEther, zeroAddress, type Address, type Hex } from "viem";
-import { app, callApi, chainNamed, conclude, pause, someoneRich, tell } from "./local-system.ts";
+import { app, callApi, chainNamed, conclude, fundedUser, pause, print } from "./local-system.ts";
 
 interface Quote {
   readonly requestId: Hex;
@@ -13,7 +12,7 @@ interface Quote {
   }[];
 }
 
-// 1. A server that takes deliveries. The secret is known a moment later, when the webhook is registered.
+// 1. Start a server that accepts deliveries. Registering the webhook in step 2 returns the secret.
 let secret = "";
 const statuses: string[] = [];
 const server = createServer((request, response) => {
@@ -25,27 +24,28 @@ const server = createServer((request, response) => {
       response.writeHead(401).end();
       return;
     }
-    // Anything but 2xx is delivered again later.
+    // The service retries any response other than 2xx.
     response.writeHead(200).end();
     const { data } = JSON.parse(body) as { data: { status: string } };
     statuses.push(data.status);
-    tell("delivery", `${String(request.headers["x-webhook-id"])}: ${data.status}`);
+    print("delivery", `${String(request.headers["x-webhook-id"])}: ${data.status}`);
   });
 });
 await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
 const address = server.address();
 const port = typeof address === "object" ? address?.port : undefined;
 
-// 2. Register it. A real service takes public https URLs only; the local one takes this machine's, too.
+// 2. Register a webhook. A real instance accepts only public https URLs; the local one also accepts
+//    127.0.0.1.
 const created = await callApi<{ secret: string; webhook: { id: string } }>("/webhooks", {
   url: `http://127.0.0.1:${port}/hook`,
 });
 ({ secret } = created);
-tell("webhook", `${created.webhook.id} to port ${port}`);
+print("webhook", `${created.webhook.id}, delivering to port ${port}`);
 
-// 3. A bridge that is quoted with the same key.
+// 3. Send a bridge that is quoted with the same key.
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
-const user = someoneRich(1);
+const user = fundedUser(1);
 const quote = await callApi<Quote>("/quote/v2", {
   user: user.address,
   originChainId: origin.id,
@@ -59,7 +59,7 @@ const deposit = quote.steps[0]?.items[0]?.data;
 if (deposit === undefined) throw new Error("quote has no deposit step");
 const { to, data, value } = deposit;
 await origin.wallet(user).sendTransaction({ to, data, value: BigInt(value) });
-tell("deposit", `sent for request ${quote.requestId}`);
+print("deposit", `sent for request ${quote.requestId}`);
 
 // 4. Wait for the last delivery, then stop listening.
 for (let tries = 0; tries < 600 && !statuses.includes("success"); tries++) await pause(100);
@@ -70,7 +70,7 @@ conclude(
   `The server was called ${statuses.length} times with the key of ${app.fundingAddress}: ${statuses.join(", ")}.`,
 );
 
-/** Whether the service sent it, a moment ago, with this body. */
+/** Whether the service sent this body within the last five minutes. */
 function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {
   const timestamp = String(headers["x-signature-timestamp"]);
   if (!(Math.abs(Date.now() - Number(timestamp)) < 5 * 60_000)) return false;

@@ -9,7 +9,7 @@ const PAGE = new URL("../docs/LIFECYCLE.md", import.meta.url);
 const DEPOSIT = "1";
 const OTHER_DEPOSIT = "2";
 
-/** One example of every event, with the words that a reader knows it by. */
+/** One example of every event, with its label on the page. */
 const events: readonly { readonly label: string; readonly event: RequestEvent }[] = [
   { label: "fast fill accepted", event: { kind: "fastFillAccepted" } },
   { label: "gasless call accepted", event: { kind: "executionAccepted" } },
@@ -116,9 +116,9 @@ function fastFillStates(): RequestState[] {
   return [...states, final, covered, { ...final, front: "debited" }];
 }
 
-/** What a reader must know of a state besides the facts that the code tells. */
+/** What each state means; everything else about it is generated. */
 const meanings: Readonly<Record<StateName, string>> = {
-  quoted: "the quote was given; no deposit was seen",
+  quoted: "the quote was returned; no deposit was seen",
   accepted: "a gasless call was accepted and is being sent",
   depositing: "the gasless call is mined; its deposit is not indexed yet",
   deposited: "the deposit is waiting for confirmations",
@@ -157,11 +157,11 @@ ${states.join("\n")}
 
 - A request is \`final\` once its fill or refund is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps the signed transaction and broadcasts it again if a reorg drops it.
 - While a [deposit address](GLOSSARY.md#deposit-address) holds money that is being confirmed or swept, the status is \`depositing\`, the money is at \`depositAddress\`, and the next action is \`wait_for_confirmations\`. Money there that cannot be returned shows \`waiting\` and \`contact_operator\`. An expired request shows \`failure\` with the same place and next action.
-- A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never came.
+- A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never arrived.
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state stays.
+An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |
@@ -251,7 +251,7 @@ function effectText(effect: Effect): string {
     case "debitHold":
       return "debit the app balance";
     case "returnHold":
-      return "credit the debit back";
+      return "reverse the debit";
     case "refundDeposit":
       return `queue the deposit's refund (\`${effect.reason}\`)`;
     default:
