@@ -328,7 +328,7 @@ test("a process whose blocking connection reconnects closes its workers and ends
   }
 });
 
-test("workers wait for a job under way before they close, although Redis is away", async () => {
+test("workers wait for a running job before they close, even without Redis", async () => {
   const redis = await startRedis({ port: await freePort(), env: {} });
   const released = Promise.withResolvers<Progress>();
   const { catalog, ran } = aCatalog(async () => await released.promise);

@@ -13,7 +13,8 @@ export async function inTransaction<T>(
   try {
     await client.query("begin");
     const result = await work(client);
-    // Postgres answers the commit of a transaction in which a statement failed with ROLLBACK, not with an error.
+    // If a statement failed, Postgres answers the commit with ROLLBACK, not with an error.
+
     const { command } = await client.query("commit");
     if (command !== "COMMIT")
       throw new Error("invariant violated: a transaction continued after a failed statement");

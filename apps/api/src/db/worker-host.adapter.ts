@@ -92,7 +92,10 @@ class HostedWorker extends Worker<unknown, void> {
   }
 }
 
-/** Works on a job without Redis. @returns the pause after which the job comes again, if it does */
+/**
+ * Works on a job without Redis.
+ * @returns the pause before the job is run again; undefined if it ended
+ */
 async function run(
   services: WorkerServices,
   definition: JobDefinition,
