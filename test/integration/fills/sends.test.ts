@@ -437,8 +437,8 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
     [chainId, clock.nowMs()],
   );
   await pool.query(
-    `insert into sends (chain_id, tx_hash, request_id, created_at_ms, block_number, block_hash)
-     select $1, '0x' || repeat('b', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('c', 60) || lpad(to_hex(n), 4, '0'), 0, $2, $3
+    `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
+     select $1, '0x' || repeat('b', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('c', 60) || lpad(to_hex(n), 4, '0'), '', 0, $2, $3
      from generate_series(1, 500) n`,
     [chainId, number, blockHash],
   );
@@ -496,8 +496,8 @@ test.each([64, 4_800])(
     const by = withChain(world.services, origin.connected, { chain: { finalityBlocks } });
     const { number, hash: blockHash } = await origin.client.getBlock();
     await world.pool.query(
-      `insert into sends (chain_id, tx_hash, request_id, created_at_ms, block_number, block_hash)
-       select $1, '0x' || repeat('7', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('8', 60) || lpad(to_hex(n), 4, '0'), 0, $2, $3
+      `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
+       select $1, '0x' || repeat('7', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('8', 60) || lpad(to_hex(n), 4, '0'), '', 0, $2, $3
        from generate_series(1, 1000) n`,
       [origin.chain.id, number, blockHash],
     );
@@ -523,8 +523,8 @@ test("hundreds of payments that are mined and not final hide no other one, and a
   const { origin } = world;
   const { number, hash: blockHash } = await origin.client.getBlock();
   await world.pool.query(
-    `insert into sends (chain_id, tx_hash, request_id, created_at_ms, block_number, block_hash)
-     select $1, '0x' || repeat('2', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('3', 60) || lpad(to_hex(n), 4, '0'), 0, $2, $3 from generate_series(1, 450) n`,
+    `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
+     select $1, '0x' || repeat('2', 60) || lpad(to_hex(n), 4, '0'), '0x' || repeat('3', 60) || lpad(to_hex(n), 4, '0'), '', 0, $2, $3 from generate_series(1, 450) n`,
     [origin.chain.id, number, blockHash],
   );
   const agreed = await aSend();
