@@ -312,7 +312,7 @@ test("a crash between two ranges repeats none and skips none", async () => {
 
 test("a reorg is reported once, by the commit that records it", async () => {
   const { origin, services } = world;
-  await origin.mine(2);
+  await mined(await agree());
   await world.watch(origin);
   await origin.reorg(1);
   const trail = await loadTrail(services, origin.connected);
