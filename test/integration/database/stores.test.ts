@@ -193,16 +193,21 @@ test("a deadlock victim that is run again raises its events once", async () => {
   const own = postgresUnitOfWork(pool, events);
   const [first, second] = [await aStoredRequest(), await aStoredRequest()];
   const runs: string[] = [];
-  const [mine, yours] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const lockBoth = async (name: string, from: RequestTerms, to: RequestTerms): Promise<void> =>
+  const locked = { mine: Promise.withResolvers<void>(), yours: Promise.withResolvers<void>() };
+  const survived = Promise.withResolvers<void>();
+  const lockBoth = async (name: "mine" | "yours", from: RequestTerms, to: RequestTerms): Promise<void> => {
     await own.run(async (tx) => {
+      // A victim that locks again while the other still holds its locks could become the victim again.
+      if (runs.includes(name)) await survived.promise;
       runs.push(name);
       await tx.requests.lock(from.requestId);
       tx.events.happened("deposit_seen", { name });
-      (name === "mine" ? mine : yours).resolve();
-      await Promise.all([mine.promise, yours.promise]);
+      locked[name].resolve();
+      await Promise.all([locked.mine.promise, locked.yours.promise]);
       await tx.requests.lock(to.requestId);
     });
+    survived.resolve();
+  };
   await Promise.all([lockBoth("mine", first, second), lockBoth("yours", second, first)]);
   expect(runs.length, "one of them was the victim").toBe(3);
   expect(events.all.map(({ facts }) => facts["name"]).toSorted()).toEqual(["mine", "yours"]);
