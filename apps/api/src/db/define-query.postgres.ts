@@ -61,26 +61,46 @@ export function defineSql<P extends Record<string, unknown>, R extends Returns>(
   { announces = false }: { readonly announces?: boolean } = {},
 ): (sql: Sql, params: P) => Promise<Row<R>[]> {
   let built: ReturnType<typeof compile> | undefined;
+  const rowOf = rowReader(name, returns);
+  return async (connection, params) => {
+    built ??= compile(build(placeholders()));
+    const values = fillPlaceholders(built.params, params);
+    return (await connection.query<DriverRow>({ name, text: built.text, announces }, values)).map(rowOf);
+  };
+}
+
+/** Runs a statement that is built for one use. The database plans it for exactly its values. */
+export async function runSql<R extends Returns>(
+  connection: Sql,
+  returns: R,
+  statement: SQL,
+): Promise<Row<R>[]> {
+  const { text, values } = textAndValues(statement);
+  return (await connection.query<DriverRow>({ name: "", text }, values)).map(rowReader(text, returns));
+}
+
+/** The text and the values of a statement without placeholders. */
+export function textAndValues(statement: SQL): { readonly text: string; readonly values: unknown[] } {
+  const { sql: text, params } = dialect.sqlToQuery(statement);
+  return { text, values: params };
+}
+
+type DriverRow = Record<string, never>;
+
+function rowReader<R extends Returns>(name: string, returns: R): (row: DriverRow) => Row<R> {
   const outputs = Object.entries(returns).map(([key, decoder]) => ({
     key,
     output: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     decode: is(decoder, Column) ? (value: never) => decoder.mapFromDriverValue(value) : decoder,
   }));
-  return async (connection, params) => {
-    built ??= compile(build(placeholders()));
-    const values = fillPlaceholders(built.params, params);
-    const rows = await connection.query<Record<string, never>>({ name, text: built.text, announces }, values);
-    return rows.map(
-      (row) =>
-        Object.fromEntries(
-          outputs.map(({ key, output, decode }) => {
-            const value = row[output];
-            if (value === undefined) throw new Error(`invariant violated: ${name} does not return ${output}`);
-            return [key, value === null ? null : decode(value)];
-          }),
-        ) as Row<R>,
-    );
-  };
+  return (row) =>
+    Object.fromEntries(
+      outputs.map(({ key, output, decode }) => {
+        const value = row[output];
+        if (value === undefined) throw new Error(`invariant violated: ${name} does not return ${output}`);
+        return [key, value === null ? null : decode(value)];
+      }),
+    ) as Row<R>;
 }
 
 /** Text and parameters; a parameter that is used twice is sent once. */
@@ -115,4 +135,9 @@ export function nameOf(column: Column): SQL {
 /** The names of columns, for the list of an `insert`. */
 export function namesOf(...columns: readonly Column[]): SQL {
   return sql.join(columns.map(nameOf), sql`, `);
+}
+
+/** The columns of a selection, for the list of a `select`. */
+export function columnsOf(selection: Readonly<Record<string, Column>>): SQL {
+  return sql.join(Object.values(selection), sql`, `);
 }

@@ -1,227 +1,230 @@
+import { sql as text, type Column, type SQL } from "drizzle-orm";
+import { requests } from "../requests.tables.ts";
+import { requestHistory, requestTransactions } from "./history.tables.ts";
 import { requestFeatures } from "./request-history.port.ts";
 import type { HistoryCondition, HistoryField, HistoryRange } from "./request-history.port.ts";
 
+const h = requestHistory;
+
 /** Columns that hold one value each. */
-const columns: Partial<Record<HistoryField, string>> = {
-  id: "h.request_id",
-  recipient: "h.recipient",
-  depositAddress: "h.deposit_address",
-  status: "h.status",
-  failReason: "h.fail_reason",
-  refundFailReason: "h.refund_fail_reason",
-  requestType: "h.request_type",
-  apiKey: "h.key_id",
-  referrer: "h.referrer",
-  currencyInAddress: "h.currency_in",
-  currencyOutAddress: "h.currency_out",
-  currencyInSymbol: "h.symbol_in",
-  currencyOutSymbol: "h.symbol_out",
+const columns: Partial<Record<HistoryField, Column>> = {
+  id: h.requestId,
+  recipient: h.recipient,
+  depositAddress: h.depositAddress,
+  status: h.status,
+  failReason: h.failReason,
+  refundFailReason: h.refundFailReason,
+  requestType: h.requestType,
+  apiKey: h.keyId,
+  referrer: h.referrer,
+  currencyInAddress: h.currencyIn,
+  currencyOutAddress: h.currencyOut,
+  currencyInSymbol: h.symbolIn,
+  currencyOutSymbol: h.symbolOut,
 };
-const chainColumns: Partial<Record<HistoryField, string>> = {
-  originChainId: "h.origin_chain_id",
-  destinationChainId: "h.destination_chain_id",
+const chainColumns: Partial<Record<HistoryField, Column>> = {
+  originChainId: h.originChainId,
+  destinationChainId: h.destinationChainId,
 };
-const transactionKinds: Partial<Record<HistoryField, string>> = {
-  depositTxHash: "deposit",
-  fillTxHash: "fill",
-  refundTxHash: "refund",
+const transactionKinds: Partial<Record<HistoryField, SQL>> = {
+  depositTxHash: text`'deposit'`,
+  fillTxHash: text`'fill'`,
+  refundTxHash: text`'refund'`,
 };
-const rangeColumns: Record<HistoryRange, string> = {
-  createdAt: "h.created_at_ms",
-  block: "h.in_block",
-  amountUsd: "h.amount_usd",
-  appFeesAmountUsd: "h.app_fees_usd",
-  fillTime: "h.fill_ms",
+const rangeColumns: Record<HistoryRange, Column> = {
+  createdAt: h.createdAtMs,
+  block: h.inBlock,
+  amountUsd: h.amountUsd,
+  appFeesAmountUsd: h.appFeesUsd,
+  fillTime: h.fillMs,
 };
 
-/** Values of a statement, in the order of their numbers. */
-export class Parameters {
-  readonly values: unknown[] = [];
+/** A value of a question. The type is written out, because nothing else in the statement tells it. */
+export const valueOf = (value: unknown, type: "text" | "bigint" | "text[]" | "bigint[]"): SQL =>
+  text`${text.param(value)}::${text.raw(type)}`;
 
-  /** The place of a value in the text. */
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
-}
-
-/** A condition on one column, given by its name. */
+/** A condition on one column. */
 interface ColumnCondition {
   readonly kind: "column";
-  readonly column: string;
+  readonly column: Column;
   readonly values: readonly string[];
 }
 type Condition = HistoryCondition | ColumnCondition;
 
-/** An account is one of these. Some clients pass a deposit address as `user`. */
-const USER_COLUMNS = ["h.user_address", "h.deposit_address"];
-const ACCOUNT_COLUMNS = ["h.user_address", "h.recipient", "h.deposit_address"];
+/** Columns that can hold an account. Some clients pass a deposit address as `user`. */
+const USER_COLUMNS = [h.userAddress, h.depositAddress];
+const ACCOUNT_COLUMNS = [h.userAddress, h.recipient, h.depositAddress];
 
 /**
- * The same conditions once per column where one of them compares several columns, so that each part reads its
- * rows in the order of its own index. As one condition they have no common index: for a user who was busy
- * long ago, the newest requests of all users are read first.
+ * Splits conditions of which one compares several columns into one list per column, so that each part reads
+ * its rows in the order of its own index. Together the columns have no index: for a user whose requests are
+ * all old, the newest requests of all users would be read first.
  */
 export function perColumn(conditions: readonly HistoryCondition[]): readonly (readonly Condition[])[] {
-  const at = conditions.findIndex((condition) => columnsOf(condition) !== undefined);
+  const at = conditions.findIndex((condition) => comparedColumns(condition) !== undefined);
   const condition = conditions[at];
-  const columns = condition === undefined ? undefined : columnsOf(condition);
-  if (condition?.kind !== "is" || columns === undefined) return [conditions];
+  const compared = condition === undefined ? undefined : comparedColumns(condition);
+  if (condition?.kind !== "is" || compared === undefined) return [conditions];
   const { values } = condition;
-  return columns.map((column) => [
+  return compared.map((column) => [
     ...conditions.slice(0, at),
     { kind: "column", column, values } as const,
     ...conditions.slice(at + 1),
   ]);
 }
 
-function columnsOf(condition: HistoryCondition): readonly string[] | undefined {
+function comparedColumns(condition: HistoryCondition): readonly Column[] | undefined {
   if (condition.kind !== "is" || condition.not === true) return undefined;
   if (condition.field === "user") return USER_COLUMNS;
   return condition.field === "term" && !areHashes(condition.values) ? ACCOUNT_COLUMNS : undefined;
 }
 
-/**
- * What rows `h` of `request_history` must be. Texts are ours alone; whatever a caller gave is a parameter.
- */
-export function whereText(
+/** The condition on rows of `request_history`. What a caller gave is always a parameter. */
+export function whereSql(
   conditions: readonly Condition[],
   groups: ReadonlyArray<readonly HistoryCondition[]>,
-  parameters: Parameters,
-): string {
-  const all = conditions.map((condition) => conditionText(condition, parameters));
-  if (groups.length > 0)
-    all.push(`(${groups.map((group) => `(${whereText(group, [], parameters)})`).join(" or ")})`);
-  return all.length === 0 ? "true" : all.join(" and ");
+): SQL {
+  const all = conditions.map(conditionSql);
+  if (groups.length > 0) all.push(anyOf(groups.map((group) => text`(${whereSql(group, [])})`)));
+  return all.length === 0 ? text`true` : text.join(all, text` and `);
 }
 
 /**
- * A block tells the time before which a request was quoted: its deposit was seen after that. Without it, a
- * list from the newest back would read all that is younger than the block. Each chain has its own count of
- * blocks, and is compared together with it, so that only their common index serves; one without such a block
- * lends the time of another, which bounds too. Besides, ten minutes are left for deposits that a reorg moved
- * after they were seen.
+ * Bounds the age of requests whose deposit is in or before a given block: their quotes are older than that
+ * block. Without this bound, a list that starts with the newest requests would read all younger ones. Each
+ * chain counts its own blocks; a chain without such a block takes the time of another, which is a bound as
+ * well. Ten minutes are added for deposits that a reorg moved after they were seen.
  */
-export function blockBound(conditions: readonly HistoryCondition[], parameters: Parameters): string {
+export function blockBound(conditions: readonly HistoryCondition[]): SQL {
   for (const condition of conditions)
     if (condition.kind === "within" && condition.range === "block" && condition.not !== true) {
-      if (condition.max === undefined) return "";
-      return ` and h.created_at_ms <= (
+      if (condition.max === undefined) return text``;
+      return text` and ${h.createdAtMs} <= (
         with recursive chain (id) as (
-          select min(origin_chain_id) from request_history
+          select min(${h.originChainId}) from ${h}
           union all
-          select (select min(origin_chain_id) from request_history where origin_chain_id > chain.id) from chain where chain.id is not null
+          select (select min(${h.originChainId}) from ${h} where ${h.originChainId} > chain.id) from chain where chain.id is not null
         )
         select max(last.in_seen_at_ms) + 600000 from chain cross join lateral (
-          select b.in_seen_at_ms from request_history b
-          where (b.origin_chain_id, b.in_block) <= (chain.id, ${parameters.add(condition.max, "bigint")})
-          order by b.origin_chain_id desc, b.in_block desc limit 1
-        ) last where chain.id is not null${chainOf(conditions, parameters)})`;
+          select ${h.inSeenAtMs} from ${h}
+          where (${h.originChainId}, ${h.inBlock}) <= (chain.id, ${valueOf(condition.max, "bigint")})
+          order by ${h.originChainId} desc, ${h.inBlock} desc limit 1
+        ) last where chain.id is not null${isOriginChain(conditions)})`;
     }
-  return "";
+  return text``;
 }
 
-/** The one origin chain that is asked for, if one is. */
-function chainOf(conditions: readonly HistoryCondition[], parameters: Parameters): string {
+/** Restricts the chains of {@link blockBound} to the origin chains that the conditions name. */
+function isOriginChain(conditions: readonly HistoryCondition[]): SQL {
   for (const one of conditions)
     if (one.kind === "is" && one.field === "originChainId" && one.not !== true)
-      return ` and chain.id = any(${parameters.add(one.values, "bigint[]")})`;
-  return "";
+      return text` and chain.id = any(${valueOf(one.values, "bigint[]")})`;
+  return text``;
 }
 
-function conditionText(condition: Condition, parameters: Parameters): string {
-  if (condition.kind === "column") return equals(condition.column, condition.values, "text", parameters);
-  const text = plainText(condition, parameters);
-  // What is not known is not the value either.
-  return condition.not === true ? `(${text}) is not true` : text;
+function conditionSql(condition: Condition): SQL {
+  if (condition.kind === "column") return equals(condition.column, condition.values, "text");
+  const plain = plainSql(condition);
+  // An unknown value differs from every given one.
+  return condition.not === true ? text`(${plain}) is not true` : plain;
 }
 
-function plainText(condition: HistoryCondition, parameters: Parameters): string {
+function plainSql(condition: HistoryCondition): SQL {
   switch (condition.kind) {
     case "is":
-      return fieldText(condition.field, condition.values, parameters);
+      return fieldSql(condition.field, condition.values);
     case "null":
-      return nullText(condition.field);
+      return nullSql(condition.field);
     case "within": {
-      const column = rangeColumns[condition.range];
+      const { range, min, max } = condition;
+      const column = rangeColumns[range];
       const ends = [
-        ...(condition.min === undefined ? [] : [`${column} >= ${parameters.add(condition.min, "bigint")}`]),
-        ...(condition.max === undefined ? [] : [`${column} <= ${parameters.add(condition.max, "bigint")}`]),
-        // Only what has fees stands in their index.
-        ...(condition.range === "appFeesAmountUsd" && (condition.min ?? 0n) > 0n ? [`${column} > 0`] : []),
+        ...(min === undefined ? [] : [text`${column} >= ${valueOf(min, "bigint")}`]),
+        ...(max === undefined ? [] : [text`${column} <= ${valueOf(max, "bigint")}`]),
+        // The index of fees holds only requests with fees.
+        ...(range === "appFeesAmountUsd" && (min ?? 0n) > 0n ? [text`${column} > 0`] : []),
       ];
-      return ends.length === 0 ? "true" : ends.join(" and ");
+      return ends.length === 0 ? text`true` : text.join(ends, text` and `);
     }
     default:
       return condition satisfies never;
   }
 }
 
-function fieldText(field: HistoryField, values: readonly string[], parameters: Parameters): string {
+function fieldSql(field: HistoryField, values: readonly string[]): SQL {
   const column = columns[field];
-  if (column !== undefined) return equals(column, values, "text", parameters);
+  if (column !== undefined) return equals(column, values, "text");
   const chainColumn = chainColumns[field];
-  if (chainColumn !== undefined) return equals(chainColumn, values, "bigint", parameters);
-  const list = (type: string): string => parameters.add(values, `${type}[]`);
+  if (chainColumn !== undefined) return equals(chainColumn, values, "bigint");
   const kind = transactionKinds[field];
   if (kind !== undefined)
-    return among(
-      `select t.request_id from request_transactions t where t.tx_hash = any(${list("text")}) and t.kind = '${kind}'`,
-    );
-  if (field === "hash")
-    return among(`select t.request_id from request_transactions t where t.tx_hash = any(${list("text")})`);
-  if (field === "user") return oneOf(USER_COLUMNS, list("text"));
-  if (field === "orderId")
-    return among(`select r.request_id from requests r where r.order_id = any(${list("text")})`);
-  if (field === "chainId") {
-    const chains = list("bigint");
-    return `(h.origin_chain_id = any(${chains}) or h.destination_chain_id = any(${chains}))`;
+    return isAmong(text`${ofTransactions(values)} and ${requestTransactions.kind} = ${kind}`);
+  switch (field) {
+    case "hash":
+      return isAmong(ofTransactions(values));
+    case "user":
+      return isOneOf(USER_COLUMNS, values, "text[]");
+    case "orderId":
+      return isAmong(
+        text`select ${requests.requestId} from ${requests} where ${requests.orderId} = any(${valueOf(values, "text[]")})`,
+      );
+    case "chainId":
+      return isOneOf([h.originChainId, h.destinationChainId], values, "bigint[]");
+    case "features":
+      return text.join(values.map(hasFeature), text` and `);
+    case "term":
+      return termSql(values);
+    default:
+      throw new RangeError(`invariant violated: no search by ${field}`);
   }
-  // Written out: each feature has an index of its own, which is found by its word alone.
-  if (field === "features") return values.map(featureText).join(" and ");
-  if (field === "term") return termText(values, list("text"));
-  throw new RangeError(`invariant violated: no search by ${field}`);
 }
 
-/** An address is shorter than a hash: only one of the two can be meant. */
-function termText(values: readonly string[], terms: string): string {
-  return areHashes(values)
-    ? among(`select r.request_id from requests r where r.request_id = any(${terms}) or r.order_id = any(${terms})
-        union all select t.request_id from request_transactions t where t.tx_hash = any(${terms})`)
-    : oneOf(ACCOUNT_COLUMNS, terms);
+/** A term is an address or, being longer, a hash. */
+function termSql(values: readonly string[]): SQL {
+  if (!areHashes(values)) return isOneOf(ACCOUNT_COLUMNS, values, "text[]");
+  const terms = valueOf(values, "text[]");
+  return isAmong(text`select ${requests.requestId} from ${requests}
+      where ${requests.requestId} = any(${terms}) or ${requests.orderId} = any(${terms})
+    union all ${ofTransactions(values)}`);
 }
 
-const areHashes = (values: readonly string[]): boolean =>
-  values.every((value) => value.length === HASH_LENGTH);
-const oneOf = (names: readonly string[], list: string): string =>
-  `(${names.map((column) => `${column} = any(${list})`).join(" or ")})`;
-
-/** @throws RangeError for what is no feature: this text stands in a statement. */
-function featureText(value: string): string {
-  const feature = requestFeatures.find((known) => known === value);
-  if (feature === undefined) throw new RangeError(`invariant violated: unknown request feature ${feature}`);
-  return `h.features @> '{${feature}}'`;
-}
+const ofTransactions = (hashes: readonly string[]): SQL =>
+  text`select ${requestTransactions.requestId} from ${requestTransactions}
+    where ${requestTransactions.txHash} = any(${valueOf(hashes, "text[]")})`;
 
 const HASH_LENGTH = 66;
-
-function nullText(field: HistoryField): string {
-  const column = columns[field] ?? chainColumns[field];
-  if (column !== undefined) return `${column} is null`;
-  const kind = transactionKinds[field];
-  if (kind !== undefined)
-    return `not exists (select from request_transactions t where t.request_id = h.request_id and t.kind = '${kind}')`;
-  if (field === "features") return "h.features = '{}'";
-  return "false";
-}
-
-const equals = (column: string, values: readonly string[], type: string, parameters: Parameters): string =>
-  values.length === 1
-    ? `${column} = ${parameters.add(values[0], type)}`
-    : `${column} = any(${parameters.add(values, `${type}[]`)})`;
+const areHashes = (values: readonly string[]): boolean =>
+  values.every((value) => value.length === HASH_LENGTH);
 
 /**
- * Looked up first, once: what is left is a look at a few rows by their ids, however the rest of the question
- * reads.
+ * The word is part of the text, because the index of each feature is found by it.
+ * @throws RangeError if `value` is no feature
  */
-const among = (ids: string): string => `h.request_id = any(array(${ids}))`;
+function hasFeature(value: string): SQL {
+  const feature = requestFeatures.find((known) => known === value);
+  if (feature === undefined) throw new RangeError(`invariant violated: unknown request feature ${value}`);
+  return text`${h.features} @> ${text.raw(`'{${feature}}'`)}`;
+}
+
+function nullSql(field: HistoryField): SQL {
+  const column = columns[field] ?? chainColumns[field];
+  if (column !== undefined) return text`${column} is null`;
+  const kind = transactionKinds[field];
+  if (kind !== undefined)
+    return text`not exists (select from ${requestTransactions}
+      where ${requestTransactions.requestId} = ${h.requestId} and ${requestTransactions.kind} = ${kind})`;
+  return field === "features" ? text`${h.features} = '{}'` : text`false`;
+}
+
+const equals = (column: Column, values: readonly string[], type: "text" | "bigint"): SQL =>
+  values.length === 1
+    ? text`${column} = ${valueOf(values[0], type)}`
+    : text`${column} = any(${valueOf(values, `${type}[]`)})`;
+
+const isOneOf = (names: readonly Column[], values: readonly string[], type: "text[]" | "bigint[]"): SQL =>
+  anyOf(names.map((column) => text`${column} = any(${valueOf(values, type)})`));
+
+const anyOf = (conditions: readonly SQL[]): SQL => text`(${text.join([...conditions], text` or `)})`;
+
+/** The ids are looked up once, before the rest of the question: a few rows by their ids remain to be read. */
+const isAmong = (ids: SQL): SQL => text`${h.requestId} = any(array(${ids}))`;
