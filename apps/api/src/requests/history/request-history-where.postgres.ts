@@ -159,25 +159,23 @@ function fieldSql(field: HistoryField, values: readonly string[]): SQL {
   const kind = transactionKinds[field];
   if (kind !== undefined)
     return isAmong(text`${ofTransactions(values)} and ${requestTransactions.kind} = ${kind}`);
-  switch (field) {
-    case "hash":
-      return isAmong(ofTransactions(values));
-    case "user":
-      return isOneOf(USER_COLUMNS, values, "text[]");
-    case "orderId":
-      return isAmong(
-        text`select ${requests.requestId} from ${requests} where ${requests.orderId} = any(${valueOf(values, "text[]")})`,
-      );
-    case "chainId":
-      return isOneOf([h.originChainId, h.destinationChainId], values, "bigint[]");
-    case "features":
-      return text.join(values.map(hasFeature), text` and `);
-    case "term":
-      return termSql(values);
-    default:
-      throw new RangeError(`invariant violated: no search by ${field}`);
-  }
+  const search = searches[field];
+  if (search === undefined) throw new RangeError(`invariant violated: no search by ${field}`);
+  return search(values);
 }
+
+/** Fields that more than one column or another table decides. */
+const searches: Partial<Record<HistoryField, (values: readonly string[]) => SQL>> = {
+  hash: (values) => isAmong(ofTransactions(values)),
+  user: (values) => isOneOf(USER_COLUMNS, values, "text[]"),
+  orderId: (values) =>
+    isAmong(
+      text`select ${requests.requestId} from ${requests} where ${requests.orderId} = any(${valueOf(values, "text[]")})`,
+    ),
+  chainId: (values) => isOneOf([h.originChainId, h.destinationChainId], values, "bigint[]"),
+  features: (values) => text.join(values.map(hasFeature), text` and `),
+  term: termSql,
+};
 
 /** A term is an address or, being longer, a hash. */
 function termSql(values: readonly string[]): SQL {

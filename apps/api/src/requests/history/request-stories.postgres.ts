@@ -1,238 +1,280 @@
-import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
+import type { RequestId, TxHash } from "@causeway/domain";
+import { asc, eq, sql as text, type SQL } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import type {
   HistoryAttempt,
   HistoryDeposit,
-  HistoryEvent,
   HistorySettlement,
   HistorySlot,
   RequestStory,
 } from "./request-history.port.ts";
-import type { RequestRecord } from "../../db/records.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import {
+  feeReservationParts,
+  feeReservations,
+  holds,
+  ledgerEntries,
+  ledgerMovements,
+} from "../../balances/ledger.tables.ts";
+import { columnsOf, defineQuery, defineSql, nullable, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
-import { REQUEST_COLUMNS, requestOf, statusOf } from "../rows.postgres.ts";
-import type { RequestRow } from "../rows.postgres.ts";
+import { deposits } from "../../deposits/deposits.tables.ts";
+import { fastFills } from "../../executions/fast-fills.tables.ts";
+import { executions } from "../../payments/executions.tables.ts";
+import { attempts, slots } from "../../payments/payments.tables.ts";
+import { sendReports, sends } from "../../payments/sends.tables.ts";
+import { hubAttempts, hubExecutions, settlements } from "../../settlement/settlement.tables.ts";
+import { REQUEST, requestOf, statusOf, type RequestRow } from "../request-rows.postgres.ts";
+import { requestEvents, requests } from "../requests.tables.ts";
 
-const TOO_SMALL = "AMOUNT_TOO_LOW_TO_REFUND";
 const MAX_TOO_SMALL = 20;
 
-/** Every table that knows of a request, asked once for all requests of a page. */
-const requests = statement(
-  "story_requests",
-  `select ${REQUEST_COLUMNS} from requests where request_id = any($1::text[])`,
+interface Asked extends Record<string, unknown> {
+  readonly requestIds: readonly RequestId[];
+}
+type Reads<Row> = (sql: Sql, asked: Asked) => Promise<readonly Row[]>;
+type RowOf<Read extends (...args: never[]) => Promise<readonly unknown[]>> = Awaited<
+  ReturnType<Read>
+>[number];
+
+/** Every table that knows of a request is read once for all requests of a page. */
+const isAsked = (column: PgColumn, { requestIds }: Params<Asked>): SQL =>
+  text`${column} = any(${requestIds}::text[])`;
+
+const readRequests = defineQuery("story_requests", (db, asked: Params<Asked>) =>
+  db.select(REQUEST).from(requests).where(isAsked(requests.requestId, asked)),
 );
-const deposits = statement(
+
+const DEPOSIT = {
+  id: deposits.id,
+  requestId: deposits.requestId,
+  chainId: deposits.chainId,
+  txHash: deposits.txHash,
+  blockNumber: deposits.blockNumber,
+  canonical: deposits.canonical,
+  confirmAtBlock: deposits.confirmAtBlock,
+  depositor: deposits.depositor,
+  sender: deposits.sender,
+  currency: deposits.currency,
+  amount: deposits.amount,
+  disposition: deposits.disposition,
+  reason: deposits.reason,
+  refundState: deposits.refundState,
+  refundFailReason: deposits.refundFailReason,
+  seenAtMs: deposits.seenAtMs,
+};
+// Anyone can name a request in thousands of deposits that are too small to be refunded: only the first ones
+// are shown.
+const isTooSmall = text`${deposits.refundFailReason} = 'AMOUNT_TOO_LOW_TO_REFUND'`;
+const readDeposits = defineSql(
   "story_deposits",
-  // A stranger can name a request in thousands of deposits that are too small to be refunded: only the first
-  // ones are shown.
-  `select id, request_id, chain_id, tx_hash, block_number, canonical, confirm_at_block, depositor, sender, currency, amount, disposition,
-     reason, refund_state, refund_fail_reason, seen_at_ms
-   from (
-     select d.*, r.deposit_id as own_id, d.refund_fail_reason = '${TOO_SMALL}' as is_too_small,
-       count(*) filter (where d.refund_fail_reason = '${TOO_SMALL}') over (partition by d.request_id order by d.id) as too_small
-     from deposits d join requests r on r.request_id = d.request_id where d.request_id = any($1::text[])
-   ) d
-   where is_too_small is not true or too_small <= ${MAX_TOO_SMALL} or id = own_id order by id`,
+  DEPOSIT,
+  (asked: Params<Asked>) => text`select ${columnsOf(DEPOSIT)} from (
+      select ${deposits}.*, ${requests.depositId} as own_id, ${isTooSmall} as is_too_small,
+        count(*) filter (where ${isTooSmall}) over (partition by ${deposits.requestId} order by ${deposits.id}) as too_small
+      from ${deposits} join ${requests} on ${requests.requestId} = ${deposits.requestId}
+      where ${isAsked(deposits.requestId, asked)}
+    ) as ${deposits}
+    where is_too_small is not true or too_small <= ${text.raw(String(MAX_TOO_SMALL))} or ${deposits.id} = own_id
+    order by ${deposits.id}`,
 );
-const slots = statement(
-  "story_slots",
-  `select id, request_id, chain_id, sender, nonce, leg_kind, leg_id, call_to, call_data, call_value, gas_limit, outflow_currency,
-     outflow_amount, state, cancel_reason, dead_reason, mined_attempt, mined_block_number, mined_status, gas_used, effective_gas_price,
-     created_at_ms
-   from slots where request_id = any($1::text[]) order by id`,
+const readSlots = defineQuery("story_slots", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      id: slots.id,
+      requestId: slots.requestId,
+      chainId: slots.chainId,
+      sender: slots.sender,
+      nonce: slots.nonce,
+      legKind: slots.legKind,
+      legId: slots.legId,
+      callTo: slots.callTo,
+      callData: slots.callData,
+      callValue: slots.callValue,
+      gasLimit: slots.gasLimit,
+      outflowCurrency: slots.outflowCurrency,
+      outflowAmount: slots.outflowAmount,
+      state: slots.state,
+      cancelReason: slots.cancelReason,
+      deadReason: slots.deadReason,
+      minedAttempt: slots.minedAttempt,
+      minedBlockNumber: slots.minedBlockNumber,
+      minedStatus: slots.minedStatus,
+      gasUsed: slots.gasUsed,
+      effectiveGasPrice: slots.effectiveGasPrice,
+      createdAtMs: slots.createdAtMs,
+    })
+    .from(slots)
+    .where(isAsked(slots.requestId, asked))
+    .orderBy(asc(slots.id)),
 );
-const attempts = statement(
-  "story_attempts",
-  `select slot_id, n, kind, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms
-   from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
+const readAttempts = defineQuery("story_attempts", (db, p: Params<{ slotIds: readonly number[] }>) =>
+  db
+    .select({
+      slotId: attempts.slotId,
+      n: attempts.n,
+      kind: attempts.kind,
+      txHash: attempts.txHash,
+      maxFeePerGas: attempts.maxFeePerGas,
+      maxPriorityFeePerGas: attempts.maxPriorityFeePerGas,
+      createdAtMs: attempts.createdAtMs,
+      broadcastAtMs: attempts.broadcastAtMs,
+      firstBroadcastAtMs: attempts.firstBroadcastAtMs,
+    })
+    .from(attempts)
+    .where(text`${attempts.slotId} = any(${p.slotIds}::bigint[])`)
+    .orderBy(asc(attempts.slotId), asc(attempts.n)),
 );
-const events = statement(
-  "story_events",
-  "select request_id, at_ms, event, detail from request_events where request_id = any($1::text[]) order by request_id, id",
+const readEvents = defineQuery("story_events", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      requestId: requestEvents.requestId,
+      atMs: requestEvents.atMs,
+      event: requestEvents.event,
+      detail: requestEvents.detail,
+    })
+    .from(requestEvents)
+    .where(isAsked(requestEvents.requestId, asked))
+    .orderBy(asc(requestEvents.requestId), asc(requestEvents.id)),
 );
-const settlements = statement(
-  "story_settlements",
-  `select s.slot_id, s.request_id, s.state, s.reason, s.tries, s.deposit_key, s.payment_key, s.created_at_ms, s.updated_at_ms
-   from settlements s where s.request_id = any($1::text[]) order by s.slot_id`,
+const readSettlements = defineQuery("story_settlements", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      slotId: settlements.slotId,
+      requestId: settlements.requestId,
+      state: settlements.state,
+      reason: settlements.reason,
+      tries: settlements.tries,
+      depositKey: settlements.depositKey,
+      paymentKey: settlements.paymentKey,
+      createdAtMs: settlements.createdAtMs,
+      updatedAtMs: settlements.updatedAtMs,
+    })
+    .from(settlements)
+    .where(isAsked(settlements.requestId, asked))
+    .orderBy(asc(settlements.slotId)),
 );
-const executionsOnHub = statement(
+const HUB_EXECUTION = {
+  idempotencyKey: hubExecutions.idempotencyKey,
+  kind: hubExecutions.kind,
+  state: hubExecutions.state,
+  createdAtMs: hubExecutions.createdAtMs,
+  settledAtMs: hubExecutions.settledAtMs,
+};
+const readHubExecutions = defineSql(
   "story_hub_executions",
-  `select e.idempotency_key, e.kind, e.state, e.created_at_ms, e.settled_at_ms,
-     (select a.tx_hash from hub_attempts a where a.transaction_id = e.transaction_id order by a.n desc limit 1) as tx_hash
-   from hub_executions e where e.idempotency_key = any($1::text[])`,
+  { ...HUB_EXECUTION, txHash: nullable((hash: TxHash) => hash) },
+  ({ keys }: Params<{ keys: readonly string[] }>) => text`select ${columnsOf(HUB_EXECUTION)},
+      (select ${hubAttempts.txHash} from ${hubAttempts} where ${hubAttempts.transactionId} = ${hubExecutions.transactionId}
+       order by ${hubAttempts.n} desc limit 1) as tx_hash
+    from ${hubExecutions} where ${hubExecutions.idempotencyKey} = any(${keys}::text[])`,
 );
-const sends = statement(
+const readSends = defineSql(
   "story_sends",
-  `select request_id, tx_hash, block_number, created_at_ms from sends where request_id = any($1::text[])
-   union all select request_id, tx_hash, null, created_at_ms from send_reports where request_id = any($1::text[])
-   -- The payment itself, or what was reported last.
-   order by block_number nulls last, created_at_ms desc`,
+  {
+    requestId: sends.requestId,
+    txHash: sends.txHash,
+    blockNumber: sends.blockNumber,
+    createdAtMs: sends.createdAtMs,
+  },
+  (asked: Params<Asked>) => text`
+    select ${sends.requestId}, ${sends.txHash}, ${sends.blockNumber}, ${sends.createdAtMs}
+    from ${sends} where ${isAsked(sends.requestId, asked)}
+    union all select ${sendReports.requestId}, ${sendReports.txHash}, null, ${sendReports.createdAtMs}
+    from ${sendReports} where ${isAsked(sendReports.requestId, asked)}
+    -- The payment itself, or the last report.
+    order by block_number nulls last, created_at_ms desc`,
 );
-const executions = statement(
-  "story_executions",
-  `select request_id, key_id, wallet, cost_usd, origin_usd, destination_usd, created_at_ms from executions
-   where request_id = any($1::text[])`,
+const readExecutions = defineQuery("story_executions", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      requestId: executions.requestId,
+      keyId: executions.keyId,
+      wallet: executions.wallet,
+      costUsd: executions.costUsd,
+      originUsd: executions.originUsd,
+      destinationUsd: executions.destinationUsd,
+      createdAtMs: executions.createdAtMs,
+    })
+    .from(executions)
+    .where(isAsked(executions.requestId, asked)),
 );
-const holds = statement(
-  "story_holds",
-  "select request_id, state, usd, placed_at_ms, resolved_at_ms from holds where request_id = any($1::text[])",
+const readHolds = defineQuery("story_holds", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      requestId: holds.requestId,
+      state: holds.state,
+      usd: holds.usd,
+      placedAtMs: holds.placedAtMs,
+      resolvedAtMs: holds.resolvedAtMs,
+    })
+    .from(holds)
+    .where(isAsked(holds.requestId, asked)),
 );
-const fastFills = statement(
-  "story_fast_fills",
-  "select request_id, amount, input_amount, accepted_at_ms from fast_fills where request_id = any($1::text[])",
+const readFastFills = defineQuery("story_fast_fills", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      requestId: fastFills.requestId,
+      amount: fastFills.amount,
+      inputAmount: fastFills.inputAmount,
+      acceptedAtMs: fastFills.acceptedAtMs,
+    })
+    .from(fastFills)
+    .where(isAsked(fastFills.requestId, asked)),
 );
-/**
- * What a final fill was paid with; gas of reverted fills, which closes a reservation too, is no part of it.
- * Of nothing there are no parts.
- */
-const paidFees = statement(
+// The fees of a final fill. Gas of reverted fills also closes a reservation, but is not one of these fees. A
+// reservation of nothing has no parts.
+const readPaidFees = defineSql(
   "story_paid_fees",
-  `select f.request_id, f.usd, p.chain_id, p.currency, p.amount
-   from fee_reservations f left join fee_reservation_parts p on p.reservation_id = f.id
-   where f.request_id = any($1::text[]) and f.purpose = 'fees' and f.state = 'paid'
-     and not exists (select from ledger_movements m where m.movement_key = concat('fees:', f.request_id, ':burnt:', f.round)) order by f.id, p.n`,
+  {
+    requestId: feeReservations.requestId,
+    usd: feeReservations.usd,
+    chainId: nullable(Number),
+    currency: nullable((currency: (typeof feeReservationParts.$inferSelect)["currency"]) => currency),
+    amount: nullable(BigInt),
+  },
+  (asked: Params<Asked>) => text`
+    select ${feeReservations.requestId}, ${feeReservations.usd}, ${feeReservationParts.chainId},
+      ${feeReservationParts.currency}, ${feeReservationParts.amount}
+    from ${feeReservations} left join ${feeReservationParts} on ${feeReservationParts.reservationId} = ${feeReservations.id}
+    where ${isAsked(feeReservations.requestId, asked)} and ${feeReservations.purpose} = 'fees' and ${feeReservations.state} = 'paid'
+      and not exists (select from ${ledgerMovements} where ${ledgerMovements.movementKey}
+        = concat('fees:', ${feeReservations.requestId}, ':burnt:', ${feeReservations.round}))
+    order by ${feeReservations.id}, ${feeReservationParts.n}`,
 );
-/** What the balances gave is the other side of it. */
-const appFees = statement(
+const readAppFees = defineSql(
   "story_app_fees",
-  `select m.request_id, m.wallet, sum(e.amount) as amount
-   from ledger_movements m join ledger_entries e on e.movement_id = m.id
-   where m.request_id = any($1::text[]) and m.context = 'app-fee' and e.account in ('balance', 'owed')
-   group by m.request_id, m.wallet`,
+  { requestId: ledgerMovements.requestId, wallet: ledgerMovements.wallet, amount: BigInt },
+  (asked: Params<Asked>) => text`
+    select ${ledgerMovements.requestId}, ${ledgerMovements.wallet}, sum(${ledgerEntries.amount}) as amount
+    from ${ledgerMovements} join ${ledgerEntries} on ${ledgerEntries.movementId} = ${ledgerMovements.id}
+    where ${isAsked(ledgerMovements.requestId, asked)} and ${ledgerMovements.context} = 'app-fee'
+      and ${ledgerEntries.account} in ('balance', 'owed')
+    group by ${ledgerMovements.requestId}, ${ledgerMovements.wallet}`,
 );
-const movements = statement(
-  "story_movements",
-  `select m.request_id, m.id, m.context, m.reason, m.wallet, m.created_at_ms, e.account, e.chain_id, e.currency, e.amount
-   from ledger_movements m join ledger_entries e on e.movement_id = m.id
-   where m.request_id = any($1::text[]) order by m.id, e.id`,
+const readMovements = defineQuery("story_movements", (db, asked: Params<Asked>) =>
+  db
+    .select({
+      requestId: ledgerMovements.requestId,
+      id: ledgerMovements.id,
+      context: ledgerMovements.context,
+      reason: ledgerMovements.reason,
+      wallet: ledgerMovements.wallet,
+      createdAtMs: ledgerMovements.createdAtMs,
+      account: ledgerEntries.account,
+      chainId: ledgerEntries.chainId,
+      currency: ledgerEntries.currency,
+      amount: ledgerEntries.amount,
+    })
+    .from(ledgerMovements)
+    .innerJoin(ledgerEntries, eq(ledgerEntries.movementId, ledgerMovements.id))
+    .where(isAsked(ledgerMovements.requestId, asked))
+    .orderBy(asc(ledgerMovements.id), asc(ledgerEntries.id)),
 );
-
-interface OfRequest {
-  request_id: string;
-}
-interface DepositRow extends OfRequest {
-  id: number;
-  chain_id: number;
-  tx_hash: string;
-  block_number: number;
-  canonical: boolean;
-  confirm_at_block: number;
-  depositor: string;
-  sender: string;
-  currency: string;
-  amount: bigint;
-  disposition: string;
-  reason: string | null;
-  refund_state: string;
-  refund_fail_reason: string | null;
-  seen_at_ms: number;
-}
-interface SlotRow extends OfRequest {
-  id: number;
-  chain_id: number;
-  sender: string;
-  nonce: number;
-  leg_kind: string;
-  leg_id: string;
-  call_to: string;
-  call_data: string;
-  call_value: bigint;
-  gas_limit: number;
-  outflow_currency: string;
-  outflow_amount: bigint;
-  state: string;
-  cancel_reason: string | null;
-  dead_reason: string | null;
-  mined_attempt: number | null;
-  mined_block_number: number | null;
-  mined_status: string | null;
-  gas_used: bigint | null;
-  effective_gas_price: bigint | null;
-  created_at_ms: number;
-}
-interface AttemptRow {
-  slot_id: number;
-  n: number;
-  kind: string;
-  tx_hash: string;
-  max_fee_per_gas: bigint;
-  max_priority_fee_per_gas: bigint;
-  created_at_ms: number;
-  broadcast_at_ms: number | null;
-  first_broadcast_at_ms: number | null;
-}
-interface EventRow extends OfRequest {
-  at_ms: number;
-  event: string;
-  detail: string;
-}
-interface SettlementRow extends OfRequest {
-  slot_id: number;
-  state: string;
-  reason: string | null;
-  tries: number;
-  deposit_key: string | null;
-  payment_key: string | null;
-  created_at_ms: number;
-  updated_at_ms: number;
-}
-interface HubRow {
-  idempotency_key: string;
-  kind: string;
-  state: string;
-  tx_hash: string | null;
-  created_at_ms: number;
-  settled_at_ms: number | null;
-}
-interface SendRow extends OfRequest {
-  tx_hash: string;
-  block_number: number | null;
-  created_at_ms: number;
-}
-interface ExecutionRow extends OfRequest {
-  key_id: string;
-  wallet: string | null;
-  cost_usd: bigint;
-  origin_usd: bigint | null;
-  destination_usd: bigint | null;
-  created_at_ms: number;
-}
-interface HoldRow extends OfRequest {
-  state: string;
-  usd: bigint;
-  placed_at_ms: number;
-  resolved_at_ms: number | null;
-}
-interface FastFillRow extends OfRequest {
-  amount: bigint;
-  input_amount: bigint;
-  accepted_at_ms: number;
-}
-interface PaidFeesRow extends OfRequest {
-  usd: bigint;
-  chain_id: number | null;
-  currency: string | null;
-  amount: bigint | null;
-}
-interface AppFeeRow extends OfRequest {
-  wallet: string;
-  amount: bigint;
-}
-interface MovementRow extends OfRequest {
-  id: number;
-  context: string;
-  reason: string;
-  wallet: string;
-  created_at_ms: number;
-  account: string;
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-}
 
 /**
- * What is stored of these requests. One read for each table, whatever their number; `isWhole`: also what apps
- * did for them and what the hub was asked, which traces tell and lists do not.
+ * What is stored of these requests. Each table is read once, whatever their number.
+ * @param isWhole reads also holds, fast fills, movements and executions on the hub, which only the view of a
+ * single request shows
  */
 export async function requestStories(
   sql: Sql,
@@ -240,17 +282,12 @@ export async function requestStories(
   isWhole: boolean,
 ): Promise<ReadonlyMap<RequestId, RequestStory>> {
   if (requestIds.length === 0) return new Map();
-  const ofThese = async <Row extends OfRequest>(
-    what: typeof requests,
-    ids: readonly RequestId[],
-  ): Promise<Map<string, Row[]>> =>
-    ids.length === 0
-      ? new Map<string, Row[]>()
-      : Map.groupBy(await sql.query<Row>(what, [ids]), (row) => row.request_id);
-  const of = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
-    await ofThese<Row>(what, requestIds);
-  const ofWhole = async <Row extends OfRequest>(what: typeof requests): Promise<Map<string, Row[]>> =>
-    isWhole ? await of<Row>(what) : new Map<string, Row[]>();
+  const of = async <Row extends { readonly requestId: RequestId | null }>(
+    read: Reads<Row>,
+    ids = requestIds,
+  ): Promise<Map<RequestId | null, Row[]>> =>
+    ids.length === 0 ? new Map() : Map.groupBy(await read(sql, { requestIds: ids }), (row) => row.requestId);
+  const onlyIfWhole = isWhole ? requestIds : [];
   const [
     rows,
     ofDeposits,
@@ -263,42 +300,43 @@ export async function requestStories(
     ofFastFills,
     ofMovements,
   ] = await Promise.all([
-    sql.query<RequestRow>(requests, [requestIds]),
-    of<DepositRow>(deposits),
-    of<SlotRow>(slots),
-    of<EventRow>(events),
-    of<SettlementRow>(settlements),
-    of<SendRow>(sends),
-    of<ExecutionRow>(executions),
-    ofWhole<HoldRow>(holds),
-    ofWhole<FastFillRow>(fastFills),
-    ofWhole<MovementRow>(movements),
+    readRequests(sql, { requestIds }),
+    of(readDeposits),
+    of(readSlots),
+    of(readEvents),
+    of(readSettlements),
+    of(readSends),
+    of(readExecutions),
+    of(readHolds, onlyIfWhole),
+    of(readFastFills, onlyIfWhole),
+    of(readMovements, onlyIfWhole),
   ]);
   const recorded = rows.map((row) => [row, requestOf(row)] as const);
-  // Few agree on either.
-  const idsOf = (what: "sponsorship" | "appFees"): readonly RequestId[] =>
+  // Few requests have either.
+  const idsWith = (what: "sponsorship" | "appFees"): readonly RequestId[] =>
     recorded.flatMap(([, { terms }]) => (terms[what] === undefined ? [] : terms.requestId));
   const slotIds = [...ofSlots.values()].flat().map((slot) => slot.id);
-  const keys = [...ofSettlements.values()].flat().flatMap((one) => [one.deposit_key, one.payment_key]);
+  const keys = [...ofSettlements.values()]
+    .flat()
+    .flatMap((one) => [one.depositKey, one.paymentKey])
+    .filter((key) => key !== null);
   const [attemptRows, hubRows, ofPaidFees, ofAppFees] = await Promise.all([
-    slotIds.length === 0 ? [] : sql.query<AttemptRow>(attempts, [slotIds]),
-    keys.length === 0 || !isWhole
-      ? []
-      : sql.query<HubRow>(executionsOnHub, [keys.filter((key) => key !== null)]),
-    ofThese<PaidFeesRow>(paidFees, idsOf("sponsorship")),
-    ofThese<AppFeeRow>(appFees, idsOf("appFees")),
+    slotIds.length === 0 ? [] : readAttempts(sql, { slotIds }),
+    keys.length === 0 || !isWhole ? [] : readHubExecutions(sql, { keys }),
+    of(readPaidFees, idsWith("sponsorship")),
+    of(readAppFees, idsWith("appFees")),
   ]);
-  const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slot_id);
-  const onHub = new Map(hubRows.map((row) => [row.idempotency_key, row]));
+  const ofSlot = Map.groupBy(attemptRows, (attempt) => attempt.slotId);
+  const onHub = new Map(hubRows.map((row) => [row.idempotencyKey, row]));
 
-  const storyOf = (row: RequestRow, record: RequestRecord): RequestStory => {
-    const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes } = record;
+  const storyOf = (row: RequestRow, record: ReturnType<typeof requestOf>): RequestStory => {
+    const { terms, state, updatedAtMs, inTxHashes, txHashes, refundTxHashes, supersededBy } = record;
     const { addressFunds } = statusOf(row);
-    const id = row.request_id;
+    const id = row.requestId;
     const [send] = ofSends.get(id) ?? [];
     return {
       terms,
-      ...(row.superseded_by != null && { supersededBy: row.superseded_by as RequestId }),
+      ...(supersededBy !== undefined && { supersededBy }),
       ...(addressFunds !== undefined && { addressFunds }),
       state: {
         name: state.name,
@@ -314,12 +352,16 @@ export async function requestStories(
       refundTxHashes,
       deposits: (ofDeposits.get(id) ?? []).map(depositOf),
       slots: (ofSlots.get(id) ?? []).map((slot) => slotOf(slot, ofSlot.get(slot.id) ?? [])),
-      events: (ofEvents.get(id) ?? []).map(eventOf),
+      events: (ofEvents.get(id) ?? []).map(({ atMs, event, detail }) => ({
+        atMs,
+        event,
+        detail: JSON.parse(detail) as Readonly<Record<string, unknown>>,
+      })),
       settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
       send: send && {
-        txHash: send.tx_hash as TxHash,
-        blockNumber: send.block_number === null ? undefined : BigInt(send.block_number),
-        reportedAtMs: send.created_at_ms,
+        txHash: send.txHash,
+        blockNumber: send.blockNumber === null ? undefined : BigInt(send.blockNumber),
+        reportedAtMs: send.createdAtMs,
       },
       sponsorship: {
         execution: executionOf(ofExecutions.get(id)?.[0]),
@@ -331,138 +373,115 @@ export async function requestStories(
       },
     };
   };
-  return new Map(recorded.map(([row, record]) => [record.terms.requestId, storyOf(row, record)]));
+  return new Map(recorded.map(([row, record]) => [row.requestId, storyOf(row, record)]));
 }
 
-function depositOf(row: DepositRow): HistoryDeposit {
+function depositOf({ requestId: _, ...row }: RowOf<typeof readDeposits>): HistoryDeposit {
   return {
+    ...row,
     id: String(row.id),
-    chainId: row.chain_id,
-    txHash: row.tx_hash as TxHash,
-    blockNumber: BigInt(row.block_number),
-    canonical: row.canonical,
-    confirmAtBlock: BigInt(row.confirm_at_block),
-    depositor: row.depositor as Address,
-    sender: row.sender as Address,
-    currency: row.currency as Address,
-    amount: row.amount,
-    disposition: row.disposition,
+    blockNumber: BigInt(row.blockNumber),
+    confirmAtBlock: BigInt(row.confirmAtBlock),
     reason: row.reason ?? undefined,
-    refundState: row.refund_state,
-    refundFailReason: row.refund_fail_reason ?? undefined,
-    seenAtMs: row.seen_at_ms,
+    refundFailReason: row.refundFailReason ?? undefined,
   };
 }
 
-function slotOf(row: SlotRow, tried: readonly AttemptRow[]): HistorySlot {
+function slotOf(row: RowOf<typeof readSlots>, tried: readonly RowOf<typeof readAttempts>[]): HistorySlot {
   return {
     id: String(row.id),
-    chainId: row.chain_id,
-    sender: row.sender as Address,
+    chainId: row.chainId,
+    sender: row.sender,
     nonce: row.nonce,
-    legKind: row.leg_kind,
-    legId: row.leg_id,
-    call: { to: row.call_to as Address, data: row.call_data as Hex, value: row.call_value },
-    gasLimit: BigInt(row.gas_limit),
-    outflow: { currency: row.outflow_currency as Address, amount: row.outflow_amount },
+    legKind: row.legKind,
+    legId: row.legId,
+    call: { to: row.callTo, data: row.callData, value: row.callValue },
+    gasLimit: BigInt(row.gasLimit),
+    outflow: { currency: row.outflowCurrency, amount: row.outflowAmount },
     state: row.state,
-    cancelReason: row.cancel_reason ?? undefined,
-    deadReason: row.dead_reason ?? undefined,
-    minedAttempt: row.mined_attempt ?? undefined,
-    minedBlockNumber: row.mined_block_number === null ? undefined : BigInt(row.mined_block_number),
-    minedStatus: row.mined_status ?? undefined,
-    gasUsed: row.gas_used ?? undefined,
-    effectiveGasPrice: row.effective_gas_price ?? undefined,
-    createdAtMs: row.created_at_ms,
+    cancelReason: row.cancelReason ?? undefined,
+    deadReason: row.deadReason ?? undefined,
+    minedAttempt: row.minedAttempt ?? undefined,
+    minedBlockNumber: row.minedBlockNumber === null ? undefined : BigInt(row.minedBlockNumber),
+    minedStatus: row.minedStatus ?? undefined,
+    gasUsed: row.gasUsed ?? undefined,
+    effectiveGasPrice: row.effectiveGasPrice ?? undefined,
+    createdAtMs: row.createdAtMs,
     attempts: tried.map(attemptOf),
   };
 }
 
-function attemptOf(row: AttemptRow): HistoryAttempt {
+function attemptOf({ slotId: _, ...row }: RowOf<typeof readAttempts>): HistoryAttempt {
   return {
-    n: row.n,
-    kind: row.kind,
-    txHash: row.tx_hash as TxHash,
-    maxFeePerGas: row.max_fee_per_gas,
-    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
-    createdAtMs: row.created_at_ms,
-    firstBroadcastAtMs: row.first_broadcast_at_ms ?? undefined,
-    broadcastAtMs: row.broadcast_at_ms ?? undefined,
+    ...row,
+    firstBroadcastAtMs: row.firstBroadcastAtMs ?? undefined,
+    broadcastAtMs: row.broadcastAtMs ?? undefined,
   };
 }
 
-function eventOf(row: EventRow): HistoryEvent {
+function settlementOf(
+  row: RowOf<typeof readSettlements>,
+  onHub: ReadonlyMap<string, RowOf<typeof readHubExecutions>>,
+): HistorySettlement {
   return {
-    atMs: row.at_ms,
-    event: row.event,
-    detail: JSON.parse(row.detail) as Readonly<Record<string, unknown>>,
-  };
-}
-
-function settlementOf(row: SettlementRow, onHub: ReadonlyMap<string, HubRow>): HistorySettlement {
-  return {
-    slotId: String(row.slot_id),
+    slotId: String(row.slotId),
     state: row.state,
     reason: row.reason ?? undefined,
     tries: row.tries,
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-    executions: [row.deposit_key, row.payment_key].flatMap((key) => {
+    createdAtMs: row.createdAtMs,
+    updatedAtMs: row.updatedAtMs,
+    executions: [row.depositKey, row.paymentKey].flatMap((key) => {
       const found = key === null ? undefined : onHub.get(key);
-      if (found === undefined) return [];
-      return {
-        kind: found.kind,
-        state: found.state,
-        idempotencyKey: found.idempotency_key,
-        txHash: found.tx_hash ?? undefined,
-        createdAtMs: found.created_at_ms,
-        settledAtMs: found.settled_at_ms ?? undefined,
-      };
+      return found === undefined
+        ? []
+        : { ...found, txHash: found.txHash ?? undefined, settledAtMs: found.settledAtMs ?? undefined };
     }),
   };
 }
 
-function executionOf(row: ExecutionRow | undefined): RequestStory["sponsorship"]["execution"] {
+function executionOf(
+  row: RowOf<typeof readExecutions> | undefined,
+): RequestStory["sponsorship"]["execution"] {
   return (
     row && {
-      keyId: row.key_id,
+      keyId: row.keyId,
       wallet: row.wallet ?? undefined,
-      costUsd: row.cost_usd,
-      originUsd: row.origin_usd ?? undefined,
-      destinationUsd: row.destination_usd ?? undefined,
-      createdAtMs: row.created_at_ms,
+      costUsd: row.costUsd,
+      originUsd: row.originUsd ?? undefined,
+      destinationUsd: row.destinationUsd ?? undefined,
+      createdAtMs: row.createdAtMs,
     }
   );
 }
 
-function holdOf(row: HoldRow | undefined): RequestStory["sponsorship"]["hold"] {
+function holdOf(row: RowOf<typeof readHolds> | undefined): RequestStory["sponsorship"]["hold"] {
   return (
     row && {
       state: row.state,
       usd: row.usd,
-      placedAtMs: row.placed_at_ms,
-      resolvedAtMs: row.resolved_at_ms ?? undefined,
+      placedAtMs: row.placedAtMs,
+      resolvedAtMs: row.resolvedAtMs ?? undefined,
     }
   );
 }
 
-function fastFillOf(row: FastFillRow | undefined): RequestStory["sponsorship"]["fastFill"] {
-  return row && { amount: row.amount, inputAmount: row.input_amount, acceptedAtMs: row.accepted_at_ms };
+function fastFillOf(row: RowOf<typeof readFastFills> | undefined): RequestStory["sponsorship"]["fastFill"] {
+  return row && { amount: row.amount, inputAmount: row.inputAmount, acceptedAtMs: row.acceptedAtMs };
 }
 
-function paidFeesOf(rows: readonly PaidFeesRow[]): RequestStory["sponsorship"]["fees"] {
+function paidFeesOf(rows: readonly RowOf<typeof readPaidFees>[]): RequestStory["sponsorship"]["fees"] {
   const [first] = rows;
   return (
     first && {
       usd: first.usd,
-      parts: rows.flatMap(({ chain_id: chainId, currency, amount }) =>
-        chainId === null || amount === null ? [] : { chainId, currency: currency as Address, amount },
+      parts: rows.flatMap(({ chainId, currency, amount }) =>
+        chainId === null || currency === null || amount === null ? [] : { chainId, currency, amount },
       ),
     }
   );
 }
 
-function movementsOf(rows: readonly MovementRow[]): RequestStory["sponsorship"]["movements"] {
+function movementsOf(rows: readonly RowOf<typeof readMovements>[]): RequestStory["sponsorship"]["movements"] {
   return [...Map.groupBy(rows, (row) => row.id).values()].flatMap((entries) => {
     const [first] = entries;
     return first === undefined
@@ -471,12 +490,12 @@ function movementsOf(rows: readonly MovementRow[]): RequestStory["sponsorship"][
           context: first.context,
           reason: first.reason,
           wallet: first.wallet,
-          atMs: first.created_at_ms,
-          entries: entries.map((entry) => ({
-            account: entry.account,
-            chainId: entry.chain_id,
-            currency: entry.currency as Address,
-            amount: entry.amount,
+          atMs: first.createdAtMs,
+          entries: entries.map(({ account, chainId, currency, amount }) => ({
+            account,
+            chainId,
+            currency,
+            amount,
           })),
         };
   });
