@@ -1,41 +1,44 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { announcements } from "./db.tables.ts";
-import { namesOf } from "./define-query.postgres.ts";
-import { statement } from "./pool.postgres.ts";
+import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
 import type { Sql, Statement } from "./pool.postgres.ts";
 
-/** Announcements that one statement sends at most. */
+/** Maximum number of announcements that one statement sends. */
 const BATCH = 1_000;
 /** Pause between two batches: what is committed meanwhile is announced together. */
 const PAUSE_MS = 20;
 
 /**
- * NOTIFY holds a lock of the whole database from before the commit is flushed until it is acknowledged, so
- * commits that notify go one by one. Therefore changes only store what is to be announced, and it is sent
- * from here: in a transaction that nothing waits for, because losing it leaves the rows to the next sender.
+ * NOTIFY holds a lock on the whole database from before the commit is flushed until it is acknowledged, so
+ * commits that notify run one after another. Changes therefore only store what is to be announced. It is
+ * sent from here, in a transaction that nothing waits for: if that is lost, the next sender finds the rows.
  */
-const send = statement(
+const quickly = text`quick as (select set_config('synchronous_commit', 'off', true))`;
+const { id, channel, payload, createdAt } = announcements;
+const send = defineSql(
   "announcements_send",
-  `with quick as (select set_config('synchronous_commit', 'off', true)),
-   due as (select id from announcements order by id limit ${BATCH} for update skip locked),
-   gone as (delete from announcements where id in (select id from due) returning id, channel, payload)
-   select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
+  {},
+  () => text`with ${quickly},
+    due as (select ${id} from ${announcements} order by ${id} limit ${text.raw(String(BATCH))} for update skip locked),
+    gone as (delete from ${announcements} where ${id} in (select id from due) returning ${id}, ${channel}, ${payload})
+    select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
 );
 
 /**
- * Appends to $2 how long ago the oldest announcement was stored that is not sent, ms. Everything committed
- * before that has been sent: who hears this, in the order of the commits, has heard all of it.
+ * Appends to `text` the age of the oldest announcement that is not sent, ms. Everything committed before
+ * that has been sent, and listeners hear announcements in the order of the commits.
  */
-const beat = statement(
+const beat = defineSql(
   "announcements_beat",
-  `with quick as (select set_config('synchronous_commit', 'off', true)),
-   oldest as (select coalesce(ceil(extract(epoch from clock_timestamp() - min(created_at)) * 1000), 0) as ms from announcements)
-   select pg_notify($1, $2 || ' ' || ms) from quick, oldest`,
+  {},
+  (p: Params<{ channel: string; text: string }>) => text`with ${quickly}, oldest as (
+      select coalesce(ceil(extract(epoch from clock_timestamp() - min(${createdAt})) * 1000), 0) as ms from ${announcements})
+    select pg_notify(${p.channel}, ${p.text}::text || ' ' || ms) from quick, oldest`,
 );
 
 /** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
 export function storeAnnouncements(select: SQL): SQL {
-  return text`insert into ${announcements} (${namesOf(announcements.channel, announcements.payload)}) ${select}`;
+  return text`insert into ${announcements} (${namesOf(channel, payload)}) ${select}`;
 }
 
 /** A statement whose last part stores announcements: `select` gives channel and payload. */
@@ -76,11 +79,11 @@ export function announcer(sql: Sql): Announcer {
 
 /** Sends all committed announcements, of this process and of others. */
 export async function sendAll(sql: Sql): Promise<void> {
-  while ((await sql.query(send, [])).length === BATCH);
+  while ((await send(sql, {})).length === BATCH);
 }
 
 /** Sends what others left behind, then `text` with the age of what is not sent yet. */
 export async function announceBeat(sql: Sql, channel: string, text: string): Promise<void> {
   await sendAll(sql);
-  await sql.query(beat, [channel, text]);
+  await beat(sql, { channel, text });
 }

@@ -1,29 +1,40 @@
-import type { JobRuns } from "./job-runs.port.ts";
+import { sql as text, type SQL } from "drizzle-orm";
+import { jobRuns as runs } from "./db.tables.ts";
+import { defineQuery, defineSql, nameOf, namesOf, type Params } from "./define-query.postgres.ts";
 import type { JobName } from "./job-name.port.ts";
-import { statement } from "./pool.postgres.ts";
+import type { JobRuns } from "./job-runs.port.ts";
 import type { Sql } from "./pool.postgres.ts";
 
-const noteWaiting = statement(
-  "job_run_note_waiting",
-  `insert into job_runs (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ($1, $2, $3, $4, $5)
-   on conflict (job_name, leg_id) do update set job_id = excluded.job_id, ran_at_ms = excluded.ran_at_ms,
-     lost_after_ms = excluded.lost_after_ms, rescues = 0`,
-);
-const takeOver = statement(
+interface Run extends Record<string, unknown> {
+  readonly job: JobName;
+  readonly legId: string;
+  readonly jobId: string;
+  readonly nowMs: number;
+  readonly lostAfterMs: number;
+}
+const note = (p: Params<Run>): SQL => text`
+  insert into ${runs} (${namesOf(runs.jobName, runs.legId, runs.jobId, runs.ranAtMs, runs.lostAfterMs)})
+  values (${p.job}, ${p.legId}, ${p.jobId}, ${p.nowMs}, ${p.lostAfterMs})
+  on conflict (${namesOf(runs.jobName, runs.legId)}) do update set ${nameOf(runs.jobId)} = excluded.${nameOf(runs.jobId)},
+    ${nameOf(runs.ranAtMs)} = excluded.${nameOf(runs.ranAtMs)},
+    ${nameOf(runs.lostAfterMs)} = excluded.${nameOf(runs.lostAfterMs)}, ${nameOf(runs.rescues)} = 0`;
+const noteWaiting = defineSql("job_run_note_waiting", {}, note);
+const takeOver = defineSql(
   "job_run_take_over",
-  `insert into job_runs as r (job_name, leg_id, job_id, ran_at_ms, lost_after_ms) values ($1, $2, $3, $4, $5)
-   on conflict (job_name, leg_id) do update set job_id = excluded.job_id, ran_at_ms = excluded.ran_at_ms,
-     lost_after_ms = excluded.lost_after_ms, rescues = 0
-   where r.job_id = excluded.job_id or r.lost_after_ms <= $4
-   returning 1`,
+  { jobId: runs.jobId },
+  (p: Params<Run>) => text`${note(p)}
+    where ${runs.jobId} = excluded.${nameOf(runs.jobId)} or ${runs.lostAfterMs} <= ${p.nowMs}
+    returning ${runs.jobId}`,
 );
-// Not of a leg that was queued again: its next turn is set already.
-const noteFailed = statement(
+// A leg that was queued again keeps the time that was set then.
+const noteFailed = defineSql(
   "job_run_note_failed",
-  `update job_runs set lost_after_ms = least(lost_after_ms, $4)
-   where job_name = $1 and leg_id = $2 and job_id = $3 and rescues = 0`,
+  {},
+  (p: Params<Omit<Run, "lostAfterMs">>) => text`
+    update ${runs} set ${nameOf(runs.lostAfterMs)} = least(${runs.lostAfterMs}, ${p.nowMs})
+    where ${runs.jobName} = ${p.job} and ${runs.legId} = ${p.legId} and ${runs.jobId} = ${p.jobId} and ${runs.rescues} = 0`,
 );
-const forgetAll = statement("job_runs_forget_all", "delete from job_runs");
+const forgetAll = defineQuery("job_runs_forget_all", (db) => db.delete(runs));
 
 /**
  * Parts of a statement that finds legs without a job. `$3` is now, ms; `since` says when the leg got into its
@@ -46,16 +57,16 @@ export function withoutJob(
 export function jobRuns(sql: Sql): JobRuns {
   return {
     async noteWaiting({ job, legId, jobId }, nowMs, lostAfterMs) {
-      await sql.query(noteWaiting, [job, legId, jobId, nowMs, lostAfterMs]);
+      await noteWaiting(sql, { job, legId, jobId, nowMs, lostAfterMs });
     },
     async takeOver({ job, legId, jobId }, nowMs, lostAfterMs) {
-      return (await sql.query(takeOver, [job, legId, jobId, nowMs, lostAfterMs])).length > 0;
+      return (await takeOver(sql, { job, legId, jobId, nowMs, lostAfterMs })).length > 0;
     },
     async noteFailed({ job, legId, jobId }, nowMs) {
-      await sql.query(noteFailed, [job, legId, jobId, nowMs]);
+      await noteFailed(sql, { job, legId, jobId, nowMs });
     },
     async forgetAll() {
-      await sql.query(forgetAll, []);
+      await forgetAll(sql, {});
     },
   };
 }

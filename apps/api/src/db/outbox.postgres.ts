@@ -1,57 +1,94 @@
+import { sql as text, type SQL } from "drizzle-orm";
 import type { Outbox, OutboxEntry } from "./unit-of-work.port.ts";
-import { announcing } from "./announcements.postgres.ts";
-import { statement } from "./pool.postgres.ts";
+import { storeAnnouncements } from "./announcements.postgres.ts";
+import { jobRuns, outbox as jobs } from "./db.tables.ts";
+import { defineSql, nameOf, namesOf, type Params } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Channel on which a commit with new jobs is announced. */
 export const OUTBOX_CHANNEL = "causeway_outbox";
 
-const add = statement(
+/** Pauses before a leg that did not move is queued again; each is twice as long as the last, up to this. */
+const MAX_RESCUE_PAUSE_MS = text.raw("30000");
+/** A leg that was not queued again for this long begins with the shortest pause. */
+const RESCUES_FORGOTTEN_MS = text.raw("600000");
+
+interface Jobs extends Record<string, unknown> {
+  readonly names: readonly string[];
+  readonly jobIds: readonly string[];
+  readonly payloads: readonly string[];
+  readonly atMs: number;
+}
+const intoOutbox = text`insert into ${jobs} (${namesOf(jobs.jobName, jobs.jobId, jobs.payload, jobs.createdAtMs)})`;
+const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.publishedAtMs)} is null do nothing`;
+const add = defineSql(
   "outbox_add",
-  `insert into outbox (job_name, job_id, payload, created_at_ms)
-   select *, $4::bigint from unnest($1::text[], $2::text[], $3::text[])
-   on conflict (job_id) where published_at_ms is null do nothing`,
+  {},
+  (p: Params<Jobs>) => text`${intoOutbox}
+    select *, ${p.atMs}::bigint from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[]) ${unlessOpen}`,
 );
-/**
- * Pause before a leg is queued again that was queued again before and did not move; doubled each time up to
- * this.
- */
-const MAX_RESCUE_PAUSE_MS = 30_000;
-/** After so long without a rescue the pauses begin anew. */
-const RESCUES_FORGOTTEN_MS = 600_000;
 
-// Of several processes that found the same leg one queues it: the others see that it has its turn. What was
-// noted before the last `$5` ms does not count, for the leg may have moved since.
-const rescue = statement(
+// If several processes find the same leg, one queues it and the others see that it has been queued. A run
+// that was noted more than a pause ago does not count, because the leg may have moved since.
+const rescue = defineSql(
   "outbox_rescue",
-  `with lost as (select * from unnest($1::text[], $2::text[], $3::text[], $6::text[]) as l (job_name, job_id, payload, leg_id)),
-   taken as (
-     insert into job_runs as r (job_name, leg_id, job_id, ran_at_ms, lost_after_ms, rescues)
-     select job_name, leg_id, job_id, $4::bigint, $4::bigint + $5::bigint, 1 from lost
-     on conflict (job_name, leg_id) do update set job_id = excluded.job_id, ran_at_ms = excluded.ran_at_ms,
-       rescues = case when r.lost_after_ms < $4 - ${RESCUES_FORGOTTEN_MS} then 1 else r.rescues + 1 end,
-       lost_after_ms = $4 + case when r.lost_after_ms < $4 - ${RESCUES_FORGOTTEN_MS} then $5
-         else greatest($5, least(${MAX_RESCUE_PAUSE_MS}, $5 * (1 << least(r.rescues, 10)))) end
-     where r.lost_after_ms <= $4 or r.ran_at_ms <= $4 - $5
-     returning job_name, leg_id)
-   insert into outbox (job_name, job_id, payload, created_at_ms)
-   select l.job_name, l.job_id, l.payload, $4 from lost l join taken t on t.job_name = l.job_name and t.leg_id = l.leg_id
-   on conflict (job_id) where published_at_ms is null do nothing
-   returning id`,
+  { id: jobs.id },
+  (p: Params<Jobs & { readonly legIds: readonly string[]; readonly pauseMs: number }>) => {
+    const [now, pause]: SQL[] = [text`${p.atMs}::bigint`, text`${p.pauseMs}::bigint`];
+    const isForgotten = text`${jobRuns.lostAfterMs} < ${now} - ${RESCUES_FORGOTTEN_MS}`;
+    return text`
+      with lost as (
+        select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.legIds}::text[])
+          as l (job_name, job_id, payload, leg_id)),
+      taken as (
+        insert into ${jobRuns} (${namesOf(
+          jobRuns.jobName,
+          jobRuns.legId,
+          jobRuns.jobId,
+          jobRuns.ranAtMs,
+          jobRuns.lostAfterMs,
+          jobRuns.rescues,
+        )})
+        select job_name, leg_id, job_id, ${now}, ${now} + ${pause}, 1 from lost
+        on conflict (${namesOf(jobRuns.jobName, jobRuns.legId)}) do update set
+          ${nameOf(jobRuns.jobId)} = excluded.${nameOf(jobRuns.jobId)},
+          ${nameOf(jobRuns.ranAtMs)} = excluded.${nameOf(jobRuns.ranAtMs)},
+          ${nameOf(jobRuns.rescues)} = case when ${isForgotten} then 1 else ${jobRuns.rescues} + 1 end,
+          ${nameOf(jobRuns.lostAfterMs)} = ${now} + case when ${isForgotten} then ${pause}
+            else greatest(${pause}, least(${MAX_RESCUE_PAUSE_MS}, ${pause} * (1 << least(${jobRuns.rescues}, 10)))) end
+        where ${jobRuns.lostAfterMs} <= ${now} or ${jobRuns.ranAtMs} <= ${now} - ${pause}
+        returning ${jobRuns.jobName}, ${jobRuns.legId})
+      ${intoOutbox}
+      select l.job_name, l.job_id, l.payload, ${now} from lost l join taken t on t.job_name = l.job_name and t.leg_id = l.leg_id
+      ${unlessOpen} returning ${jobs.id}`;
+  },
 );
-const announce = announcing("outbox_announce", "", `values ('${OUTBOX_CHANNEL}', '')`);
+const announce = defineSql(
+  "outbox_announce",
+  {},
+  () => storeAnnouncements(text`values (${text.raw(`'${OUTBOX_CHANNEL}'`)}, '')`),
+  { announces: true },
+);
 
-// A leg whose job was queued again meanwhile is locked, and passed over.
-const pruneRuns = statement(
+interface Pruned extends Record<string, unknown> {
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+// A leg that is being queued again is locked, so it is skipped.
+const pruneRuns = defineSql(
   "job_runs_prune",
-  `delete from job_runs where (job_name, leg_id) in (
-     select job_name, leg_id from job_runs where lost_after_ms < $1 order by lost_after_ms limit $2 for update skip locked)
-   returning job_name`,
+  { jobName: jobRuns.jobName },
+  (p: Params<Pruned>) => text`delete from ${jobRuns} where (${jobRuns.jobName}, ${jobRuns.legId}) in (
+      select ${jobRuns.jobName}, ${jobRuns.legId} from ${jobRuns} where ${jobRuns.lostAfterMs} < ${p.beforeMs}
+      order by ${jobRuns.lostAfterMs} limit ${p.limit} for update skip locked)
+    returning ${jobRuns.jobName}`,
 );
-const prune = statement(
+const prune = defineSql(
   "outbox_prune",
-  `delete from outbox where id in (select id from outbox where published_at_ms < $1 order by published_at_ms limit $2)
-   returning id`,
+  { id: jobs.id },
+  (p: Params<Pruned>) => text`delete from ${jobs} where ${jobs.id} in (
+      select ${jobs.id} from ${jobs} where ${jobs.publishedAtMs} < ${p.beforeMs} order by ${jobs.publishedAtMs} limit ${p.limit})
+    returning ${jobs.id}`,
 );
 
 /** Jobs written together with the state that asks for them. */
@@ -59,30 +96,30 @@ export function outbox(sql: Sql): Outbox {
   return {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {
       if (entries.length === 0) return;
-      await sql.query(add, [
-        entries.map((entry) => entry.job),
-        entries.map((entry) => entry.jobId),
-        entries.map((entry) => JSON.stringify(entry.payload)),
+      await add(sql, {
+        names: entries.map((entry) => entry.job),
+        jobIds: entries.map((entry) => entry.jobId),
+        payloads: entries.map((entry) => JSON.stringify(entry.payload)),
         atMs,
-      ]);
-      await sql.query(announce, []);
+      });
+      await announce(sql, {});
     },
     async rescue(lost, atMs, pauseMs): Promise<number> {
       if (lost.length === 0) return 0;
-      const queued = await sql.query(rescue, [
-        lost.map(({ job }) => job),
-        lost.map(({ job, legId }) => `rescue-${job}-${legId}`),
-        lost.map(({ payload }) => JSON.stringify({ ...payload, rescue: 1 })),
+      const queued = await rescue(sql, {
+        names: lost.map(({ job }) => job),
+        jobIds: lost.map(({ job, legId }) => `rescue-${job}-${legId}`),
+        payloads: lost.map(({ payload }) => JSON.stringify({ ...payload, rescue: 1 })),
+        legIds: lost.map(({ legId }) => legId),
         atMs,
         pauseMs,
-        lost.map(({ legId }) => legId),
-      ]);
-      if (queued.length > 0) await sql.query(announce, []);
+      });
+      if (queued.length > 0) await announce(sql, {});
       return queued.length;
     },
     async prune(beforeMs, limit): Promise<number> {
-      const runs = await sql.query(pruneRuns, [beforeMs, limit]);
-      return runs.length + (await sql.query(prune, [beforeMs, limit])).length;
+      const runs = await pruneRuns(sql, { beforeMs, limit });
+      return runs.length + (await prune(sql, { beforeMs, limit })).length;
     },
   };
 }
