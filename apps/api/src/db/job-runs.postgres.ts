@@ -10,9 +10,11 @@ interface Run extends Record<string, unknown> {
   readonly legId: string;
   readonly jobId: string;
   readonly nowMs: number;
+}
+interface Noted extends Run {
   readonly lostAfterMs: number;
 }
-const note = (p: Params<Run>): SQL => text`
+const note = (p: Params<Noted>): SQL => text`
   insert into ${runs} (${namesOf(runs.jobName, runs.legId, runs.jobId, runs.ranAtMs, runs.lostAfterMs)})
   values (${p.job}, ${p.legId}, ${p.jobId}, ${p.nowMs}, ${p.lostAfterMs})
   on conflict (${namesOf(runs.jobName, runs.legId)}) do update set ${nameOf(runs.jobId)} = excluded.${nameOf(runs.jobId)},
@@ -22,7 +24,7 @@ const noteWaiting = defineSql("job_run_note_waiting", {}, note);
 const takeOver = defineSql(
   "job_run_take_over",
   { jobId: runs.jobId },
-  (p: Params<Run>) => text`${note(p)}
+  (p: Params<Noted>) => text`${note(p)}
     where ${runs.jobId} = excluded.${nameOf(runs.jobId)} or ${runs.lostAfterMs} <= ${p.nowMs}
     returning ${runs.jobId}`,
 );
@@ -30,7 +32,7 @@ const takeOver = defineSql(
 const noteFailed = defineSql(
   "job_run_note_failed",
   {},
-  (p: Params<Omit<Run, "lostAfterMs">>) => text`
+  (p: Params<Run>) => text`
     update ${runs} set ${nameOf(runs.lostAfterMs)} = least(${runs.lostAfterMs}, ${p.nowMs})
     where ${runs.jobName} = ${p.job} and ${runs.legId} = ${p.legId} and ${runs.jobId} = ${p.jobId} and ${runs.rescues} = 0`,
 );
