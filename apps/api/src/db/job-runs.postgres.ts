@@ -39,6 +39,24 @@ const noteFailed = defineSql(
 const forgetAll = defineQuery("job_runs_forget_all", (db) => db.delete(runs));
 
 /**
+ * Parts of a statement that finds legs whose job was lost.
+ * @param sinceMs when the leg entered its state; an earlier run belongs to another job
+ */
+export function lostJob(
+  job: JobName,
+  legId: SQL,
+  sinceMs: SQL,
+  nowMs: SQL,
+): { readonly join: SQL; readonly isLost: SQL; readonly order: SQL } {
+  return {
+    join: text`left join ${runs} on ${runs.jobName} = ${text.raw(`'${job}'`)} and ${runs.legId} = ${legId} and ${runs.ranAtMs} >= ${sinceMs}`,
+    isLost: text`coalesce(${runs.lostAfterMs}, 0) <= ${nowMs}`,
+    // Legs that were queued again come last, so that those that cannot go on do not hide lost ones.
+    order: text`coalesce(${runs.lostAfterMs}, ${sinceMs})`,
+  };
+}
+
+/**
  * Parts of a statement that finds legs without a job. `$3` is now, ms; `since` says when the leg got into its
  * state: what ran before it is of another job.
  */

@@ -1,269 +1,419 @@
-import type { DepositId } from "@causeway/domain";
-import type { DepositRecord } from "../db/records.port.ts";
+import type {
+  Address,
+  DepositId,
+  FailReason,
+  Hex,
+  OrderId,
+  RefundFailReason,
+  RequestId,
+  TxHash,
+} from "@causeway/domain";
+import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
+import type { DepositDisposition, DepositRecord, RefundState } from "../db/records.port.ts";
 import type { DepositSighting, DepositWrites } from "../db/unit-of-work.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import {
+  columnsOf,
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, depositOf } from "../requests/rows.postgres.ts";
-import type { DepositRow } from "../requests/rows.postgres.ts";
+import { requests } from "../requests/requests.tables.ts";
+import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
+import { deposits } from "./deposits.tables.ts";
 
-/**
- * What names a deposit for good, and where it was read; one array each, so that a block with thousands costs
- * one statement.
- */
-const SIGHTED =
-  "unnest($2::text[], $3::integer[], $4::text[], $5::numeric[], $6::text[], $7::text[], $8::text[]";
-const SIGHTED_COLUMNS = "tx_hash, ordinal, currency, amount, depositor, sender, order_id";
+/** What identifies deposits on a chain, one array per column: thousands of deposits cost one statement. */
+interface Sighted extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly txHashes: readonly TxHash[];
+  readonly ordinals: readonly number[];
+  readonly currencies: readonly Address[];
+  readonly amounts: readonly bigint[];
+  readonly depositors: readonly Address[];
+  readonly senders: readonly Address[];
+  readonly orderIds: readonly (OrderId | null)[];
+}
+const SIGHTED = namesOf(
+  deposits.txHash,
+  deposits.ordinal,
+  deposits.currency,
+  deposits.amount,
+  deposits.depositor,
+  deposits.sender,
+  deposits.orderId,
+);
+/** The arrays of {@link SIGHTED}, for `unnest`. */
+const sightedArrays = (p: Params<Sighted>): SQL => text`${p.txHashes}::text[], ${p.ordinals}::integer[],
+  ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.depositors}::text[], ${p.senders}::text[], ${p.orderIds}::text[]`;
 
-// A known deposit that is canonical in the same block is no news. Only whether oracles can attest it may be
-// known better by now.
-const unrecorded = statement(
+function sightedOf(chainId: number, sightings: readonly DepositSighting[]): Sighted {
+  return {
+    chainId,
+    txHashes: sightings.map(({ txHash }) => txHash),
+    ordinals: sightings.map(({ ordinal }) => ordinal),
+    currencies: sightings.map(({ currency }) => currency),
+    amounts: sightings.map(({ amount }) => amount),
+    depositors: sightings.map(({ depositor }) => depositor),
+    senders: sightings.map(({ sender }) => sender),
+    orderIds: sightings.map(({ orderId }) => orderId ?? null),
+  };
+}
+
+interface Unrecorded extends Sighted {
+  readonly blockHashes: readonly Hex[];
+  readonly unattestable: readonly boolean[];
+  readonly unknown: readonly boolean[];
+}
+// A deposit that is stored as canonical in the same block is skipped, unless it is known better now whether
+// oracles can attest it.
+const unrecorded = defineSql(
   "deposits_unrecorded",
-  `select s.n from ${SIGHTED}, $9::text[], $10::boolean[], $11::boolean[])
-     with ordinality as s (${SIGHTED_COLUMNS}, block_hash, unattestable, unknown, n)
-   where not exists (
-     select from deposits d where d.chain_id = $1 and d.tx_hash = s.tx_hash and d.currency = s.currency and d.amount = s.amount
-       and d.depositor = s.depositor and d.sender = s.sender and coalesce(d.order_id, '') = coalesce(s.order_id, '')
-       and d.ordinal = s.ordinal and d.canonical and d.block_hash = s.block_hash
-       and (d.unattestable = s.unattestable or s.unknown))
-   order by s.n`,
+  { n: Number },
+  (p: Params<Unrecorded>) => text`
+    select s.n from unnest(${sightedArrays(p)}, ${p.blockHashes}::text[], ${p.unattestable}::boolean[], ${p.unknown}::boolean[])
+      with ordinality as s (${SIGHTED}, block_hash, unattestable, unknown, n)
+    where not exists (
+      select from ${deposits} where ${deposits.chainId} = ${p.chainId} and ${deposits.txHash} = s.tx_hash
+        and ${deposits.currency} = s.currency and ${deposits.amount} = s.amount and ${deposits.depositor} = s.depositor
+        and ${deposits.sender} = s.sender and coalesce(${deposits.orderId}, '') = coalesce(s.order_id, '')
+        and ${deposits.ordinal} = s.ordinal and ${deposits.canonical} and ${deposits.blockHash} = s.block_hash
+        and (${deposits.unattestable} = s.unattestable or s.unknown))
+    order by s.n`,
 );
-const record = statement(
-  "deposits_record",
-  `insert into deposits as d (chain_id, ${SIGHTED_COLUMNS}, block_number, block_hash, canonical, confirm_at_block, request_id,
-     disposition, seen_at_ms, value_usd, depository, unattestable)
-   select $1, ${SIGHTED_COLUMNS}, block_number, block_hash, true, confirm_at_block, request_id, 'unattributed', seen_at_ms, value_usd,
-     depository, unattestable
-   from ${SIGHTED}, $9::bigint[], $10::text[], $11::bigint[], $12::text[], $13::bigint[], $14::numeric[], $15::text[], $16::boolean[])
-     with ordinality as s (${SIGHTED_COLUMNS}, block_number, block_hash, confirm_at_block, request_id, seen_at_ms, value_usd, depository,
-       unattestable, n)
-   order by s.n
-   on conflict (chain_id, tx_hash, currency, amount, depositor, sender, coalesce(order_id, ''), ordinal) do update
-     set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
-         confirm_at_block = excluded.confirm_at_block, unattestable = excluded.unattestable
-     where not d.canonical or d.block_hash <> excluded.block_hash or d.unattestable <> excluded.unattestable
-   returning ${DEPOSIT_COLUMNS}`,
+
+interface Recorded extends Sighted {
+  readonly blockNumbers: readonly bigint[];
+  readonly blockHashes: readonly Hex[];
+  readonly confirmAtBlocks: readonly bigint[];
+  readonly requestIds: readonly (RequestId | null)[];
+  readonly seenAtMs: readonly number[];
+  readonly valuesUsd: readonly bigint[];
+  readonly depositories: readonly (Hex | null)[];
+  readonly unattestable: readonly boolean[];
+}
+const RECORDED = namesOf(
+  deposits.blockNumber,
+  deposits.blockHash,
+  deposits.confirmAtBlock,
+  deposits.requestId,
+  deposits.seenAtMs,
+  deposits.valueUsd,
+  deposits.depository,
+  deposits.unattestable,
 );
-// As a refund that was given up: it is not planned, and what a reorg drops is judged anew.
-const keepTooSmall = statement(
+const record = defineSql("deposits_record", DEPOSIT, (p: Params<Recorded>) => {
+  const { chainId, txHash, currency, amount, depositor, sender, orderId, ordinal } = deposits;
+  const { canonical, blockNumber, blockHash, confirmAtBlock, unattestable, disposition } = deposits;
+  return text`
+    insert into ${deposits} (${nameOf(chainId)}, ${SIGHTED}, ${RECORDED}, ${namesOf(canonical, disposition)})
+    select ${p.chainId}::bigint, ${SIGHTED}, ${RECORDED}, true, 'unattributed'
+    from unnest(${sightedArrays(p)}, ${p.blockNumbers}::bigint[], ${p.blockHashes}::text[], ${p.confirmAtBlocks}::bigint[],
+        ${p.requestIds}::text[], ${p.seenAtMs}::bigint[], ${p.valuesUsd}::numeric[], ${p.depositories}::text[],
+        ${p.unattestable}::boolean[])
+      with ordinality as s (${SIGHTED}, ${RECORDED}, n)
+    order by s.n
+    on conflict (${namesOf(chainId, txHash, currency, amount, depositor, sender)}, coalesce(${nameOf(orderId)}, ''), ${nameOf(ordinal)})
+    do update set ${nameOf(canonical)} = true, ${nameOf(blockNumber)} = excluded.${nameOf(blockNumber)},
+      ${nameOf(blockHash)} = excluded.${nameOf(blockHash)}, ${nameOf(confirmAtBlock)} = excluded.${nameOf(confirmAtBlock)},
+      ${nameOf(unattestable)} = excluded.${nameOf(unattestable)}
+    where not ${canonical} or ${blockHash} <> excluded.${nameOf(blockHash)} or ${unattestable} <> excluded.${nameOf(unattestable)}
+    returning ${columnsOf(DEPOSIT)}`;
+});
+
+// Stored like a refund that was given up: it is not planned, and judged again if a reorg drops the deposit.
+const keepTooSmall = defineSql(
   "deposits_keep_too_small",
-  `update deposits d set disposition = 'refund', reason = s.reason, refund_state = 'impossible', refund_fail_reason = 'AMOUNT_TOO_LOW_TO_REFUND'
-   from unnest($1::bigint[], $2::text[]) as s (id, reason)
-   where d.id = s.id and d.refund_state = 'none' and d.refund_released_at_ms is null
-     and (not $3::boolean or (d.disposition = 'unattributed' and d.request_id is null))`,
+  {},
+  (
+    p: Params<{ ids: readonly DepositId[]; reasons: readonly FailReason[]; onlyUnattributed: boolean }>,
+  ) => text`
+    update ${deposits} set ${nameOf(deposits.disposition)} = 'refund', ${nameOf(deposits.reason)} = s.reason,
+      ${nameOf(deposits.refundState)} = 'impossible', ${nameOf(deposits.refundFailReason)} = 'AMOUNT_TOO_LOW_TO_REFUND'
+    from unnest(${p.ids}::bigint[], ${p.reasons}::text[]) as s (id, reason)
+    where ${deposits.id} = s.id and ${deposits.refundState} = 'none' and ${deposits.refundReleasedAtMs} is null
+      and (not ${p.onlyUnattributed}::boolean or (${deposits.disposition} = 'unattributed' and ${deposits.requestId} is null))`,
 );
-const valueAbove = statement(
+const valueAbove = defineSql(
   "deposit_value_above",
-  `select coalesce(sum(value_usd), 0) as usd from deposits
-   where chain_id = $1 and block_number > $2 and canonical and disposition = 'accepted'`,
+  { usd: BigInt },
+  (p: Params<{ chainId: number; blockNumber: bigint }>) => text`
+    select coalesce(sum(${deposits.valueUsd}), 0) as usd from ${deposits}
+    where ${deposits.chainId} = ${p.chainId} and ${deposits.blockNumber} > ${p.blockNumber}
+      and ${deposits.canonical} and ${deposits.disposition} = 'accepted'`,
 );
-const lock = statement("deposit_lock", `select ${DEPOSIT_COLUMNS} from deposits where id = $1 for update`);
-const setDisposition = statement(
+
+type Id = Params<{ id: DepositId }>;
+const lock = defineQuery("deposit_lock", (db, { id }: Id) =>
+  db.select(DEPOSIT).from(deposits).where(eq(deposits.id, id)).for("update"),
+);
+const setDisposition = defineQuery(
   "deposit_set_disposition",
-  `update deposits set disposition = $2, reason = $3, request_id = coalesce($4, request_id),
-     refund_released_at_ms = case when $2 in ('accepted', 'unattributed') then null else refund_released_at_ms end
-   where id = $1`,
+  (
+    db,
+    p: Params<{
+      id: DepositId;
+      disposition: DepositDisposition;
+      reason: FailReason | null;
+      requestId: RequestId | null;
+    }>,
+  ) =>
+    db
+      .update(deposits)
+      .set({
+        disposition: p.disposition,
+        reason: p.reason,
+        requestId: text`coalesce(${p.requestId}, ${deposits.requestId})`,
+        refundReleasedAtMs: text`case when ${p.disposition}::text not in ('accepted', 'unattributed') then ${deposits.refundReleasedAtMs} end`,
+      })
+      .where(eq(deposits.id, p.id)),
 );
-const place = statement("deposit_place", "update deposits set request_id = $2, value_usd = $3 where id = $1");
-const setRefund = statement(
+const place = defineQuery(
+  "deposit_place",
+  (db, p: Params<{ id: DepositId; requestId: RequestId; valueUsd: bigint }>) =>
+    db.update(deposits).set({ requestId: p.requestId, valueUsd: p.valueUsd }).where(eq(deposits.id, p.id)),
+);
+const setRefund = defineQuery(
   "deposit_set_refund",
-  `update deposits set refund_state = $2, refund_fail_reason = $3, refund_waits = null,
-     unrepaid_usd = case when $2 in ('none', 'impossible') then null else unrepaid_usd end,
-     unrepaid_at_ms = case when $2 in ('none', 'impossible') then null else unrepaid_at_ms end,
-     unrepaid_reason = case when $2 in ('none', 'impossible') then null else unrepaid_reason end
-   where id = $1`,
+  (db, p: Params<{ id: DepositId; state: RefundState; failReason: RefundFailReason | null }>) => {
+    const isMade = text`${p.state}::text not in ('none', 'impossible')`;
+    return db
+      .update(deposits)
+      .set({
+        refundState: p.state,
+        refundFailReason: p.failReason,
+        refundWaits: null,
+        unrepaidUsd: text`case when ${isMade} then ${deposits.unrepaidUsd} end`,
+        unrepaidAtMs: text`case when ${isMade} then ${deposits.unrepaidAtMs} end`,
+        unrepaidReason: text`case when ${isMade} then ${deposits.unrepaidReason} end`,
+      })
+      .where(eq(deposits.id, p.id));
+  },
 );
-const lockUnrepaid = statement(
+const lockUnrepaid = defineSql(
   "deposit_lock_unrepaid",
-  "select pg_advisory_xact_lock(hashtextextended('causeway:unrepaid refunds', 0))",
+  {},
+  () => text`select pg_advisory_xact_lock(hashtextextended('causeway:unrepaid refunds', 0))`,
 );
-const unrepaidSince = statement(
+const unrepaidSince = defineSql(
   "deposit_unrepaid_since",
-  `select coalesce(sum(unrepaid_usd), 0) as usd,
-     coalesce(sum(unrepaid_usd) filter (where request_id is null), 0) as unattributed_usd
-   from deposits where unrepaid_at_ms > $1`,
+  { usd: BigInt, unattributedUsd: BigInt },
+  ({ sinceMs }: Params<{ sinceMs: number }>) => text`
+    select coalesce(sum(${deposits.unrepaidUsd}), 0) as usd,
+      coalesce(sum(${deposits.unrepaidUsd}) filter (where ${deposits.requestId} is null), 0) as unattributed_usd
+    from ${deposits} where ${deposits.unrepaidAtMs} > ${sinceMs}`,
 );
-const setUnrepaid = statement(
+const setUnrepaid = defineQuery(
   "deposit_set_unrepaid",
-  "update deposits set unrepaid_usd = $2, unrepaid_reason = $3, unrepaid_at_ms = $4 where id = $1",
+  (db, p: Params<{ id: DepositId; usd: bigint; reason: string; atMs: number }>) =>
+    db
+      .update(deposits)
+      .set({ unrepaidUsd: p.usd, unrepaidReason: p.reason, unrepaidAtMs: p.atMs })
+      .where(eq(deposits.id, p.id)),
 );
-const noteRefundWaits = statement(
+const noteRefundWaits = defineQuery(
   "deposit_note_refund_waits",
-  "update deposits set refund_waits = $2 where id = $1 and refund_waits is null returning id",
+  (db, p: Params<{ id: DepositId; reason: string }>) =>
+    db
+      .update(deposits)
+      .set({ refundWaits: p.reason })
+      .where(and(eq(deposits.id, p.id), text`${deposits.refundWaits} is null`))
+      .returning({ id: deposits.id }),
 );
-const releaseRefund = statement(
+const releaseRefund = defineQuery(
   "deposit_release_refund",
-  `update deposits set refund_state = 'none', refund_fail_reason = null, refund_waits = null, refund_released_at_ms = $2
-   where id = $1`,
+  (db, p: Params<{ id: DepositId; atMs: number }>) =>
+    db
+      .update(deposits)
+      .set({ refundState: "none", refundFailReason: null, refundWaits: null, refundReleasedAtMs: p.atMs })
+      .where(eq(deposits.id, p.id)),
 );
-const refundedAndVanished = statement(
+
+interface Vanished extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly depositor: Address;
+  readonly currency: Address;
+}
+const isRefundedAndVanished = (p: Params<Vanished>): SQL => text`
+  ${deposits.chainId} = ${p.chainId} and ${deposits.depositor} = ${p.depositor} and ${deposits.currency} = ${p.currency}
+  and not ${deposits.canonical} and ${deposits.refundState} in ('sent', 'final')`;
+const refundedAndVanished = defineSql(
   "deposit_refunded_and_vanished",
-  `select id from deposits where request_id = $1 and chain_id = $2 and depositor = $3 and currency = $4
-     and not canonical and refund_state in ('sent', 'final') order by id limit 1`,
+  { id: deposits.id },
+  (p: Params<Vanished & { readonly requestId: RequestId }>) => text`
+    select ${deposits.id} from ${deposits} where ${deposits.requestId} = ${p.requestId} and ${isRefundedAndVanished(p)}
+    order by ${deposits.id} limit 1`,
 );
-const unaskedRefundedAndVanished = statement(
+const unaskedRefundedAndVanished = defineSql(
   "deposit_unasked_refunded_and_vanished",
-  `select id from deposits where request_id is null and chain_id = $1 and depositor = $2 and currency = $3
-     and order_id is not distinct from $4 and not canonical and refund_state in ('sent', 'final') order by id limit 1`,
+  { id: deposits.id },
+  (p: Params<Vanished & { readonly orderId: OrderId | null }>) => text`
+    select ${deposits.id} from ${deposits} where ${deposits.requestId} is null and ${isRefundedAndVanished(p)}
+      and ${deposits.orderId} is not distinct from ${p.orderId}
+    order by ${deposits.id} limit 1`,
 );
-const removeOrphaned = statement(
-  "deposit_remove_orphaned",
-  // A release does not outlive the deposit that it was given for: one that returns is judged anew.
-  `update deposits set canonical = false,
-     refund_released_at_ms = case when refund_state in ('sent', 'final') then refund_released_at_ms end,
-     refund_fail_reason = case when refund_state <> 'impossible' then refund_fail_reason end,
-     refund_waits = case when refund_state <> 'impossible' then refund_waits end,
-     refund_state = case when refund_state = 'impossible' then 'none' else refund_state end
-   where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
-   returning ${DEPOSIT_COLUMNS}`,
+
+interface Range extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly aboveBlock: bigint;
+  readonly upToBlock: bigint;
+  readonly canonicalHashes: readonly Hex[];
+}
+const isOrphaned = (p: Params<Range>): SQL => text`
+  ${deposits.chainId} = ${p.chainId} and ${deposits.blockNumber} > ${p.aboveBlock} and ${deposits.blockNumber} <= ${p.upToBlock}
+  and ${deposits.canonical} and ${deposits.blockHash} <> all(${p.canonicalHashes}::text[])`;
+const isImpossible = text`${deposits.refundState} = 'impossible'`;
+// A release applies only to the deposit that it was given for: one that returns is judged again.
+const removeOrphaned = defineQuery("deposit_remove_orphaned", (db, p: Params<Range>) =>
+  db
+    .update(deposits)
+    .set({
+      canonical: false,
+      refundReleasedAtMs: text`case when ${deposits.refundState} in ('sent', 'final') then ${deposits.refundReleasedAtMs} end`,
+      refundFailReason: text`case when not ${isImpossible} then ${deposits.refundFailReason} end`,
+      refundWaits: text`case when not ${isImpossible} then ${deposits.refundWaits} end`,
+      refundState: text`case when ${isImpossible} then 'none' else ${deposits.refundState} end`,
+    })
+    .where(isOrphaned(p))
+    .returning(DEPOSIT),
 );
-// Two questions in one, for each has an index of its own.
-const dueConfirmed = statement(
+const orphaned = defineQuery("deposits_orphaned", (db, p: Params<Range>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${isOrphaned(p)} and ${deposits.requestId} is not null and not ${isImpossible}`),
+);
+
+// Two selections, because each has its own index.
+const dueConfirmed = defineSql(
   "deposit_due_confirmed",
-  `select ${DEPOSIT_COLUMNS.split(", ")
-    .map((column) => `d.${column}`)
-    .join(", ")}
-   from (
-     select request_id, deposit_id from requests where state = 'deposited' and origin_chain_id = $1
-     union
-     select request_id, deposit_id from requests where front in ('held', 'debited') and deposit_id is not null and origin_chain_id = $1
-   ) r join deposits d on d.id = r.deposit_id
-   where d.canonical and d.disposition = 'accepted' and d.confirm_at_block <= $2
-   order by r.request_id`,
+  DEPOSIT,
+  (p: Params<{ chainId: number; headNumber: bigint }>) => text`
+    select ${columnsOf(DEPOSIT)} from (
+      select ${requests.requestId}, ${requests.depositId} from ${requests}
+      where ${requests.state} = 'deposited' and ${requests.originChainId} = ${p.chainId}
+      union
+      select ${requests.requestId}, ${requests.depositId} from ${requests}
+      where ${requests.front} in ('held', 'debited') and ${requests.depositId} is not null and ${requests.originChainId} = ${p.chainId}
+    ) as ${requests} join ${deposits} on ${deposits.id} = ${requests.depositId}
+    where ${deposits.canonical} and ${deposits.disposition} = 'accepted' and ${deposits.confirmAtBlock} <= ${p.headNumber}
+    order by ${requests.requestId}`,
 );
-
-const orphaned = statement(
-  "deposits_orphaned",
-  `select ${DEPOSIT_COLUMNS} from deposits
-   where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
-     and request_id is not null and refund_state <> 'impossible'`,
+interface OfRequest extends Record<string, unknown> {
+  readonly requestId: RequestId;
+  readonly chainId: number;
+}
+const isUnrefunded = (p: Params<OfRequest>): SQL => text`
+  ${deposits.requestId} = ${p.requestId} and ${deposits.chainId} = ${p.chainId} and ${deposits.canonical}
+  and ${deposits.refundState} = 'none'`;
+const refundsDue = defineQuery("deposit_refunds_due", (db, p: Params<OfRequest>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${isUnrefunded(p)} and ${deposits.disposition} = 'refund'`)
+    .orderBy(asc(deposits.id))
+    .for("update"),
 );
-const refundsDue = statement(
-  "deposit_refunds_due",
-  `select ${DEPOSIT_COLUMNS} from deposits
-   where request_id = $1 and chain_id = $2 and canonical and disposition = 'refund' and refund_state = 'none' order by id for update`,
-);
-
-const setAside = statement(
-  "deposits_set_aside",
-  `select ${DEPOSIT_COLUMNS} from deposits
-   where request_id = $1 and chain_id = $2 and canonical and disposition = 'unattributed' and unattestable and refund_state = 'none'
-   order by id for update`,
+const setAside = defineQuery("deposits_set_aside", (db, p: Params<OfRequest>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${isUnrefunded(p)} and ${deposits.disposition} = 'unattributed' and ${deposits.unattestable}`)
+    .orderBy(asc(deposits.id))
+    .for("update"),
 );
 
 /** Deposits inside one transaction. */
 export function depositWrites(sql: Sql): DepositWrites {
   return {
     unrecorded: (chainId, sightings) => unrecordedDeposits(sql, chainId, sightings),
-    async record(chainId, deposits) {
-      const rows = await sql.query<DepositRow>(record, [
-        chainId,
-        ...sightedColumns(deposits),
-        deposits.map(({ blockNumber }) => blockNumber),
-        deposits.map(({ blockHash }) => blockHash),
-        deposits.map(({ confirmAtBlock }) => confirmAtBlock),
-        deposits.map(({ requestId }) => requestId ?? null),
-        deposits.map(({ seenAtMs }) => seenAtMs),
-        deposits.map(({ valueUsd }) => valueUsd),
-        deposits.map(({ depository }) => depository ?? null),
-        deposits.map(({ isUnattestable }) => isUnattestable === true),
-      ]);
+    async record(chainId, sighted) {
+      const rows = await record(sql, {
+        ...sightedOf(chainId, sighted),
+        blockNumbers: sighted.map(({ blockNumber }) => blockNumber),
+        blockHashes: sighted.map(({ blockHash }) => blockHash),
+        confirmAtBlocks: sighted.map(({ confirmAtBlock }) => confirmAtBlock),
+        requestIds: sighted.map(({ requestId }) => requestId ?? null),
+        seenAtMs: sighted.map(({ seenAtMs }) => seenAtMs),
+        valuesUsd: sighted.map(({ valueUsd }) => valueUsd),
+        depositories: sighted.map(({ depository }) => depository ?? null),
+        unattestable: sighted.map(({ isUnattestable }) => isUnattestable === true),
+      });
       return rows.map(depositOf);
     },
-    async keepTooSmall(deposits, onlyUnattributed = false): Promise<void> {
-      const values = [deposits.map(({ id }) => id), deposits.map(({ reason }) => reason), onlyUnattributed];
-      await sql.query(keepTooSmall, values);
+    async keepTooSmall(small, onlyUnattributed = false): Promise<void> {
+      const [ids, reasons] = [small.map(({ id }) => id), small.map(({ reason }) => reason)];
+      await keepTooSmall(sql, { ids, reasons, onlyUnattributed });
     },
     async valueAbove(chainId, blockNumber): Promise<bigint> {
-      const [row] = await sql.query<{ usd: bigint }>(valueAbove, [chainId, blockNumber]);
-      return row?.usd ?? 0n;
+      return (await valueAbove(sql, { chainId, blockNumber }))[0]?.usd ?? 0n;
     },
     async lock(id): Promise<DepositRecord | undefined> {
-      const [row] = await sql.query<DepositRow>(lock, [id]);
+      const [row] = await lock(sql, { id });
       return row && depositOf(row);
     },
     async setDisposition(id, disposition, reason, requestId): Promise<void> {
-      await sql.query(setDisposition, [id, disposition, reason ?? null, requestId ?? null]);
+      await setDisposition(sql, { id, disposition, reason: reason ?? null, requestId: requestId ?? null });
     },
     async place(id, requestId, valueUsd): Promise<void> {
-      await sql.query(place, [id, requestId, valueUsd]);
+      await place(sql, { id, requestId, valueUsd });
     },
     async setRefund(id, state, failReason): Promise<void> {
-      await sql.query(setRefund, [id, state, failReason ?? null]);
+      await setRefund(sql, { id, state, failReason: failReason ?? null });
     },
     async lockUnrepaid(sinceMs): Promise<{ usd: bigint; unattributedUsd: bigint }> {
-      await sql.query(lockUnrepaid, []);
-      const [row] = await sql.query<{ usd: bigint; unattributed_usd: bigint }>(unrepaidSince, [sinceMs]);
-      return { usd: row?.usd ?? 0n, unattributedUsd: row?.unattributed_usd ?? 0n };
+      await lockUnrepaid(sql, {});
+      return (await unrepaidSince(sql, { sinceMs }))[0] ?? { usd: 0n, unattributedUsd: 0n };
     },
     async setUnrepaid(id, { usd, reason }, atMs): Promise<void> {
-      await sql.query(setUnrepaid, [id, usd, reason, atMs]);
+      await setUnrepaid(sql, { id, usd, reason, atMs });
     },
     async refundedAndVanished(deposit): Promise<DepositId | undefined> {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
-      const [query, values] =
+      const [row] =
         requestId === undefined
-          ? ([unaskedRefundedAndVanished, [chainId, depositor, currency, orderId ?? null]] as const)
-          : ([refundedAndVanished, [requestId, chainId, depositor, currency]] as const);
-      const [row] = await sql.query<{ id: number }>(query, values);
+          ? await unaskedRefundedAndVanished(sql, { chainId, depositor, currency, orderId: orderId ?? null })
+          : await refundedAndVanished(sql, { chainId, depositor, currency, requestId });
       return row && String(row.id);
     },
     async releaseRefund(id, atMs): Promise<void> {
-      await sql.query(releaseRefund, [id, atMs]);
+      await releaseRefund(sql, { id, atMs });
     },
     async noteRefundWaits(id, reason): Promise<boolean> {
-      return (await sql.query(noteRefundWaits, [id, reason])).length > 0;
+      return (await noteRefundWaits(sql, { id, reason })).length > 0;
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
-      const rows = await sql.query<DepositRow>(removeOrphaned, [
-        chainId,
-        aboveBlock,
-        upToBlock,
-        canonicalHashes,
-      ]);
+      const rows = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
       return rows.map(depositOf);
     },
     async orphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
-      const values = [chainId, aboveBlock, upToBlock, canonicalHashes];
-      return (await sql.query<DepositRow>(orphaned, values)).map(depositOf);
+      return (await orphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes })).map(depositOf);
     },
     async refundsDue(requestId, chainId): Promise<DepositRecord[]> {
-      return (await sql.query<DepositRow>(refundsDue, [requestId, chainId])).map(depositOf);
+      return (await refundsDue(sql, { requestId, chainId })).map(depositOf);
     },
     async setAside(requestId, chainId): Promise<DepositRecord[]> {
-      return (await sql.query<DepositRow>(setAside, [requestId, chainId])).map(depositOf);
+      return (await setAside(sql, { requestId, chainId })).map(depositOf);
     },
     async dueConfirmed(chainId, headNumber): Promise<DepositRecord[]> {
-      return (await sql.query<DepositRow>(dueConfirmed, [chainId, headNumber])).map(depositOf);
+      return (await dueConfirmed(sql, { chainId, headNumber })).map(depositOf);
     },
   };
 }
 
-/** Those that are not stored, or not as canonical in this block, in the order given. */
+/** The sightings that are not stored, or not as canonical in this block, in the given order. */
 export async function unrecordedDeposits<Sighting extends DepositSighting>(
   sql: Sql,
   chainId: number,
   sightings: readonly Sighting[],
 ): Promise<Sighting[]> {
-  const rows = await sql.query<{ n: number }>(unrecorded, [
-    chainId,
-    ...sightedColumns(sightings),
-    sightings.map(({ blockHash }) => blockHash),
-    sightings.map(({ isUnattestable }) => isUnattestable === true),
-    sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
-  ]);
+  const rows = await unrecorded(sql, {
+    ...sightedOf(chainId, sightings),
+    blockHashes: sightings.map(({ blockHash }) => blockHash),
+    unattestable: sightings.map(({ isUnattestable }) => isUnattestable === true),
+    unknown: sightings.map(({ isAttestabilityUnknown }) => isAttestabilityUnknown === true),
+  });
   const positions = new Set(rows.map(({ n }) => n - 1));
   return sightings.filter((_, at) => positions.has(at));
-}
-
-/** Parameters $2 to $8 of statements about {@link SIGHTED} deposits. */
-function sightedColumns(sightings: readonly DepositSighting[]): readonly (readonly unknown[])[] {
-  return [
-    sightings.map(({ txHash }) => txHash),
-    sightings.map(({ ordinal }) => ordinal),
-    sightings.map(({ currency }) => currency),
-    sightings.map(({ amount }) => amount),
-    sightings.map(({ depositor }) => depositor),
-    sightings.map(({ sender }) => sender),
-    sightings.map(({ orderId }) => orderId ?? null),
-  ];
 }

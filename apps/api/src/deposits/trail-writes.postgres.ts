@@ -1,85 +1,117 @@
 import type { BlockRef } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
+import { and, eq, sql as text } from "drizzle-orm";
 import type { LockedCursor, TrailWrites } from "../db/unit-of-work.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { chainBlocks, chainCursors } from "./deposits.tables.ts";
 
-const lockCursor = statement(
-  "cursor_lock",
-  "select block_number, block_hash, advances_to from chain_cursors where chain_id = $1 for update",
+const lockCursor = defineQuery("cursor_lock", (db, { chainId }: Params<{ chainId: number }>) =>
+  db
+    .select({
+      number: chainCursors.blockNumber,
+      hash: chainCursors.blockHash,
+      advancesTo: chainCursors.advancesTo,
+    })
+    .from(chainCursors)
+    .where(eq(chainCursors.chainId, chainId))
+    .for("update"),
 );
-const setCursor = statement(
+const setCursor = defineQuery(
   "cursor_set",
-  `insert into chain_cursors (chain_id, block_number, block_hash) values ($1, $2, $3)
-   on conflict (chain_id) do update set
-     block_number = excluded.block_number, block_hash = excluded.block_hash, advances_to = null`,
+  (
+    db,
+    { chainId, blockNumber, blockHash }: Params<{ chainId: number; blockNumber: bigint; blockHash: Hex }>,
+  ) =>
+    db
+      .insert(chainCursors)
+      .values({ chainId, blockNumber, blockHash })
+      .onConflictDoUpdate({
+        target: chainCursors.chainId,
+        set: { blockNumber, blockHash, advancesTo: null },
+      }),
 );
-const beginAdvance = statement(
+const beginAdvance = defineSql(
   "cursor_begin_advance",
-  `with cut as (delete from chain_blocks where chain_id = $1 and number > $2)
-   update chain_cursors set block_number = $2, block_hash = $3, advances_to = $4 where chain_id = $1`,
+  {},
+  (p: Params<{ chainId: number; number: bigint; hash: Hex; to: Hex }>) => text`
+    with cut as (delete from ${chainBlocks} where ${chainBlocks.chainId} = ${p.chainId} and ${chainBlocks.number} > ${p.number})
+    update ${chainCursors} set ${nameOf(chainCursors.blockNumber)} = ${p.number}, ${nameOf(chainCursors.blockHash)} = ${p.hash},
+      ${nameOf(chainCursors.advancesTo)} = ${p.to}
+    where ${chainCursors.chainId} = ${p.chainId}`,
 );
-const setRechecked = statement(
+const setRechecked = defineQuery(
   "cursor_set_rechecked",
-  "update chain_cursors set rechecked_block = greatest(coalesce(rechecked_block, 0), $2) where chain_id = $1",
+  (db, p: Params<{ chainId: number; blockNumber: bigint }>) =>
+    db
+      .update(chainCursors)
+      .set({ recheckedBlock: text`greatest(coalesce(${chainCursors.recheckedBlock}, 0), ${p.blockNumber})` })
+      .where(eq(chainCursors.chainId, p.chainId)),
 );
-const hashAt = statement(
-  "trail_hash_at",
-  "select hash from chain_blocks where chain_id = $1 and number = $2",
+const hashAt = defineQuery("trail_hash_at", (db, p: Params<{ chainId: number; number: bigint }>) =>
+  db
+    .select({ hash: chainBlocks.hash })
+    .from(chainBlocks)
+    .where(and(eq(chainBlocks.chainId, p.chainId), eq(chainBlocks.number, p.number))),
 );
-const cut = statement(
-  "trail_cut",
-  "delete from chain_blocks where chain_id = $1 and (number > $2 or number <= $3)",
+const cut = defineQuery("trail_cut", (db, p: Params<{ chainId: number; above: bigint; upTo: bigint }>) =>
+  db
+    .delete(chainBlocks)
+    .where(
+      text`${chainBlocks.chainId} = ${p.chainId} and (${chainBlocks.number} > ${p.above} or ${chainBlocks.number} <= ${p.upTo})`,
+    ),
 );
-const append = statement(
-  "trail_append",
-  `insert into chain_blocks (chain_id, number, hash, parent_hash, timestamp)
-   select $1, * from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[])`,
-);
-
-interface CursorRow {
-  readonly block_number: number;
-  readonly block_hash: string;
-  readonly advances_to: string | null;
+interface Blocks extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly numbers: readonly bigint[];
+  readonly hashes: readonly Hex[];
+  readonly parentHashes: readonly Hex[];
+  readonly timestamps: readonly bigint[];
 }
+const append = defineSql(
+  "trail_append",
+  {},
+  (p: Params<Blocks>) => text`
+    insert into ${chainBlocks} (${namesOf(
+      chainBlocks.chainId,
+      chainBlocks.number,
+      chainBlocks.hash,
+      chainBlocks.parentHash,
+      chainBlocks.timestamp,
+    )})
+    select ${p.chainId}::bigint, * from unnest(${p.numbers}::bigint[], ${p.hashes}::text[], ${p.parentHashes}::text[], ${p.timestamps}::bigint[])`,
+);
 
-/** The watcher's memory of a chain inside one transaction. */
+/** The newest blocks of a chain that the watcher read, inside one transaction. */
 export function trailWrites(sql: Sql): TrailWrites {
   return {
     async lockCursor(chainId): Promise<LockedCursor | undefined> {
-      const [row] = await sql.query<CursorRow>(lockCursor, [chainId]);
-      if (row === undefined) return undefined;
-      const { block_number: number, block_hash: hash, advances_to: advancesTo } = row;
-      return {
-        number: BigInt(number),
-        hash: hash as Hex,
-        advancesTo: (advancesTo ?? undefined) as Hex | undefined,
-      };
+      const [row] = await lockCursor(sql, { chainId });
+      return row && { ...row, number: BigInt(row.number), advancesTo: row.advancesTo ?? undefined };
     },
     async setCursor(chainId, block): Promise<void> {
-      await sql.query(setCursor, [chainId, block.number, block.hash]);
+      await setCursor(sql, { chainId, blockNumber: block.number, blockHash: block.hash });
     },
     async beginAdvance(chainId, { number, hash }, to): Promise<void> {
-      await sql.query(beginAdvance, [chainId, number, hash, to]);
+      await beginAdvance(sql, { chainId, number, hash, to });
     },
     async setRechecked(chainId, blockNumber): Promise<void> {
-      await sql.query(setRechecked, [chainId, blockNumber]);
+      await setRechecked(sql, { chainId, blockNumber });
     },
     async hashAt(chainId, number): Promise<Hex | undefined> {
-      const [row] = await sql.query<{ hash: string }>(hashAt, [chainId, number]);
-      return row && (row.hash as Hex);
+      return (await hashAt(sql, { chainId, number }))[0]?.hash;
     },
     async replace(chainId, ancestor, blocks: readonly BlockRef[], keep): Promise<void> {
       const tip = blocks.at(-1)?.number ?? ancestor;
-      await sql.query(cut, [chainId, ancestor, tip - BigInt(keep)]);
+      await cut(sql, { chainId, above: ancestor, upTo: tip - BigInt(keep) });
       const kept = blocks.filter((block) => block.number > tip - BigInt(keep));
-      await sql.query(append, [
+      await append(sql, {
         chainId,
-        kept.map((block) => block.number),
-        kept.map((block) => block.hash),
-        kept.map((block) => block.parentHash),
-        kept.map((block) => block.timestamp),
-      ]);
+        numbers: kept.map((block) => block.number),
+        hashes: kept.map((block) => block.hash),
+        parentHashes: kept.map((block) => block.parentHash),
+        timestamps: kept.map((block) => block.timestamp),
+      });
     },
   };
 }

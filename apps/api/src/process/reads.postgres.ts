@@ -1,8 +1,8 @@
-import type { BlockRef } from "@causeway/chains";
-import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
+import type { Address, RequestId, TxHash } from "@causeway/domain";
 import type { Slot } from "../db/records.port.ts";
 import type { Reads } from "../db/reads.port.ts";
-import { unrecordedDeposits } from "../deposits/deposit-writes.postgres.ts";
+import { depositReads } from "../deposits/deposit-reads.postgres.ts";
+import { trailReads } from "../deposits/trail-reads.postgres.ts";
 import { overdueFastFillReads } from "../executions/overdue-fast-fills.postgres.ts";
 import { fastFillsDue, findFastFill } from "../executions/fast-fills.postgres.ts";
 import { EXECUTION_COLUMNS, executionOf } from "../payments/execution-rows.postgres.ts";
@@ -12,20 +12,13 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
 import { withoutJob } from "../db/job-runs.postgres.ts";
 import { railReads } from "../payments/rail-rows.postgres.ts";
-import {
-  ATTEMPT_COLUMNS,
-  DEPOSIT_COLUMNS,
-  SLOT_COLUMNS,
-  depositOf,
-  slotOf,
-} from "../requests/rows.postgres.ts";
-import type { AttemptRow, DepositRow, SlotRow } from "../requests/rows.postgres.ts";
+import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "../requests/rows.postgres.ts";
+import type { AttemptRow, SlotRow } from "../requests/rows.postgres.ts";
 import { fillBurnReads } from "../payments/fill-burns.postgres.ts";
 import { sendReads } from "../payments/send-reads.postgres.ts";
 import { requestReads } from "../requests/request-reads.postgres.ts";
 import { waitingReads } from "../requests/waiting-requests.postgres.ts";
 
-const deposit = statement("read_deposit", `select ${DEPOSIT_COLUMNS} from deposits where id = $1`);
 const givenNonces = statement(
   "read_given_nonces",
   "select nonce from slots where chain_id = $1 and sender = $2 and nonce >= $3 and nonce < $4",
@@ -78,23 +71,6 @@ const attempts = statement(
   "read_attempts",
   `select ${ATTEMPT_COLUMNS} from attempts where slot_id = any($1::bigint[]) order by slot_id, n`,
 );
-const cursor = statement(
-  "read_cursor",
-  "select block_number, block_hash from chain_cursors where chain_id = $1",
-);
-const scannedBlocks = statement(
-  "read_scanned_blocks",
-  `select c.chain_id, c.block_number as number, b.timestamp from chain_cursors c
-   join chain_blocks b on b.chain_id = c.chain_id and b.number = c.block_number`,
-);
-const rechecked = statement(
-  "read_rechecked_block",
-  "select rechecked_block from chain_cursors where chain_id = $1",
-);
-const trail = statement(
-  "read_trail",
-  "select number, hash, parent_hash, timestamp from chain_blocks where chain_id = $1 order by number",
-);
 const reservedOn = statement(
   "read_reserved_on",
   "select outflow_currency, sum(outflow_amount) as amount from slots where chain_id = $1 and state = 'open' and leg_kind <> 'execution' group by 1",
@@ -108,40 +84,6 @@ const overdueFills = statement(
      order by ${lostFill.order} limit $2)
    union all
    (select request_id from app_fees_due f ${lostFees.join} where since_ms < $1 and ${lostFees.isLost} order by ${lostFees.order} limit $2)`,
-);
-const lostRefund = withoutJob("refund", "d.id::text", "d.seen_at_ms");
-const overdueRefunds = statement(
-  "read_overdue_refunds",
-  // Those that wait for room in the daily limit come last: they must not keep others from being retried.
-  `select id from deposits d ${lostRefund.join}
-   where disposition = 'refund' and refund_state = 'none' and canonical and seen_at_ms < $1 and ${lostRefund.isLost}
-   order by refund_waits is not null, ${lostRefund.order}, id limit $2`,
-);
-const OPEN = `chain_id = $1 and disposition = 'unattributed' and request_id is null and canonical and refund_state = 'none'
-     and refund_waits is null`;
-const IS_KNOWN = "exists (select from requests r where r.order_id = deposits.order_id)";
-const attributableDeposits = statement(
-  "read_attributable_deposits",
-  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and ${IS_KNOWN} and id > $2 order by id limit $3`,
-);
-const unattributedDeposits = statement(
-  "read_unattributed_deposits",
-  `select ${DEPOSIT_COLUMNS} from deposits where ${OPEN} and not ${IS_KNOWN} and seen_at_ms <= $2 and block_number <= $3
-   order by seen_at_ms limit $4`,
-);
-const unaskedDeposits = statement(
-  "read_unasked_deposits",
-  "select exists (select from deposits where chain_id = $1 and tx_hash = $2 and request_id is null) as found",
-);
-const unaskedDepositsOf = statement(
-  "read_unasked_deposits_of",
-  `select ${DEPOSIT_COLUMNS} from deposits
-   where chain_id = any($1::bigint[]) and tx_hash = any($2::text[]) and request_id is null and canonical and mapping_until_ms is null
-   order by id limit 20`,
-);
-const originTransactions = statement(
-  "read_origin_transactions",
-  "select tx_hash from origin_transactions where request_id = $1 order by reported_at_ms, tx_hash limit 10",
 );
 const execution = statement(
   "read_execution",
@@ -194,15 +136,13 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
 
   return {
     ...requestReads(sql),
+    ...depositReads(sql),
+    ...trailReads(sql),
     ...overdueFastFillReads(sql),
     ...railReads(sql),
     ...sendReads(sql),
     ...fillBurnReads(sql),
     ...waitingReads(sql),
-    async deposit(id) {
-      const [row] = await sql.query<DepositRow>(deposit, [id]);
-      return row && depositOf(row);
-    },
     async slotOfLeg(kind, legId) {
       return (await withAttempts(await sql.query<SlotRow>(slotOfLeg, [kind, legId])))[0];
     },
@@ -254,55 +194,12 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const [row] = await sql.query<{ chain_id: number; tx_hash: TxHash }>(lostPaymentOfOrder, values);
       return row && { chainId: row.chain_id, txHash: row.tx_hash };
     },
-    attributableDeposits: async (chainId, after, limit) =>
-      (await sql.query<DepositRow>(attributableDeposits, [chainId, after ?? 0, limit])).map(depositOf),
-    async unattributedDeposits(chainId, { seenUpToMs, upToBlock, limit }) {
-      const rows = await sql.query<DepositRow>(unattributedDeposits, [chainId, seenUpToMs, upToBlock, limit]);
-      return rows.map(depositOf);
-    },
-    unaskedDeposits: async (chainIds, txHashes) =>
-      (await sql.query<DepositRow>(unaskedDepositsOf, [chainIds, txHashes])).map(depositOf),
-    async hasUnaskedDeposits(chainId, txHash) {
-      return (await sql.query<{ found: boolean }>(unaskedDeposits, [chainId, txHash]))[0]?.found === true;
-    },
     async unpaidClaimOf(chainId, { currency, recipient, amount }) {
       const values = [chainId, currency, recipient, amount];
       return (await sql.query<{ claim_id: string }>(unpaidClaimOf, values))[0]?.claim_id;
     },
     async unsettledSlots(chainId, ...senders) {
       return withAttempts(await sql.query<SlotRow>(unsettled, [chainId, senders]));
-    },
-    async cursor(chainId) {
-      const [row] = await sql.query<{ block_number: number; block_hash: string }>(cursor, [chainId]);
-      return row && { number: BigInt(row.block_number), hash: row.block_hash as Hex };
-    },
-    areRecorded: async (chainId, sightings) =>
-      (await unrecordedDeposits(sql, chainId, sightings)).length === 0,
-    async recheckedBlock(chainId) {
-      const [row] = await sql.query<{ rechecked_block: number | null }>(rechecked, [chainId]);
-      return row?.rechecked_block == null ? undefined : BigInt(row.rechecked_block);
-    },
-    async scannedBlocks() {
-      const rows = await sql.query<{ chain_id: number; number: number; timestamp: number }>(
-        scannedBlocks,
-        [],
-      );
-      return new Map(
-        rows.map((row) => [row.chain_id, { number: BigInt(row.number), timestamp: BigInt(row.timestamp) }]),
-      );
-    },
-    async trail(chainId): Promise<BlockRef[]> {
-      const rows = await sql.query<{ number: number; hash: string; parent_hash: string; timestamp: number }>(
-        trail,
-        [chainId],
-      );
-      return rows.map((row) => ({
-        number: BigInt(row.number),
-        hash: row.hash as Hex,
-        parentHash: row.parent_hash as Hex,
-        timestamp: BigInt(row.timestamp),
-        baseFeePerGas: undefined,
-      }));
     },
     async reservedOn(chainId) {
       const rows = await sql.query<{ outflow_currency: string; amount: bigint }>(reservedOn, [chainId]);
@@ -312,17 +209,8 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
       const rows = await sql.query<{ request_id: string }>(overdueFills, [sinceBeforeMs, limit, nowMs]);
       return rows.map((row) => row.request_id as RequestId);
     },
-    async overdueRefunds({ sinceBeforeMs, nowMs }, limit) {
-      return (await sql.query<{ id: number }>(overdueRefunds, [sinceBeforeMs, limit, nowMs])).map((row) =>
-        String(row.id),
-      );
-    },
     fastFill: (requestId) => findFastFill(sql, requestId),
     fastFillsDue: (limit) => fastFillsDue(sql, limit),
-    async originTransactions(requestId) {
-      const rows = await sql.query<{ tx_hash: string }>(originTransactions, [requestId]);
-      return rows.map((row) => row.tx_hash as TxHash);
-    },
     async execution(requestId) {
       const [row] = await sql.query<ExecutionRow>(execution, [requestId]);
       return row && executionOf(row);
