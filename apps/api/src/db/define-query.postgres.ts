@@ -1,6 +1,6 @@
 import { Column, DrizzleQueryError, fillPlaceholders, is, Placeholder, sql, type SQL } from "drizzle-orm";
 import type { NodePgDatabase } from "drizzle-orm/node-postgres";
-import { PgDialect } from "drizzle-orm/pg-core";
+import { PgDialect, type PgColumn } from "drizzle-orm/pg-core";
 import type { Sql } from "./pool.postgres.ts";
 
 /** The parameters of a statement, as SQL to build it from. */
@@ -36,7 +36,7 @@ export function defineQuery<P extends Record<string, unknown>, Result>(
 
 /** What a statement returns: by output name in camelCase, its column or how a value is decoded. */
 type Returns = Readonly<Record<string, Column | ((value: never) => unknown)>>;
-type Row<R extends Returns> = {
+export type Row<R extends Returns> = {
   readonly [Name in keyof R]: R[Name] extends Column
     ? R[Name]["_"]["notNull"] extends true
       ? R[Name]["_"]["data"]
@@ -140,4 +140,24 @@ export function namesOf(...columns: readonly Column[]): SQL {
 /** The columns of a selection, for the list of a `select`. */
 export function columnsOf(selection: Readonly<Record<string, Column>>): SQL {
   return sql.join(Object.values(selection), sql`, `);
+}
+
+/** Columns whose values are given as rows: by name in camelCase. */
+type Columns = Readonly<Record<string, PgColumn>>;
+
+/** Rows for {@link recordset}, as JSON text. */
+export function rowsJson<C extends Columns>(columns: C, rows: readonly Row<C>[]): string {
+  const names = Object.entries(columns).map(([key, column]) => [key, column.name] as const);
+  return JSON.stringify(
+    rows.map((row) => Object.fromEntries(names.map(([key, name]) => [name, row[key]]))),
+    (_key, value: unknown) => (typeof value === "bigint" ? value.toString() : value),
+  );
+}
+
+/** An item of `from` that reads what {@link rowsJson} wrote: any number of rows in one parameter. */
+export function recordset(rows: SQL, columns: Columns): SQL {
+  const types = Object.values(columns).map(
+    (column) => sql`${nameOf(column)} ${sql.raw(column.getSQLType())}`,
+  );
+  return sql`json_to_recordset(${rows}::json) as given (${sql.join(types, sql`, `)})`;
 }

@@ -1,238 +1,244 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address } from "@causeway/domain";
+import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
+import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
-import { LegTaken } from "./leg-taken.port.ts";
-import { ServerReplaced } from "../db/server-replaced.port.ts";
-import { legId } from "../db/leg.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import { legId, type LegKind } from "../db/leg.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { ATTEMPT_COLUMNS, SLOT_COLUMNS, slotOf } from "../requests/rows.postgres.ts";
-import type { AttemptRow, SlotRow } from "../requests/rows.postgres.ts";
+import { ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
+import { LegTaken } from "./leg-taken.port.ts";
+import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
+import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
 
-const openLane = statement(
-  "lane_open",
-  "insert into lanes (chain_id, sender, next_nonce) values ($1, $2, $3) on conflict do nothing",
+interface Lane extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly sender: Address;
+}
+const isLane = (p: Params<Lane>) => and(eq(lanes.chainId, p.chainId), eq(lanes.sender, p.sender));
+const openLane = defineQuery("lane_open", (db, p: Params<Lane & { readonly nonce: number }>) =>
+  db.insert(lanes).values({ chainId: p.chainId, sender: p.sender, nextNonce: p.nonce }).onConflictDoNothing(),
 );
-const takeNonce = statement(
-  "lane_take_nonce",
-  `update lanes set next_nonce = next_nonce + 1 where chain_id = $1 and sender = $2 returning next_nonce - 1 as nonce`,
+const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
+  db
+    .select({ server: text<string>`${SERVER_START}` })
+    .from(lanes)
+    .where(isLane(p))
+    .for("update"),
 );
-const lockLane = statement(
-  "lane_lock",
-  "select extract(epoch from pg_postmaster_start_time())::text as server from lanes where chain_id = $1 and sender = $2 for update",
-);
-const noteSearchFrom = statement(
+const noteSearchFrom = defineQuery(
   "lane_note_search_from",
-  "update lanes set search_from = $3 where chain_id = $1 and sender = $2 and search_from is null",
+  (db, p: Params<Lane & { readonly block: bigint }>) =>
+    db
+      .update(lanes)
+      .set({ searchFrom: p.block })
+      .where(and(isLane(p), isNull(lanes.searchFrom))),
 );
-const noteNonceUser = statement(
+const raise = defineQuery("lane_raise", (db, p: Params<Lane & { readonly nonce: number }>) =>
+  db
+    .update(lanes)
+    .set({ nextNonce: p.nonce, searchFrom: null })
+    .where(and(isLane(p), lt(lanes.nextNonce, p.nonce))),
+);
+interface NonceUser extends Lane {
+  readonly nonce: number;
+  readonly txHash: TxHash;
+  readonly pays: string | null;
+  readonly inputEnd: Hex | null;
+}
+const noteNonceUser = defineQuery(
   "lane_note_nonce_user",
-  `insert into nonce_users (chain_id, sender, nonce, tx_hash, pays, input_end) values ($1, $2, $3, $4, $5, $6)
-   on conflict (chain_id, sender, nonce) do update
-     set tx_hash = excluded.tx_hash, pays = excluded.pays, input_end = excluded.input_end`,
+  (db, { chainId, sender, nonce, txHash, pays, inputEnd }: Params<NonceUser>) =>
+    db
+      .insert(nonceUsers)
+      .values({ chainId, sender, nonce, txHash, pays, inputEnd })
+      .onConflictDoUpdate({
+        target: [nonceUsers.chainId, nonceUsers.sender, nonceUsers.nonce],
+        set: { txHash, pays, inputEnd },
+      }),
 );
-const raise = statement(
-  "lane_raise",
-  "update lanes set next_nonce = $3, search_from = null where chain_id = $1 and sender = $2 and next_nonce < $3",
-);
-// Final slots are older than any balance in use; the rest is few and has an index.
-/**
- * Coin that a payment in a token carries, for calls or a recipient's gas, goes with its gas: of what is paid
- * in coin it is a part.
- */
-const reserved = statement(
+// Final slots are older than any balance that is used; the others are few and have an index. Native tokens
+// that a payment in another currency carries, for calls or for the recipient's gas, are reserved with its gas.
+const reserved = defineSql(
   "lane_reserved",
-  `select coalesce(sum(outflow_amount) filter (where outflow_currency = $3), 0) as amount,
-     coalesce(sum(gas_limit * max_fee_per_gas + case when outflow_currency = '${NATIVE_CURRENCY}' then 0 else call_value end), 0) as gas_wei
-   from slots where chain_id = $1 and sender = $2
-     and (state = 'open' or (state = 'mined' and mined_block_number > $4))`,
+  { amount: BigInt, gasWei: BigInt },
+  (p: Params<Lane & { readonly currency: Address; readonly balanceBlock: bigint }>) => text`
+    select coalesce(sum(${slots.outflowAmount}) filter (where ${slots.outflowCurrency} = ${p.currency}), 0) as amount,
+      coalesce(sum(${slots.gasLimit} * ${slots.maxFeePerGas}
+        + case when ${slots.outflowCurrency} = ${text.raw(`'${NATIVE_CURRENCY}'`)} then 0 else ${slots.callValue} end), 0) as gas_wei
+    from ${slots} where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
+      and (${slots.state} = 'open' or (${slots.state} = 'mined' and ${slots.minedBlockNumber} > ${p.balanceBlock}))`,
 );
-const insertSlot = statement(
-  "slot_insert",
-  `insert into slots (chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit,
-     max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, created_at_ms,
-     call_authorizations, settlement_noted)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open', $15, $16, $17, $4 not in ('fill', 'refund'))
-   returning ${SLOT_COLUMNS}`,
+const liveOfLeg = defineQuery("slot_live_of_leg", (db, p: Params<{ kind: LegKind; legId: string }>) =>
+  db
+    .select({ id: slots.id })
+    .from(slots)
+    .where(and(eq(slots.legKind, p.kind), eq(slots.legId, p.legId), text`${slots.state} <> 'dead'`)),
 );
-const liveOfLeg = statement(
-  "slot_live_of_leg",
-  "select id from slots where leg_kind = $1 and leg_id = $2 and state <> 'dead'",
-);
-// The hash is unique, so that this reads one row.
-const attemptOfLeg = statement(
+// The hash is unique, so this reads one row.
+const attemptOfLeg = defineQuery(
   "attempt_of_leg",
-  `select from attempts a join slots s on s.id = a.slot_id
-   where a.tx_hash = $1 and s.leg_kind = $2 and s.leg_id = $3`,
+  (db, p: Params<{ txHash: TxHash; kind: LegKind; legId: string }>) =>
+    db
+      .select({ id: slots.id })
+      .from(attempts)
+      .innerJoin(slots, eq(slots.id, attempts.slotId))
+      .where(and(eq(attempts.txHash, p.txHash), eq(slots.legKind, p.kind), eq(slots.legId, p.legId))),
 );
-const lockSlot = statement("slot_lock", `select ${SLOT_COLUMNS} from slots where id = $1 for update`);
-const attemptsOf = statement(
-  "slot_attempts",
-  `select ${ATTEMPT_COLUMNS} from attempts where slot_id = $1 order by n`,
+
+interface Id extends Record<string, unknown> {
+  readonly slotId: string;
+}
+const lockSlot = defineQuery("slot_lock", (db, { slotId }: Params<Id>) =>
+  db.select(SLOT).from(slots).where(eq(slots.id, slotId)).for("update"),
 );
-const addAttempt = statement(
-  "attempt_insert",
-  `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning n`,
+const attemptsOf = defineQuery("slot_attempts", (db, { slotId }: Params<Id>) =>
+  db.select().from(attempts).where(eq(attempts.slotId, slotId)).orderBy(asc(attempts.n)),
 );
-const setBroadcast = statement(
-  "attempt_broadcast",
-  `update attempts set broadcast_at_ms = $3, first_broadcast_at_ms = coalesce(first_broadcast_at_ms, $3),
-     offered_since_ms = coalesce(offered_since_ms, $3)
-   where slot_id = $1 and n = $2`,
+const forgetBroadcast = defineQuery("attempt_forget", (db, { slotId }: Params<Id>) =>
+  db.update(attempts).set({ broadcastAtMs: null, offeredSinceMs: null }).where(eq(attempts.slotId, slotId)),
 );
-const forgetBroadcast = statement(
-  "attempt_forget",
-  "update attempts set broadcast_at_ms = null, offered_since_ms = null where slot_id = $1",
+interface Mined extends Id {
+  readonly attempt: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly status: "success" | "reverted";
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+}
+const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
+  db
+    .update(slots)
+    .set({
+      state: "mined",
+      minedAttempt: p.attempt,
+      minedBlockNumber: p.blockNumber,
+      minedBlockHash: p.blockHash,
+      minedStatus: p.status,
+      gasUsed: p.gasUsed,
+      effectiveGasPrice: p.effectiveGasPrice,
+      unexplainedSince: null,
+      unexplainedConfirmed: false,
+    })
+    .where(eq(slots.id, p.slotId)),
 );
-const setMined = statement(
-  "slot_mined",
-  `update slots set state = 'mined', mined_attempt = $2, mined_block_number = $3, mined_block_hash = $4, mined_status = $5,
-     gas_used = $6, effective_gas_price = $7, unexplained_since = null, unexplained_confirmed = false where id = $1`,
+const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
+  db
+    .update(slots)
+    .set({
+      state: "open",
+      minedAttempt: null,
+      minedBlockNumber: null,
+      minedBlockHash: null,
+      minedStatus: null,
+      gasUsed: null,
+      effectiveGasPrice: null,
+    })
+    .where(eq(slots.id, slotId)),
 );
-const setOpen = statement(
-  "slot_open",
-  `update slots set state = 'open', mined_attempt = null, mined_block_number = null, mined_block_hash = null,
-     mined_status = null, gas_used = null, effective_gas_price = null where id = $1`,
+const setFinal = defineQuery("slot_final", (db, { slotId }: Params<Id>) =>
+  db.update(slots).set({ state: "final" }).where(eq(slots.id, slotId)),
 );
-const setFinal = statement("slot_final", "update slots set state = 'final' where id = $1");
-const setDead = statement("slot_dead", "update slots set state = 'dead', dead_reason = $2 where id = $1");
-const noteUnexplained = statement(
+const setDead = defineQuery("slot_dead", (db, p: Params<Id & { readonly reason: string }>) =>
+  db.update(slots).set({ state: "dead", deadReason: p.reason }).where(eq(slots.id, p.slotId)),
+);
+const isOpen = text`${slots.state} = 'open'`;
+const noteUnexplained = defineQuery(
   "slot_note_unexplained",
-  `update slots set unexplained_since = coalesce(unexplained_since, $2), unexplained_confirmed = coalesce(unexplained_since < $2, false)
-   where id = $1 and state = 'open' and not unexplained_confirmed`,
+  (db, p: Params<Id & { readonly head: bigint }>) =>
+    db
+      .update(slots)
+      .set({
+        unexplainedSince: text`coalesce(${slots.unexplainedSince}, ${p.head})`,
+        unexplainedConfirmed: text`coalesce(${slots.unexplainedSince} < ${p.head}, false)`,
+      })
+      .where(and(eq(slots.id, p.slotId), isOpen, ne(slots.unexplainedConfirmed, true))),
 );
-const clearUnexplained = statement(
-  "slot_clear_unexplained",
-  "update slots set unexplained_since = null, unexplained_confirmed = false where id = $1",
+const clearUnexplained = defineQuery("slot_clear_unexplained", (db, { slotId }: Params<Id>) =>
+  db.update(slots).set({ unexplainedSince: null, unexplainedConfirmed: false }).where(eq(slots.id, slotId)),
 );
-const cancel = statement(
-  "slot_cancel",
-  "update slots set cancel_reason = $2 where id = $1 and state = 'open' and cancel_reason is null",
+const cancel = defineQuery("slot_cancel", (db, p: Params<Id & { readonly reason: FailReason }>) =>
+  db
+    .update(slots)
+    .set({ cancelReason: p.reason })
+    .where(and(eq(slots.id, p.slotId), isOpen, isNull(slots.cancelReason))),
 );
 
 /** Nonces inside one transaction. */
 export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
   const locked = async (chainId: number, sender: Address): Promise<void> => {
-    const [row] = await sql.query<{ server: string }>(lockLane, [chainId, sender]);
+    const [row] = await lockLane(sql, { chainId, sender });
     if (row !== undefined && servers.isNew(row.server)) throw new ServerReplaced();
   };
   return {
-    async open(chainId, sender, chainNonce): Promise<void> {
+    async open(chainId, sender, nonce): Promise<void> {
       await locked(chainId, sender);
-      await sql.query(openLane, [chainId, sender, chainNonce]);
-      await sql.query(raise, [chainId, sender, chainNonce]);
+      await openLane(sql, { chainId, sender, nonce });
+      await raise(sql, { chainId, sender, nonce });
     },
     async noteSearchFrom(chainId, sender, block): Promise<void> {
-      await sql.query(noteSearchFrom, [chainId, sender, block]);
+      await noteSearchFrom(sql, { chainId, sender, block });
     },
     async noteNonceUser(chainId, sender, nonce, { txHash, pays, inputEnd }): Promise<void> {
-      await sql.query(noteNonceUser, [chainId, sender, nonce, txHash, pays ?? null, inputEnd ?? null]);
+      const user = { chainId, sender, nonce, txHash, pays: pays ?? null, inputEnd: inputEnd ?? null };
+      await noteNonceUser(sql, user);
     },
     async reserve(plan: SlotPlan, atMs: number): Promise<Slot> {
-      const { leg } = plan;
-      const id = legId(leg);
-      // The lane's row lock makes "is the leg paid already" and "take a nonce" one act.
+      // While the lane is locked, no other process can give the leg another nonce.
       await locked(plan.chainId, plan.sender);
-      if ((await sql.query(liveOfLeg, [leg.kind, id])).length > 0) throw new LegTaken(leg);
-      const [taken] = await sql.query<{ nonce: number }>(takeNonce, [plan.chainId, plan.sender]);
-      if (!taken) throw new Error(`invariant violated: lane not opened on chain ${plan.chainId}`);
-      const [row] = await sql.query<SlotRow>(insertSlot, [
-        plan.chainId,
-        plan.sender,
-        taken.nonce,
-        leg.kind,
-        id,
-        leg.requestId ?? null,
-        plan.call.to,
-        plan.call.data,
-        plan.call.value,
-        plan.gasLimit,
-        plan.maxFeePerGas,
-        plan.maxPriorityFeePerGas,
-        plan.outflow.currency,
-        plan.outflow.amount,
-        plan.cancelAfterMs,
-        atMs,
-        plan.call.authorizationList === undefined ? null : JSON.stringify(plan.call.authorizationList),
-      ]);
-      if (!row) throw new Error("invariant violated: slot was not stored");
-      return slotOf(row, []);
+      const [slot] = await reserveSlots(sql, [plan], atMs);
+      if (slot === undefined) throw new LegTaken(plan.leg);
+      return slot;
     },
     reserveTogether: async (plans, atMs) => await reserveSlots(sql, plans, atMs),
-    addAttempts: async (attempts) => await insertNewAttempts(sql, attempts),
+    addAttempts: async (signed) => await insertNewAttempts(sql, signed),
     setBroadcasts: async (sent, atMs) => await noteBroadcasts(sql, sent, atMs),
     async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
-      const [row] = await sql.query<{ amount: bigint; gas_wei: bigint }>(reserved, [
-        chainId,
-        sender,
-        currency,
-        balanceBlock,
-      ]);
-      return { amount: row?.amount ?? 0n, gasWei: row?.gas_wei ?? 0n };
+      const [row] = await reserved(sql, { chainId, sender, currency, balanceBlock });
+      return row ?? { amount: 0n, gasWei: 0n };
     },
     lockLane: locked,
     async hasLiveSlot(leg): Promise<boolean> {
-      return (await sql.query(liveOfLeg, [leg.kind, legId(leg)])).length > 0;
+      return (await liveOfLeg(sql, { kind: leg.kind, legId: legId(leg) })).length > 0;
     },
     async isAttemptOf(leg, txHash): Promise<boolean> {
-      return (await sql.query(attemptOfLeg, [txHash, leg.kind, legId(leg)])).length > 0;
+      return (await attemptOfLeg(sql, { txHash, kind: leg.kind, legId: legId(leg) })).length > 0;
     },
     async lockSlot(slotId): Promise<Slot | undefined> {
-      const [row] = await sql.query<SlotRow>(lockSlot, [slotId]);
-      if (!row) return undefined;
-      return slotOf(row, await sql.query<AttemptRow>(attemptsOf, [slotId]));
+      const [row] = await lockSlot(sql, { slotId });
+      return row && slotOf(row, await attemptsOf(sql, { slotId }));
     },
     async addAttempt(slotId: string, attempt: Attempt): Promise<boolean> {
-      const rows = await sql.query(addAttempt, [
-        slotId,
-        attempt.n,
-        attempt.kind,
-        attempt.raw,
-        attempt.txHash,
-        attempt.maxFeePerGas,
-        attempt.maxPriorityFeePerGas,
-        attempt.createdAtMs,
-      ]);
-      return rows.length > 0;
+      return (await insertNewAttempts(sql, [{ slotId, attempt }])).has(slotId);
     },
     async setBroadcast(slotId, n, atMs): Promise<void> {
-      await sql.query(setBroadcast, [slotId, n, atMs]);
+      await noteBroadcasts(sql, [{ slotId, n }], atMs);
     },
     async forgetBroadcast(slotId): Promise<void> {
-      await sql.query(forgetBroadcast, [slotId]);
+      await forgetBroadcast(sql, { slotId });
     },
     async setMined(slotId, mined): Promise<void> {
-      await sql.query(setMined, [
-        slotId,
-        mined.attempt,
-        mined.blockNumber,
-        mined.blockHash,
-        mined.status,
-        mined.gasUsed,
-        mined.effectiveGasPrice,
-      ]);
+      await setMined(sql, { slotId, ...mined });
     },
     async setOpen(slotId): Promise<void> {
-      await sql.query(setOpen, [slotId]);
+      await setOpen(sql, { slotId });
     },
     async setFinal(slotId): Promise<void> {
-      await sql.query(setFinal, [slotId]);
+      await setFinal(sql, { slotId });
     },
     async setDead(slotId, reason): Promise<void> {
-      await sql.query(setDead, [slotId, reason]);
+      await setDead(sql, { slotId, reason });
     },
     async noteUnexplained(slotId, headNumber): Promise<void> {
-      await sql.query(noteUnexplained, [slotId, headNumber]);
+      await noteUnexplained(sql, { slotId, head: headNumber });
     },
     async clearUnexplained(slotId): Promise<void> {
-      await sql.query(clearUnexplained, [slotId]);
+      await clearUnexplained(sql, { slotId });
     },
     async cancel(slotId, reason): Promise<void> {
-      await sql.query(cancel, [slotId, reason]);
+      await cancel(sql, { slotId, reason });
     },
   };
 }

@@ -1,0 +1,188 @@
+import type { Address, Hex } from "@causeway/domain";
+import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
+import type { Slot } from "../db/records.port.ts";
+import type { Reads } from "../db/reads.port.ts";
+import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
+import type { LegKind } from "../db/leg.port.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import type { ServerWatch } from "../db/server-watch.postgres.ts";
+import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
+import { SERVER_START, SLOT, slotOf, type SlotRow } from "./slot-rows.postgres.ts";
+
+const slotOfLeg = defineQuery("read_slot_of_leg", (db, p: Params<{ kind: LegKind; legId: string }>) =>
+  db
+    .select(SLOT)
+    .from(slots)
+    .where(and(eq(slots.legKind, p.kind), eq(slots.legId, p.legId), text`${slots.state} <> 'dead'`)),
+);
+const revertedSlotsOfLeg = defineQuery(
+  "read_reverted_slots_of_leg",
+  (db, p: Params<{ kind: LegKind; legId: string }>) =>
+    db
+      .select(SLOT)
+      .from(slots)
+      .where(
+        text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId} and ${slots.state} = 'dead'
+          and ${slots.minedStatus} = 'reverted'`,
+      ),
+);
+const slotById = defineQuery("read_slot", (db, { id }: Params<{ id: string }>) =>
+  db.select(SLOT).from(slots).where(eq(slots.id, id)),
+);
+const unsettled = defineQuery(
+  "read_unsettled_slots",
+  (db, p: Params<{ chainId: number; senders: readonly Address[] }>) =>
+    db
+      .select(SLOT)
+      .from(slots)
+      .where(
+        text`${slots.chainId} = ${p.chainId} and ${slots.sender} = any(${p.senders}::text[]) and ${slots.state} in ('open', 'mined')`,
+      )
+      .orderBy(asc(slots.sender), asc(slots.nonce)),
+);
+const attemptsOf = defineQuery("read_attempts", (db, { slotIds }: Params<{ slotIds: readonly number[] }>) =>
+  db
+    .select()
+    .from(attempts)
+    .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`)
+    .orderBy(asc(attempts.slotId), asc(attempts.n)),
+);
+
+interface Lane extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly sender: Address;
+}
+const lane = defineSql(
+  "read_lane",
+  { nextNonce: lanes.nextNonce, searchFrom: lanes.searchFrom, server: String, hasUnexplained: Boolean },
+  (p: Params<Lane>) => text`
+    select ${lanes.nextNonce}, ${lanes.searchFrom}, ${SERVER_START} as server,
+      exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
+        and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
+    from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
+);
+const senders = defineQuery("read_lane_senders", (db, { chainId }: Params<{ chainId: number }>) =>
+  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)),
+);
+const oneSender = defineQuery("read_has_lane", (db, { chainId }: Params<{ chainId: number }>) =>
+  db.select({ sender: lanes.sender }).from(lanes).where(eq(lanes.chainId, chainId)).limit(1),
+);
+
+interface Nonces extends Lane {
+  readonly from: number;
+  readonly to: number;
+}
+const areNonces = (table: typeof slots | typeof nonceUsers, p: Params<Nonces>): SQL => text`
+  ${table.chainId} = ${p.chainId} and ${table.sender} = ${p.sender} and ${table.nonce} >= ${p.from} and ${table.nonce} < ${p.to}`;
+const givenNonces = defineQuery("read_given_nonces", (db, p: Params<Nonces>) =>
+  db.select({ nonce: slots.nonce }).from(slots).where(areNonces(slots, p)),
+);
+const usersOf = defineQuery("read_nonce_users", (db, p: Params<Nonces>) =>
+  db
+    .select({ nonce: nonceUsers.nonce, txHash: nonceUsers.txHash, pays: nonceUsers.pays })
+    .from(nonceUsers)
+    .where(areNonces(nonceUsers, p)),
+);
+// Once its rows are restored, the nonce has a slot.
+const isLost = text`not exists (select from ${slots} where ${slots.chainId} = ${nonceUsers.chainId}
+  and ${slots.sender} = ${nonceUsers.sender} and ${slots.nonce} = ${nonceUsers.nonce})`;
+interface Payment extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly pays: string;
+  readonly senders: readonly Address[];
+  readonly orderId: Hex | null;
+}
+const lostPayment = defineQuery("read_lost_payment", (db, p: Params<Payment>) =>
+  db
+    .select({ txHash: nonceUsers.txHash })
+    .from(nonceUsers)
+    .where(
+      text`(${nonceUsers.chainId} = ${p.chainId} and ${nonceUsers.pays} = ${p.pays} or ${nonceUsers.inputEnd} = ${p.orderId})
+        and ${nonceUsers.sender} = any(${p.senders}::text[]) and ${isLost}`,
+    )
+    .limit(1),
+);
+const lostPaymentOfOrder = defineQuery(
+  "read_lost_payment_of_order",
+  (db, p: Params<{ orderId: Hex; senders: readonly Address[] }>) =>
+    db
+      .select({ chainId: nonceUsers.chainId, txHash: nonceUsers.txHash })
+      .from(nonceUsers)
+      .where(
+        text`${nonceUsers.inputEnd} = ${p.orderId} and ${nonceUsers.sender} = any(${p.senders}::text[]) and ${isLost}`,
+      )
+      .limit(1),
+);
+const reservedOn = defineSql(
+  "read_reserved_on",
+  { outflowCurrency: slots.outflowCurrency, amount: BigInt },
+  ({ chainId }: Params<{ chainId: number }>) => text`
+    select ${slots.outflowCurrency}, sum(${slots.outflowAmount}) as amount from ${slots}
+    where ${slots.chainId} = ${chainId} and ${slots.state} = 'open' and ${slots.legKind} <> 'execution' group by 1`,
+);
+
+type LaneReads = Pick<
+  Reads,
+  | "slotOfLeg"
+  | "revertedSlotsOfLeg"
+  | "slot"
+  | "unsettledSlots"
+  | "lane"
+  | "hasLane"
+  | "laneSenders"
+  | "givenNonces"
+  | "nonceUsers"
+  | "lostPayment"
+  | "lostPaymentOfOrder"
+  | "reservedOn"
+>;
+
+/**
+ * Lanes and their nonces, on a Postgres pool.
+ * @param servers shared with the unit of work, which gives the nonces
+ */
+export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
+  async function withAttempts(rows: readonly SlotRow[]): Promise<Slot[]> {
+    if (rows.length === 0) return [];
+    const signed = await attemptsOf(sql, { slotIds: rows.map((row) => row.id) });
+    const bySlot = Map.groupBy(signed, (attempt) => attempt.slotId);
+    return rows.map((row) => slotOf(row, bySlot.get(row.id) ?? []));
+  }
+  return {
+    slotOfLeg: async (kind, legId) => (await withAttempts(await slotOfLeg(sql, { kind, legId })))[0],
+    revertedSlotsOfLeg: async (kind, legId) => withAttempts(await revertedSlotsOfLeg(sql, { kind, legId })),
+    slot: async (id) => (await withAttempts(await slotById(sql, { id })))[0],
+    unsettledSlots: async (chainId, ...from) =>
+      withAttempts(await unsettled(sql, { chainId, senders: from })),
+    async lane(chainId, sender) {
+      const [row] = await lane(sql, { chainId, sender });
+      if (row === undefined) return undefined;
+      const { nextNonce, hasUnexplained, searchFrom, server } = row;
+      return {
+        nextNonce,
+        hasUnexplained,
+        searchFrom: searchFrom === null ? undefined : BigInt(searchFrom),
+        isServerNew: servers.isNew(server),
+      };
+    },
+    hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
+    laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
+    async givenNonces(chainId, sender, from, to) {
+      const rows = await givenNonces(sql, { chainId, sender, from, to });
+      return new Set(rows.map(({ nonce }) => nonce));
+    },
+    async nonceUsers(chainId, sender, from, to) {
+      const rows = await usersOf(sql, { chainId, sender, from, to });
+      return new Map(rows.map(({ nonce, txHash, pays }) => [nonce, { txHash, pays: pays ?? undefined }]));
+    },
+    async lostPayment(chainId, pays, from, orderId) {
+      return (await lostPayment(sql, { chainId, pays, senders: from, orderId: orderId ?? null }))[0]?.txHash;
+    },
+    lostPaymentOfOrder: async (orderId, from) =>
+      (await lostPaymentOfOrder(sql, { orderId, senders: from }))[0],
+    async reservedOn(chainId) {
+      const rows = await reservedOn(sql, { chainId });
+      return new Map(rows.map(({ outflowCurrency, amount }) => [outflowCurrency, amount]));
+    },
+  };
+}

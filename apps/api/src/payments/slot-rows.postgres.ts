@@ -1,0 +1,106 @@
+import type { Authorization } from "@causeway/chains";
+import { unreachable } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { sql as text } from "drizzle-orm";
+import type { Leg, LegKind } from "../db/leg.port.ts";
+import type { Attempt, Slot } from "../db/records.port.ts";
+import { attempts, slots } from "./payments.tables.ts";
+
+/** The columns of a {@link Slot}. */
+export const SLOT = {
+  id: slots.id,
+  chainId: slots.chainId,
+  sender: slots.sender,
+  nonce: slots.nonce,
+  legKind: slots.legKind,
+  legId: slots.legId,
+  requestId: slots.requestId,
+  callTo: slots.callTo,
+  callData: slots.callData,
+  callValue: slots.callValue,
+  gasLimit: slots.gasLimit,
+  maxFeePerGas: slots.maxFeePerGas,
+  maxPriorityFeePerGas: slots.maxPriorityFeePerGas,
+  outflowCurrency: slots.outflowCurrency,
+  outflowAmount: slots.outflowAmount,
+  state: slots.state,
+  cancelReason: slots.cancelReason,
+  cancelAfterMs: slots.cancelAfterMs,
+  minedAttempt: slots.minedAttempt,
+  minedBlockNumber: slots.minedBlockNumber,
+  minedBlockHash: slots.minedBlockHash,
+  minedStatus: slots.minedStatus,
+  gasUsed: slots.gasUsed,
+  effectiveGasPrice: slots.effectiveGasPrice,
+  callAuthorizations: slots.callAuthorizations,
+  unexplainedSince: slots.unexplainedSince,
+  createdAtMs: slots.createdAtMs,
+};
+
+/** When the database server started, which tells a server that was replaced. */
+export const SERVER_START = text`extract(epoch from pg_postmaster_start_time())::text`;
+
+export type SlotRow = Pick<typeof slots.$inferSelect, keyof typeof SLOT>;
+export type AttemptRow = typeof attempts.$inferSelect;
+
+export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
+  const requestId = row.requestId ?? undefined;
+  return {
+    id: String(row.id),
+    chainId: row.chainId,
+    sender: row.sender,
+    nonce: row.nonce,
+    leg: legOf(row.legKind, row.legId, requestId),
+    call: {
+      to: row.callTo,
+      data: row.callData,
+      value: row.callValue,
+      authorizationList:
+        row.callAuthorizations === null
+          ? undefined
+          : (JSON.parse(row.callAuthorizations) as readonly Authorization[]),
+    },
+    gasLimit: BigInt(row.gasLimit),
+    maxFeePerGas: row.maxFeePerGas,
+    maxPriorityFeePerGas: row.maxPriorityFeePerGas,
+    outflow: { currency: row.outflowCurrency, amount: row.outflowAmount },
+    state: row.state,
+    cancelReason: row.cancelReason ?? undefined,
+    cancelAfterMs: row.cancelAfterMs,
+    minedAttempt: row.minedAttempt ?? undefined,
+    minedBlockNumber: row.minedBlockNumber === null ? undefined : BigInt(row.minedBlockNumber),
+    minedBlockHash: row.minedBlockHash ?? undefined,
+    minedStatus: row.minedStatus ?? undefined,
+    gasUsed: row.gasUsed ?? undefined,
+    effectiveGasPrice: row.effectiveGasPrice ?? undefined,
+    unexplainedSince: row.unexplainedSince === null ? undefined : BigInt(row.unexplainedSince),
+    createdAtMs: row.createdAtMs,
+    attempts: signed.map(attemptOf),
+  };
+}
+
+function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
+  switch (kind) {
+    case "fill":
+    case "execution":
+      return { kind, requestId: id as Hex };
+    case "refund":
+      return { kind, depositId: id, requestId };
+    case "claim":
+      return { kind, claimId: id as Hex, requestId: undefined };
+    case "sweep":
+      if (requestId === undefined) throw new Error(`invariant violated: sweep ${id} without a request`);
+      return { kind, sweepId: id, requestId };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function attemptOf({ slotId: _, firstBroadcastAtMs, ...row }: AttemptRow): Attempt {
+  return {
+    ...row,
+    broadcastAtMs: row.broadcastAtMs ?? undefined,
+    offeredSinceMs: row.offeredSinceMs ?? undefined,
+    ...(firstBroadcastAtMs !== null && { firstBroadcastAtMs }),
+  };
+}
