@@ -1,92 +1,119 @@
+import type { RequestId } from "@causeway/domain";
+import { eq, sql as text } from "drizzle-orm";
 import type { FillBurnReads, FillBurnWrites } from "./fill-burns.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, nameOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { fillBurns, slots } from "./payments.tables.ts";
 
-const note = statement(
+interface OfRequest extends Record<string, unknown> {
+  readonly requestId: RequestId;
+}
+interface Part extends OfRequest {
+  readonly part: bigint;
+  readonly whole: bigint;
+}
+interface Burn extends OfRequest {
+  readonly slotId: string;
+  readonly chainId: number;
+  readonly wei: bigint;
+  readonly usd: bigint | null;
+  readonly atMs: number;
+}
+const note = defineQuery(
   "fill_burn_note",
-  `insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, usd, at_ms) values ($1, $2, $3, $4, $4, $5, $6)
-   on conflict (slot_id) do nothing`,
+  (db, { slotId, requestId, chainId, wei, usd, atMs }: Params<Burn>) =>
+    db
+      .insert(fillBurns)
+      .values({ slotId: text`${slotId}`, requestId, chainId, wei, unpaidWei: wei, usd, atMs })
+      .onConflictDoNothing({ target: fillBurns.slotId }),
 );
-const count = statement(
+const count = defineSql(
   "fill_burn_count",
-  "select count(*)::int as burns from fill_burns where request_id = $1",
+  { burns: Number },
+  (p: Params<OfRequest>) =>
+    text`select count(*) as burns from ${fillBurns} where ${fillBurns.requestId} = ${p.requestId}`,
 );
-const keep = statement(
-  "fill_burn_keep",
-  "update fill_burns set unpaid_wei = div((wei - coalesce(sponsor_wei, 0)) * $2, $3) where request_id = $1",
+const keep = defineQuery("fill_burn_keep", (db, p: Params<Part>) =>
+  db
+    .update(fillBurns)
+    .set({
+      unpaidWei: text`div((${fillBurns.wei} - coalesce(${fillBurns.sponsorWei}, 0)) * ${p.part}, ${p.whole})`,
+    })
+    .where(eq(fillBurns.requestId, p.requestId)),
 );
-const uncharged = statement(
+const uncharged = defineSql(
   "fill_burn_uncharged",
-  "select coalesce(sum(usd), 0) as usd from fill_burns where request_id = $1 and sponsor_wei is null",
+  { usd: BigInt },
+  (p: Params<OfRequest>) => text`select coalesce(sum(${fillBurns.usd}), 0) as usd from ${fillBurns}
+    where ${fillBurns.requestId} = ${p.requestId} and ${fillBurns.sponsorWei} is null`,
 );
-const charge = statement(
-  "fill_burn_charge",
-  `update fill_burns set sponsor_wei = div(wei * $2, $3), unpaid_wei = wei - div(wei * $2, $3)
-   where request_id = $1 and sponsor_wei is null and usd is not null`,
-);
-const sponsored = statement(
+const charge = defineSql("fill_burn_charge", {}, (p: Params<Part>) => {
+  const paid = text`div(${fillBurns.wei} * ${p.part}, ${p.whole})`;
+  return text`update ${fillBurns} set ${nameOf(fillBurns.sponsorWei)} = ${paid}, ${nameOf(fillBurns.unpaidWei)} = ${fillBurns.wei} - ${paid}
+    where ${fillBurns.requestId} = ${p.requestId} and ${fillBurns.sponsorWei} is null and ${fillBurns.usd} is not null`;
+});
+const sponsored = defineSql(
   "read_sponsored_fill_burns",
-  "select coalesce(sum(sponsor_wei), 0) as wei from fill_burns where request_id = $1",
+  { wei: BigInt },
+  (p: Params<OfRequest>) => text`select coalesce(sum(${fillBurns.sponsorWei}), 0) as wei from ${fillBurns}
+    where ${fillBurns.requestId} = ${p.requestId}`,
 );
-const unpaidSince = statement(
+const unpaidSince = defineSql(
   "read_unpaid_fill_burns",
-  "select chain_id, sum(unpaid_wei) as wei from fill_burns where at_ms > $1 and unpaid_wei > 0 group by chain_id",
+  { chainId: fillBurns.chainId, wei: BigInt },
+  (p: Params<{ sinceMs: number }>) => text`
+    select ${fillBurns.chainId}, sum(${fillBurns.unpaidWei}) as wei from ${fillBurns}
+    where ${fillBurns.atMs} > ${p.sinceMs} and ${fillBurns.unpaidWei} > 0 group by ${fillBurns.chainId}`,
 );
-const lockUnderWay = statement(
+const lockUnderWay = defineSql(
   "fill_burn_lock",
-  "select pg_advisory_xact_lock(hashtextextended('causeway:burns under way', 0))",
+  {},
+  () => text`select pg_advisory_xact_lock(hashtextextended('causeway:burns under way', 0))`,
 );
-const underWay = statement(
+const underWay = defineSql(
   "fill_burns_under_way",
-  `select coalesce(sum(uncovered_usd), 0) as usd from slots
-   where uncovered_usd > 0 and state in ('open', 'mined') and (state = 'open' or mined_status = 'reverted')`,
+  { usd: BigInt },
+  () => text`select coalesce(sum(${slots.uncoveredUsd}), 0) as usd from ${slots}
+    where ${slots.uncoveredUsd} > 0 and ${slots.state} in ('open', 'mined')
+      and (${slots.state} = 'open' or ${slots.minedStatus} = 'reverted')`,
 );
-const noteUnderWay = statement(
+const noteUnderWay = defineQuery(
   "fill_burn_note_under_way",
-  "update slots set uncovered_usd = $2 where id = $1",
+  (db, p: Params<{ slotId: string; usd: bigint | null }>) =>
+    db.update(slots).set({ uncoveredUsd: p.usd }).where(eq(slots.id, p.slotId)),
 );
 
 /** Gas of reverted fills inside one transaction. */
 export function fillBurnWrites(sql: Sql): FillBurnWrites {
   return {
     async note({ id, chainId, gasUsed = 0n, effectiveGasPrice = 0n }, requestId, usd, atMs): Promise<number> {
-      await sql.query(note, [id, requestId, chainId, gasUsed * effectiveGasPrice, usd ?? null, atMs]);
-      const [row] = await sql.query<{ burns: number }>(count, [requestId]);
-      return row?.burns ?? 0;
+      const wei = gasUsed * effectiveGasPrice;
+      await note(sql, { slotId: id, requestId, chainId, wei, usd: usd ?? null, atMs });
+      return (await count(sql, { requestId }))[0]?.burns ?? 0;
     },
-    async unchargedUsd(requestId) {
-      const [row] = await sql.query<{ usd: bigint }>(uncharged, [requestId]);
-      return row?.usd ?? 0n;
-    },
+    unchargedUsd: async (requestId) => (await uncharged(sql, { requestId }))[0]?.usd ?? 0n,
     async charged(requestId, { paidUsd, burntUsd }) {
-      await sql.query(charge, [requestId, paidUsd, burntUsd]);
+      await charge(sql, { requestId, part: paidUsd, whole: burntUsd });
     },
     async lockUnderWay() {
-      await sql.query(lockUnderWay, []);
-      const [row] = await sql.query<{ usd: bigint }>(underWay, []);
-      return row?.usd ?? 0n;
+      await lockUnderWay(sql, {});
+      return (await underWay(sql, {}))[0]?.usd ?? 0n;
     },
     async noteUnderWay(slotId, usd) {
-      await sql.query(noteUnderWay, [slotId, usd]);
+      await noteUnderWay(sql, { slotId, usd });
     },
     async keep(requestId, { kept, burnt }): Promise<void> {
       if (burnt === 0n) return;
       const unpaid = kept >= burnt ? 0n : burnt - (kept > 0n ? kept : 0n);
-      await sql.query(keep, [requestId, unpaid, burnt]);
+      await keep(sql, { requestId, part: unpaid, whole: burnt });
     },
   };
 }
 
-/** Reads of the same. */
+/** The same gas, read outside of transactions. */
 export function fillBurnReads(sql: Sql): FillBurnReads {
   return {
-    async sponsoredBurnWei(requestId) {
-      const [row] = await sql.query<{ wei: bigint }>(sponsored, [requestId]);
-      return row?.wei ?? 0n;
-    },
-    async unpaidBurnsSince(sinceMs) {
-      const rows = await sql.query<{ chain_id: number; wei: bigint }>(unpaidSince, [sinceMs]);
-      return rows.map((row) => ({ chainId: row.chain_id, wei: row.wei }));
-    },
+    sponsoredBurnWei: async (requestId) => (await sponsored(sql, { requestId }))[0]?.wei ?? 0n,
+    unpaidBurnsSince: async (sinceMs) => await unpaidSince(sql, { sinceMs }),
   };
 }

@@ -1,73 +1,133 @@
-import type { Address, DepositId, Hex } from "@causeway/domain";
+import type { Address, DepositId, Hex, OrderId, RequestId, TxHash } from "@causeway/domain";
+import { and, eq, sql as text } from "drizzle-orm";
 import type { RailReads, RailWrites } from "../chains/rails.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, depositOf } from "../requests/rows.postgres.ts";
-import type { DepositRow } from "../requests/rows.postgres.ts";
+import { DEPOSIT, depositOf } from "../deposits/deposit-rows.postgres.ts";
+import { deposits, nonEvmCursors } from "../deposits/deposits.tables.ts";
+import { nonceMappings } from "../settlement/nonce-mappings/nonce-mappings.tables.ts";
+import { attempts, slots } from "./payments.tables.ts";
 
-const cursor = statement("rail_cursor", "select cursor from rail_cursors where chain_id = $1");
-// Those first of which something was said here: the others are anybody's, and may be very many.
-const unmapped = statement(
-  "rail_unmapped",
-  `select ${DEPOSIT_COLUMNS}, wallet_nonce, mapping_until_ms from deposits
-   where chain_id = $1 and mapping_until_ms is not null
-   order by exists (select from nonce_mappings m where m.chain_id = deposits.chain_id and m.wallet = deposits.sender and m.nonce = deposits.wallet_nonce) desc,
-     id limit $2`,
+const cursor = defineQuery("rail_cursor", (db, { chainId }: Params<{ chainId: number }>) =>
+  db.select({ cursor: nonEvmCursors.cursor }).from(nonEvmCursors).where(eq(nonEvmCursors.chainId, chainId)),
 );
-// Before the first cursor there is no row to lock.
-const lockChain = statement(
+// Deposits whose nonce is mapped here come first: the others may be of anyone, and very many.
+const isMapped = text`exists (select from ${nonceMappings} where ${nonceMappings.chainId} = ${deposits.chainId}
+  and ${nonceMappings.wallet} = ${deposits.sender} and ${nonceMappings.nonce} = ${deposits.walletNonce})`;
+const unmapped = defineQuery("rail_unmapped", (db, p: Params<{ chainId: number; limit: number }>) =>
+  db
+    .select({ ...DEPOSIT, walletNonce: deposits.walletNonce, mappingUntilMs: deposits.mappingUntilMs })
+    .from(deposits)
+    .where(text`${deposits.chainId} = ${p.chainId} and ${deposits.mappingUntilMs} is not null`)
+    .orderBy(text`${isMapped} desc, ${deposits.id}`)
+    .limit(text.placeholder("limit")),
+);
+// There is no row to lock before the first cursor.
+const lockChain = defineSql(
   "rail_lock",
-  "select pg_advisory_xact_lock(hashtextextended('causeway:rail cursor ' || $1::text, 0))",
+  {},
+  ({ chainId }: Params<{ chainId: number }>) =>
+    text`select pg_advisory_xact_lock(hashtextextended('causeway:rail cursor ' || ${chainId}::text, 0))`,
 );
-const setCursor = statement(
+interface Cursor extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly cursor: string;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly blockSeconds: bigint;
+}
+const setCursor = defineQuery(
   "rail_cursor_set",
-  `insert into rail_cursors (chain_id, cursor, block_number, block_hash, block_seconds) values ($1, $2, $3, $4, $5)
-   on conflict (chain_id) do update set cursor = excluded.cursor, block_number = excluded.block_number,
-     block_hash = excluded.block_hash, block_seconds = excluded.block_seconds`,
+  (db, { chainId, cursor: next, blockNumber, blockHash, blockSeconds }: Params<Cursor>) => {
+    const set = { cursor: next, blockNumber, blockHash, blockSeconds };
+    return db
+      .insert(nonEvmCursors)
+      .values({ chainId, ...set })
+      .onConflictDoUpdate({ target: nonEvmCursors.chainId, set });
+  },
 );
-const known = statement(
-  "rail_deposit_known",
-  "select from deposits where chain_id = $1 and tx_hash = $2 and sender = $3 and wallet_nonce = $4 and ordinal = $5",
+interface Transfer extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+  readonly sender: Address;
+  readonly nonce: bigint;
+  readonly ordinal: number;
+}
+const known = defineQuery("rail_deposit_known", (db, p: Params<Transfer>) =>
+  db
+    .select({ id: deposits.id })
+    .from(deposits)
+    .where(
+      text`${deposits.chainId} = ${p.chainId} and ${deposits.txHash} = ${p.txHash} and ${deposits.sender} = ${p.sender}
+        and ${deposits.walletNonce} = ${p.nonce} and ${deposits.ordinal} = ${p.ordinal}`,
+    ),
 );
-const noteNonce = statement(
+const noteNonce = defineQuery(
   "rail_deposit_nonce",
-  "update deposits set wallet_nonce = $2, mapping_until_ms = $3 where id = $1",
+  (db, p: Params<{ id: DepositId; nonce: bigint; untilMs: number | null }>) =>
+    db.update(deposits).set({ walletNonce: p.nonce, mappingUntilMs: p.untilMs }).where(eq(deposits.id, p.id)),
 );
-const lockUnmapped = statement(
-  "rail_lock_unmapped",
-  `select ${DEPOSIT_COLUMNS} from deposits where id = $1 and mapping_until_ms is not null and disposition = 'unattributed' for update`,
+const lockUnmapped = defineQuery("rail_lock_unmapped", (db, { id }: Params<{ id: DepositId }>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(
+      text`${deposits.id} = ${id} and ${deposits.mappingUntilMs} is not null and ${deposits.disposition} = 'unattributed'`,
+    )
+    .for("update"),
 );
-const endWaiting = statement(
-  "rail_end_waiting",
-  `update deposits set mapping_until_ms = null, order_id = coalesce($2, order_id), depositor = coalesce($3, depositor),
-     request_id = coalesce($4, request_id), value_usd = coalesce($5, value_usd) where id = $1`,
+interface Named extends Record<string, unknown> {
+  readonly id: DepositId;
+  readonly orderId: OrderId | null;
+  readonly depositor: Address | null;
+  readonly requestId: RequestId | null;
+  readonly valueUsd: bigint | null;
+}
+const endWaiting = defineQuery("rail_end_waiting", (db, p: Params<Named>) =>
+  db
+    .update(deposits)
+    .set({
+      mappingUntilMs: null,
+      orderId: text`coalesce(${p.orderId}, ${deposits.orderId})`,
+      depositor: text`coalesce(${p.depositor}, ${deposits.depositor})`,
+      requestId: text`coalesce(${p.requestId}, ${deposits.requestId})`,
+      valueUsd: text`coalesce(${p.valueUsd}, ${deposits.valueUsd})`,
+    })
+    .where(eq(deposits.id, p.id)),
 );
-const unsettled = statement(
+const unsettled = defineQuery(
   "rail_unsettled_attempts",
-  `select a.tx_hash from slots s join attempts a on a.slot_id = s.id
-   where s.chain_id = $1 and s.sender = $2 and s.state in ('open', 'mined') and s.id <> $3`,
+  (db, p: Params<{ chainId: number; sender: Address; exceptSlotId: string }>) =>
+    db
+      .select({ txHash: attempts.txHash })
+      .from(slots)
+      .innerJoin(attempts, eq(attempts.slotId, slots.id))
+      .where(
+        text`${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender} and ${slots.state} in ('open', 'mined')
+          and ${slots.id} <> ${p.exceptSlotId}`,
+      ),
 );
-const rename = statement(
+const rename = defineQuery(
   "rail_rename_attempt",
-  "update attempts set tx_hash = $3 where slot_id = $1 and n = $2",
+  (db, p: Params<{ slotId: string; n: number; txHash: TxHash }>) =>
+    db
+      .update(attempts)
+      .set({ txHash: p.txHash })
+      .where(and(eq(attempts.slotId, p.slotId), eq(attempts.n, p.n))),
 );
 
-/** What is remembered of rails, on a Postgres pool. */
+/** What is stored of non-EVM chains, on a Postgres pool. */
 export function railReads(sql: Sql): RailReads {
   return {
-    async railCursor(chainId) {
-      return (await sql.query<{ cursor: string }>(cursor, [chainId]))[0]?.cursor;
-    },
+    railCursor: async (chainId) => (await cursor(sql, { chainId }))[0]?.cursor,
     async unmappedDeposits(chainId, limit) {
-      const rows = await sql.query<DepositRow & { wallet_nonce: bigint; mapping_until_ms: number }>(
-        unmapped,
-        [chainId, limit],
-      );
-      return rows.map((row) => ({
-        deposit: depositOf(row),
-        nonce: row.wallet_nonce,
-        untilMs: row.mapping_until_ms,
-      }));
+      const rows = await unmapped(sql, { chainId, limit });
+      return rows.map((row) => {
+        const { walletNonce: nonce, mappingUntilMs: untilMs } = row;
+        if (nonce === null || untilMs === null)
+          throw new Error(`invariant violated: deposit ${row.id} awaits a mapping without a nonce`);
+        return { deposit: depositOf(row), nonce, untilMs };
+      });
     },
   };
 }
@@ -76,38 +136,32 @@ export function railReads(sql: Sql): RailReads {
 export function railWrites(sql: Sql): RailWrites {
   return {
     async lockCursor(chainId) {
-      await sql.query(lockChain, [chainId]);
-      return (await sql.query<{ cursor: string }>(cursor, [chainId]))[0]?.cursor;
+      await lockChain(sql, { chainId });
+      return (await cursor(sql, { chainId }))[0]?.cursor;
     },
     async setCursor(chainId, next, { number, hash, timestamp }) {
-      await sql.query(setCursor, [chainId, next, number, hash, timestamp]);
+      const block = { blockNumber: number, blockHash: hash, blockSeconds: timestamp };
+      await setCursor(sql, { chainId, cursor: next, ...block });
     },
     async isKnown({ chainId, txHash, sender, nonce, ordinal }) {
-      return (await sql.query(known, [chainId, txHash, sender, nonce, ordinal])).length > 0;
+      return (await known(sql, { chainId, txHash, sender, nonce, ordinal })).length > 0;
     },
     async noteNonce(id, nonce, untilMs) {
-      await sql.query(noteNonce, [id, nonce, untilMs ?? null]);
+      await noteNonce(sql, { id, nonce, untilMs: untilMs ?? null });
     },
     async lockUnmapped(id: DepositId) {
-      const [row] = await sql.query<DepositRow>(lockUnmapped, [id]);
+      const [row] = await lockUnmapped(sql, { id });
       return row && depositOf(row);
     },
     async endWaiting(id, named) {
-      const { orderId, depositor, requestId, valueUsd } = named ?? {};
-      await sql.query(endWaiting, [
-        id,
-        orderId ?? null,
-        depositor ?? null,
-        requestId ?? null,
-        valueUsd ?? null,
-      ]);
+      const { orderId = null, depositor = null, requestId = null, valueUsd = null } = named ?? {};
+      await endWaiting(sql, { id, orderId, depositor, requestId, valueUsd });
     },
     async unsettledAttempts(chainId: number, sender: Address, exceptSlotId: string) {
-      const rows = await sql.query<{ tx_hash: string }>(unsettled, [chainId, sender, exceptSlotId]);
-      return rows.map((row) => row.tx_hash as Hex);
+      return (await unsettled(sql, { chainId, sender, exceptSlotId })).map(({ txHash }) => txHash);
     },
     async renameAttempt(slotId, n, txHash) {
-      await sql.query(rename, [slotId, n, txHash]);
+      await rename(sql, { slotId, n, txHash });
     },
   };
 }

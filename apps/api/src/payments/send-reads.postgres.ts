@@ -1,51 +1,77 @@
+import { asc, sql as text } from "drizzle-orm";
 import type { SendReads } from "../db/reads.port.ts";
-import { sendOf, SEND_COLUMNS } from "../requests/rows.postgres.ts";
-import type { SendRow } from "../requests/rows.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { chainBlocks } from "../deposits/deposits.tables.ts";
+import { SEND, sendOf } from "./send-rows.postgres.ts";
+import { sendReports, sends } from "./sends.tables.ts";
 
-const reports = statement(
+const { chainId, txHash, requestId, sender, createdAtMs } = sendReports;
+const REPORT = text`${namesOf(chainId, txHash, requestId, sender, createdAtMs)}, null as block_number, null as block_hash`;
+
+const reports = defineSql(
   "read_send_reports",
-  `select chain_id, tx_hash, request_id, sender, null as block_number, null as block_hash, created_at_ms from send_reports
-   where chain_id = $1 and (created_at_ms, tx_hash, request_id) > ($2, $3, $4)
-   order by created_at_ms, tx_hash, request_id limit $5`,
+  SEND,
+  (p: Params<{ chainId: number; afterMs: number; txHash: string; requestId: string; limit: number }>) => text`
+    select ${REPORT} from ${sendReports}
+    where ${chainId} = ${p.chainId} and (${createdAtMs}, ${txHash}, ${requestId}) > (${p.afterMs}, ${p.txHash}, ${p.requestId})
+    order by ${createdAtMs}, ${txHash}, ${requestId} limit ${p.limit}`,
 );
-const freshReports = statement(
+const freshReports = defineSql(
   "read_fresh_send_reports",
-  `select chain_id, tx_hash, request_id, sender, null as block_number, null as block_hash, created_at_ms from (
-     select *, row_number() over (partition by request_id order by created_at_ms desc, tx_hash) as of_request,
-       row_number() over (partition by sender order by created_at_ms desc, tx_hash) as of_sender
-     from send_reports where chain_id = $1 and created_at_ms > $2) r
-   where of_request <= $3 order by of_sender, created_at_ms desc, tx_hash limit $4`,
+  SEND,
+  (p: Params<{ chainId: number; sinceMs: number; ofRequest: number; ofChain: number }>) => text`
+    select ${REPORT} from (
+      select *, row_number() over (partition by ${requestId} order by ${createdAtMs} desc, ${txHash}) as of_request,
+        row_number() over (partition by ${sender} order by ${createdAtMs} desc, ${txHash}) as of_sender
+      from ${sendReports} where ${chainId} = ${p.chainId} and ${createdAtMs} > ${p.sinceMs}) as ${sendReports}
+    where of_request <= ${p.ofRequest} order by of_sender, ${createdAtMs} desc, ${txHash} limit ${p.ofChain}`,
 );
-const orphaned = statement(
+const orphaned = defineQuery(
   "read_orphaned_sends",
-  `select ${SEND_COLUMNS} from sends s where s.chain_id = $1 and not s.settled and (s.block_number > $2
-     or exists (select from chain_blocks b where b.chain_id = s.chain_id and b.number = s.block_number and b.hash <> s.block_hash))
-   order by s.block_number limit $3`,
+  (db, p: Params<{ chainId: number; headNumber: bigint; limit: number }>) =>
+    db
+      .select(SEND)
+      .from(sends)
+      .where(
+        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and (${sends.blockNumber} > ${p.headNumber}
+          or exists (select from ${chainBlocks} where ${chainBlocks.chainId} = ${sends.chainId}
+            and ${chainBlocks.number} = ${sends.blockNumber} and ${chainBlocks.hash} <> ${sends.blockHash}))`,
+      )
+      .orderBy(asc(sends.blockNumber))
+      .limit(text.placeholder("limit")),
 );
-const due = statement(
+const due = defineQuery(
   "read_due_sends",
-  `select ${SEND_COLUMNS} from sends s where s.chain_id = $1 and not s.settled and s.block_number <= $2
-   order by s.block_number, s.tx_hash limit $3`,
+  (db, p: Params<{ chainId: number; finalBlock: bigint; limit: number }>) =>
+    db
+      .select(SEND)
+      .from(sends)
+      .where(
+        text`${sends.chainId} = ${p.chainId} and not ${sends.settled} and ${sends.blockNumber} <= ${p.finalBlock}`,
+      )
+      .orderBy(asc(sends.blockNumber), asc(sends.txHash))
+      .limit(text.placeholder("limit")),
 );
 
 /** Same-chain payments that are followed, page by page. */
 export function sendReads(sql: Sql): SendReads {
   return {
-    async sendReports(chainId, after, limit) {
-      const from = after && [after.reportedAtMs, after.txHash, after.requestId];
-      const values = [chainId, ...(from ?? [-1, "", ""]), limit];
-      return (await sql.query<SendRow>(reports, values)).map(sendOf);
+    async sendReports(ofChain, after, limit) {
+      const rows = await reports(sql, {
+        chainId: ofChain,
+        afterMs: after?.reportedAtMs ?? -1,
+        txHash: after?.txHash ?? "",
+        requestId: after?.requestId ?? "",
+        limit,
+      });
+      return rows.map(sendOf);
     },
-    async freshSendReports(chainId, sinceMs, { ofRequest, ofChain }) {
-      return (await sql.query<SendRow>(freshReports, [chainId, sinceMs, ofRequest, ofChain])).map(sendOf);
-    },
-    async orphanedSends(chainId, headNumber, limit) {
-      return (await sql.query<SendRow>(orphaned, [chainId, headNumber, limit])).map(sendOf);
-    },
-    async dueSends(chainId, finalBlock, limit) {
-      return (await sql.query<SendRow>(due, [chainId, finalBlock, limit])).map(sendOf);
-    },
+    freshSendReports: async (reportedOn, sinceMs, { ofRequest, ofChain }) =>
+      (await freshReports(sql, { chainId: reportedOn, sinceMs, ofRequest, ofChain })).map(sendOf),
+    orphanedSends: async (ofChain, headNumber, limit) =>
+      (await orphaned(sql, { chainId: ofChain, headNumber, limit })).map(sendOf),
+    dueSends: async (ofChain, finalBlock, limit) =>
+      (await due(sql, { chainId: ofChain, finalBlock, limit })).map(sendOf),
   };
 }

@@ -1,77 +1,123 @@
+import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
+import { and, eq, sql as text } from "drizzle-orm";
 import type { SendWrites } from "../db/unit-of-work.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { sendReports, sends } from "./sends.tables.ts";
 
-const taken = statement(
-  "send_taken",
-  "select request_id, tx_hash from sends where (chain_id = $1 and tx_hash = $2) or request_id = $3",
+interface Transaction extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly txHash: TxHash;
+}
+interface Report extends Transaction {
+  readonly requestId: RequestId;
+}
+interface SignedReport extends Report {
+  readonly sender: Address;
+  readonly createdAtMs: number;
+}
+const taken = defineQuery("send_taken", (db, p: Params<Report>) =>
+  db
+    .select({ requestId: sends.requestId, txHash: sends.txHash })
+    .from(sends)
+    .where(
+      text`(${sends.chainId} = ${p.chainId} and ${sends.txHash} = ${p.txHash}) or ${sends.requestId} = ${p.requestId}`,
+    ),
 );
-const followedOf = statement(
+const followedOf = defineSql(
   "send_reports_of_sender",
-  "select count(*)::int as reports from send_reports where chain_id = $1 and sender = $2 and tx_hash <> $3",
+  { reports: Number },
+  (p: Params<Transaction & { readonly sender: Address }>) => text`
+    select count(*) as reports from ${sendReports}
+    where ${sendReports.chainId} = ${p.chainId} and ${sendReports.sender} = ${p.sender} and ${sendReports.txHash} <> ${p.txHash}`,
 );
-const report = statement(
+const report = defineQuery(
   "send_report",
-  `insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms) values ($1, $2, $3, $4, $5)
-   on conflict do nothing`,
+  (db, { chainId, txHash, requestId, sender, createdAtMs }: Params<SignedReport>) =>
+    db.insert(sendReports).values({ chainId, txHash, requestId, sender, createdAtMs }).onConflictDoNothing(),
 );
-const forget = statement(
-  "send_forget",
-  "delete from send_reports where chain_id = $1 and tx_hash = $2 and request_id = $3",
+const forget = defineQuery("send_forget", (db, p: Params<Report>) =>
+  db
+    .delete(sendReports)
+    .where(
+      and(
+        eq(sendReports.chainId, p.chainId),
+        eq(sendReports.txHash, p.txHash),
+        eq(sendReports.requestId, p.requestId),
+      ),
+    ),
 );
-// Either the transaction or the request may have been taken meanwhile.
-const mine = statement(
+interface Mined extends SignedReport {
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+}
+// Another process may have stored the transaction or the request by now.
+const mine = defineQuery(
   "send_mine",
-  `insert into sends (chain_id, tx_hash, request_id, sender, created_at_ms, block_number, block_hash)
-   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning tx_hash`,
+  (db, { chainId, txHash, requestId, sender, createdAtMs, blockNumber, blockHash }: Params<Mined>) =>
+    db
+      .insert(sends)
+      .values({ chainId, txHash, requestId, sender, createdAtMs, blockNumber, blockHash })
+      .onConflictDoNothing()
+      .returning({ txHash: sends.txHash }),
 );
-const unmine = statement(
+const unmine = defineSql(
   "send_unmine",
-  `with gone as (delete from sends where chain_id = $1 and tx_hash = $2 and not settled returning *),
-   reported as (insert into send_reports (chain_id, tx_hash, request_id, sender, created_at_ms)
-     select chain_id, tx_hash, request_id, sender, $3 from gone on conflict do nothing)
-   select tx_hash from gone`,
+  { txHash: sends.txHash },
+  (p: Params<Transaction & { readonly atMs: number }>) => {
+    const { chainId, txHash, requestId, sender, createdAtMs } = sendReports;
+    return text`
+      with gone as (delete from ${sends} where ${sends.chainId} = ${p.chainId} and ${sends.txHash} = ${p.txHash}
+        and not ${sends.settled} returning ${sends}.*),
+      reported as (insert into ${sendReports} (${namesOf(chainId, txHash, requestId, sender, createdAtMs)})
+        select ${nameOf(sends.chainId)}, ${nameOf(sends.txHash)}, ${nameOf(sends.requestId)}, ${nameOf(sends.sender)}, ${p.atMs}::bigint
+        from gone on conflict do nothing)
+      select ${nameOf(sends.txHash)} from gone`;
+  },
 );
-const settle = statement(
-  "send_settle",
-  "update sends set settled = true where chain_id = $1 and tx_hash = $2",
+const settle = defineQuery("send_settle", (db, p: Params<Transaction>) =>
+  db
+    .update(sends)
+    .set({ settled: true })
+    .where(and(eq(sends.chainId, p.chainId), eq(sends.txHash, p.txHash))),
 );
 
 /** Same-chain payments inside one transaction. */
 export function sendWrites(sql: Sql): SendWrites {
   return {
     async taken({ chainId, txHash, requestId }): Promise<"free" | "same" | "taken"> {
-      const rows = await sql.query<{ request_id: string; tx_hash: string }>(taken, [
-        chainId,
-        txHash,
-        requestId,
-      ]);
+      const rows = await taken(sql, { chainId, txHash, requestId });
       if (rows.length === 0) return "free";
-      const isSame = rows.every((row) => row.request_id === requestId && row.tx_hash === txHash);
+      const isSame = rows.every((row) => row.requestId === requestId && row.txHash === txHash);
       return isSame ? "same" : "taken";
     },
     async followedOf({ chainId, sender, txHash }): Promise<number> {
-      const [row] = await sql.query<{ reports: number }>(followedOf, [chainId, sender, txHash]);
-      return row?.reports ?? 0;
+      return (await followedOf(sql, { chainId, sender, txHash }))[0]?.reports ?? 0;
     },
-    async report(send): Promise<void> {
-      const { chainId, txHash, requestId, sender, reportedAtMs } = send;
-      await sql.query(report, [chainId, txHash, requestId, sender, reportedAtMs]);
+    async report({ chainId, txHash, requestId, sender, reportedAtMs }): Promise<void> {
+      await report(sql, { chainId, txHash, requestId, sender, createdAtMs: reportedAtMs });
     },
     async forget({ chainId, txHash, requestId }): Promise<void> {
-      await sql.query(forget, [chainId, txHash, requestId]);
+      await forget(sql, { chainId, txHash, requestId });
     },
-    async mine(send, block): Promise<boolean> {
-      const { chainId, txHash, requestId, sender, reportedAtMs } = send;
-      await sql.query(forget, [chainId, txHash, requestId]);
-      const values = [chainId, txHash, requestId, sender, reportedAtMs, block.number, block.hash];
-      return (await sql.query(mine, values)).length > 0;
+    async mine({ chainId, txHash, requestId, sender, reportedAtMs }, block): Promise<boolean> {
+      await forget(sql, { chainId, txHash, requestId });
+      const rows = await mine(sql, {
+        chainId,
+        txHash,
+        requestId,
+        sender,
+        createdAtMs: reportedAtMs,
+        blockNumber: block.number,
+        blockHash: block.hash,
+      });
+      return rows.length > 0;
     },
     async unmine({ chainId, txHash }, atMs): Promise<boolean> {
-      return (await sql.query(unmine, [chainId, txHash, atMs])).length > 0;
+      return (await unmine(sql, { chainId, txHash, atMs })).length > 0;
     },
     async settle({ chainId, txHash }): Promise<void> {
-      await sql.query(settle, [chainId, txHash]);
+      await settle(sql, { chainId, txHash });
     },
   };
 }
