@@ -1,50 +1,74 @@
+import { sql as text } from "drizzle-orm";
 import type { AcceptedCall } from "./executions.port.ts";
-import { NEW_EXECUTION_COLUMNS, newExecutionJson } from "./execution-rows.postgres.ts";
+import { storeAnnouncements } from "../db/announcements.postgres.ts";
+import { outbox } from "../db/db.tables.ts";
+import { defineSql, nameOf, namesOf, recordset, rowsJson, type Params } from "../db/define-query.postgres.ts";
 import { OUTBOX_CHANNEL } from "../db/outbox.postgres.ts";
-import { announcing } from "../db/announcements.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { requestEvents, requests } from "../requests/requests.tables.ts";
 import { termsToJson } from "../requests/terms-json.postgres.ts";
+import { NEW_EXECUTION, newExecutionRow } from "./execution-rows.postgres.ts";
+import { executions } from "./executions.tables.ts";
 
-const insert = announcing(
+/** What is written of a call. Its execution also gives the request's id, origin chain and time. */
+const CALL = {
+  orderId: requests.orderId,
+  kind: requests.kind,
+  state: requests.state,
+  destinationChainId: requests.destinationChainId,
+  fillDeadlineMs: requests.fillDeadlineMs,
+  terms: requests.terms,
+  event: requestEvents.event,
+  detail: requestEvents.detail,
+  jobName: outbox.jobName,
+  jobId: outbox.jobId,
+  payload: outbox.payload,
+  ...NEW_EXECUTION,
+};
+const insert = defineSql(
   "accepted_calls_insert",
-  `with calls as (select * from json_to_recordset($1::json) as c (order_id text, kind text, state text, destination_chain_id bigint,
-       fill_deadline_ms bigint, terms text, event text, detail text, job_name text, job_id text, payload text,
-       request_id text, key_id text, wallet text, question_hash text, chain_id bigint, call_to text, call_data text, call_value numeric,
-       call_authorizations text, gas_limit bigint, max_fee_per_gas numeric, coin_usd numeric, sale_price_usd numeric, flat_usd numeric, destination text,
-       user_address text, target text, day integer, cost_usd numeric, created_at_ms bigint)),
-   known as (insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms,
-       fill_deadline_ms, terms)
-     select request_id, order_id, kind, state, chain_id, destination_chain_id, created_at_ms, created_at_ms, fill_deadline_ms, terms from calls),
-   noted as (insert into request_events (request_id, at_ms, event, detail) select request_id, created_at_ms, event, detail from calls),
-   added as (insert into executions (${NEW_EXECUTION_COLUMNS}) select ${NEW_EXECUTION_COLUMNS} from calls),
-   queued as (insert into outbox (job_name, job_id, payload, created_at_ms)
-     select job_name, job_id, payload, created_at_ms from calls returning id)`,
-  `select '${OUTBOX_CHANNEL}', '' where exists (select from queued)`,
+  {},
+  (p: Params<{ calls: string }>) => {
+    const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms } = requests;
+    const { jobName, jobId, payload } = outbox;
+    const created = nameOf(executions.createdAtMs);
+    const executionNames = namesOf(...Object.values(NEW_EXECUTION));
+    const requestNames = namesOf(requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms);
+    return text`
+      with calls as (select * from ${recordset(p.calls, CALL)}),
+      known as (insert into ${requests} (${requestNames}, ${namesOf(requests.originChainId, requests.createdAtMs, requests.updatedAtMs)})
+        select ${requestNames}, ${nameOf(executions.chainId)}, ${created}, ${created} from calls),
+      noted as (
+        insert into ${requestEvents} (${namesOf(requestEvents.requestId, requestEvents.event, requestEvents.detail, requestEvents.atMs)})
+        select ${namesOf(requestEvents.requestId, requestEvents.event, requestEvents.detail)}, ${created} from calls),
+      added as (insert into ${executions} (${executionNames}) select ${executionNames} from calls),
+      queued as (insert into ${outbox} (${namesOf(jobName, jobId, payload, outbox.createdAtMs)})
+        select ${namesOf(jobName, jobId, payload)}, ${created} from calls returning ${outbox.id})
+      ${storeAnnouncements(text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`)}`;
+  },
+  { announces: true },
 );
 
 /**
- * Writes calls that were accepted together: of each its request, its trace, its execution and its job.
- *
- * @throws when any of them is known
+ * Writes calls that were accepted together: the request, trace, execution and job of each.
+ * @throws if one of them is stored already
  */
 export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall[]): Promise<void> {
   const rows = calls.map(({ terms, state, event, detail, job, execution }) => ({
-    order_id: terms.orderId,
+    orderId: terms.orderId,
     kind: terms.kind,
     state: state.name,
-    destination_chain_id: terms.destination.chainId,
-    fill_deadline_ms: terms.fillDeadlineMs,
+    destinationChainId: terms.destination.chainId,
+    fillDeadlineMs: terms.fillDeadlineMs,
     terms: termsToJson(terms),
     event,
-    detail: JSON.stringify(detail, plainAmounts),
-    job_name: job.job,
-    job_id: job.jobId,
+    detail: JSON.stringify(detail, (_key, value: unknown) =>
+      typeof value === "bigint" ? value.toString() : value,
+    ),
+    jobName: job.job,
+    jobId: job.jobId,
     payload: JSON.stringify(job.payload),
-    ...newExecutionJson(execution),
+    ...newExecutionRow(execution),
   }));
-  await sql.query(insert, [JSON.stringify(rows, plainAmounts)]);
-}
-
-function plainAmounts(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? value.toString() : value;
+  await insert(sql, { calls: rowsJson(CALL, rows) });
 }

@@ -1,89 +1,127 @@
-import type { Hex, RequestId, SponsorshipSpending } from "@causeway/domain";
+import type { Address, RequestId, SponsorshipSpending } from "@causeway/domain";
+import { and, asc, eq, sql as text } from "drizzle-orm";
 import type { Budget } from "../balances/sponsors.port.ts";
 import type { ExecutionWrites } from "./executions.port.ts";
-import { insertAcceptedCalls } from "./accepted-calls.postgres.ts";
+import { feeReservations } from "../balances/ledger.tables.ts";
 import {
-  EXECUTION_COLUMNS,
-  executionOf,
-  NEW_EXECUTION_COLUMNS,
-  newExecutionJson,
-} from "./execution-rows.postgres.ts";
-import type { ExecutionRow } from "./execution-rows.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+  defineQuery,
+  defineSql,
+  namesOf,
+  recordset,
+  rowsJson,
+  type Params,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { insertAcceptedCalls } from "./accepted-calls.postgres.ts";
+import { executionOf, NEW_EXECUTION, newExecutionRow } from "./execution-rows.postgres.ts";
+import { executions } from "./executions.tables.ts";
 
-const add = statement(
+const add = defineSql(
   "execution_add",
-  `insert into executions (${NEW_EXECUTION_COLUMNS})
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-   on conflict do nothing returning request_id`,
+  { requestId: executions.requestId },
+  ({ execution }: Params<{ execution: string }>) => {
+    const names = namesOf(...Object.values(NEW_EXECUTION));
+    return text`insert into ${executions} (${names}) select ${names} from ${recordset(execution, NEW_EXECUTION)}
+      on conflict do nothing returning ${executions.requestId}`;
+  },
 );
-const lock = statement(
-  "execution_lock",
-  `select ${EXECUTION_COLUMNS} from executions where request_id = $1 for update`,
+const lock = defineQuery("execution_lock", (db, { requestId }: Params<{ requestId: RequestId }>) =>
+  db.select().from(executions).where(eq(executions.requestId, requestId)).for("update"),
 );
-const lockAll = statement(
+const lockAll = defineQuery(
   "execution_lock_all",
-  `select ${EXECUTION_COLUMNS} from executions where request_id = any($1::text[]) order by request_id for update`,
+  (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
+    db
+      .select()
+      .from(executions)
+      .where(text`${executions.requestId} = any(${requestIds}::text[])`)
+      .orderBy(asc(executions.requestId))
+      .for("update"),
 );
-// A statement of its own: what is read beside a lock may be older than the lock.
-const lockBudgets = statement(
+// A statement of its own: what a statement reads beside a lock may be older than the lock.
+const lockBudgets = defineSql(
   "execution_lock_budgets",
-  "select pg_advisory_xact_lock(hashtextextended('budgets of ' || $1, 0))",
+  {},
+  ({ keyId }: Params<{ keyId: string }>) =>
+    text`select pg_advisory_xact_lock(hashtextextended('budgets of ' || ${keyId}::text, 0))`,
 );
-const spent = statement(
+interface Spender extends Record<string, unknown> {
+  readonly keyId: string;
+  readonly day: number;
+  readonly user: Address | null;
+  readonly target: Address | null;
+  readonly except: RequestId | null;
+}
+const spent = defineSql(
   "execution_spent",
-  `select coalesce(sum(cost_usd), 0) as today,
-     coalesce(sum(cost_usd) filter (where user_address = $3), 0) as user_today,
-     coalesce(sum(cost_usd) filter (where target = $4), 0) as target_today
-   from (select cost_usd, user_address, target from executions where key_id = $1 and day = $2 and request_id is distinct from $5
-     union all select coalesce(paid_usd, usd), user_address, null from fee_reservations where key_id = $1 and day = $2 and state <> 'released') s`,
+  { todayUsd: BigInt, userTodayUsd: BigInt, targetTodayUsd: BigInt },
+  (p: Params<Spender>) => text`
+    select coalesce(sum(cost_usd), 0) as today_usd,
+      coalesce(sum(cost_usd) filter (where user_address = ${p.user}), 0) as user_today_usd,
+      coalesce(sum(cost_usd) filter (where target = ${p.target}), 0) as target_today_usd
+    from (
+      select ${executions.costUsd} as cost_usd, ${executions.userAddress} as user_address, ${executions.target} as target
+      from ${executions} where ${executions.keyId} = ${p.keyId} and ${executions.day} = ${p.day}
+        and ${executions.requestId} is distinct from ${p.except}
+      union all
+      select coalesce(${feeReservations.paidUsd}, ${feeReservations.usd}), ${feeReservations.userAddress}, null
+      from ${feeReservations} where ${feeReservations.keyId} = ${p.keyId} and ${feeReservations.day} = ${p.day}
+        and ${feeReservations.state} <> 'released') s`,
 );
-const countUnpaid = statement(
+const countUnpaid = defineSql(
   "execution_count_unpaid",
-  `select count(*) as unpaid from executions
-   where key_id = $1 and user_address = $2 and created_at_ms > $3 and (not settled or cost_usd > 0)`,
+  { unpaid: Number },
+  (p: Params<{ keyId: string; user: Address; sinceMs: number }>) => text`
+    select count(*) as unpaid from ${executions}
+    where ${executions.keyId} = ${p.keyId} and ${executions.userAddress} = ${p.user} and ${executions.createdAtMs} > ${p.sinceMs}
+      and (not ${executions.settled} or ${executions.costUsd} > 0)`,
 );
-const setCosts = statement(
+const setCosts = defineQuery(
   "execution_set_costs",
-  `update executions set origin_usd = coalesce(origin_usd, $2), destination_usd = coalesce(destination_usd, $3)
-   where request_id = $1`,
+  (db, p: Params<{ requestId: RequestId; originUsd: bigint | null; destinationUsd: bigint | null }>) =>
+    db
+      .update(executions)
+      .set({
+        originUsd: text`coalesce(${executions.originUsd}, ${p.originUsd})`,
+        destinationUsd: text`coalesce(${executions.destinationUsd}, ${p.destinationUsd})`,
+      })
+      .where(eq(executions.requestId, p.requestId)),
 );
-const settle = statement(
-  "execution_settle",
-  "update executions set settled = true, cost_usd = $2 where request_id = $1 and not settled",
+const settle = defineQuery("execution_settle", (db, p: Params<{ requestId: RequestId; costUsd: bigint }>) =>
+  db
+    .update(executions)
+    .set({ settled: true, costUsd: p.costUsd })
+    .where(and(eq(executions.requestId, p.requestId), text`not ${executions.settled}`)),
 );
 
 /** Executions inside one transaction. */
 export function executionWrites(sql: Sql): ExecutionWrites {
   return {
     async add(execution) {
-      const row = newExecutionJson(execution);
-      const values = NEW_EXECUTION_COLUMNS.split(", ").map((name) => row[name]);
-      return (await sql.query(add, values)).length > 0;
+      const row = rowsJson(NEW_EXECUTION, [newExecutionRow(execution)]);
+      return (await add(sql, { execution: row })).length > 0;
     },
     addCalls: async (calls) => await insertAcceptedCalls(sql, calls),
     async lock(requestId) {
-      const [row] = await sql.query<ExecutionRow>(lock, [requestId]);
+      const [row] = await lock(sql, { requestId });
       return row && executionOf(row);
     },
     async lockAll(requestIds) {
-      const rows = await sql.query<ExecutionRow>(lockAll, [requestIds]);
-      return new Map(rows.map((row) => [row.request_id as Hex, executionOf(row)]));
+      const rows = await lockAll(sql, { requestIds });
+      return new Map(rows.map((row) => [row.requestId, executionOf(row)]));
     },
     async lockSpending(budget, except) {
-      await sql.query(lockBudgets, [budget.keyId]);
+      await lockBudgets(sql, { keyId: budget.keyId });
       return await readSpending(sql, budget, except);
     },
     async countUnpaid(keyId, user, sinceMs) {
-      const [row] = await sql.query<{ unpaid: number }>(countUnpaid, [keyId, user, sinceMs]);
-      return row?.unpaid ?? 0;
+      return (await countUnpaid(sql, { keyId, user, sinceMs }))[0]?.unpaid ?? 0;
     },
-    async setCosts(requestId, { originUsd, destinationUsd }) {
-      await sql.query(setCosts, [requestId, originUsd ?? null, destinationUsd ?? null]);
+    async setCosts(requestId, { originUsd = null, destinationUsd = null }) {
+      await setCosts(sql, { requestId, originUsd, destinationUsd });
     },
     async settle(requestId, costUsd) {
-      await sql.query(settle, [requestId, costUsd]);
+      await settle(sql, { requestId, costUsd });
     },
   };
 }
@@ -94,16 +132,7 @@ export async function readSpending(
   { keyId, day, user, target }: Budget,
   except: RequestId | undefined,
 ): Promise<SponsorshipSpending> {
-  const [row] = await sql.query<{ today: bigint; user_today: bigint; target_today: bigint }>(spent, [
-    keyId,
-    day,
-    user ?? null,
-    target ?? null,
-    except ?? null,
-  ]);
-  return {
-    todayUsd: row?.today ?? 0n,
-    userTodayUsd: row?.user_today ?? 0n,
-    targetTodayUsd: row?.target_today ?? 0n,
-  };
+  const spender = { keyId, day, user: user ?? null, target: target ?? null, except: except ?? null };
+  const [row] = await spent(sql, spender);
+  return row ?? { todayUsd: 0n, userTodayUsd: 0n, targetTodayUsd: 0n };
 }

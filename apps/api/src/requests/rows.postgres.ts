@@ -1,5 +1,3 @@
-import type { Authorization } from "@causeway/chains";
-import { unreachable } from "@causeway/domain";
 import type {
   Address,
   FailReason,
@@ -12,18 +10,12 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type {
-  Attempt,
-  AttemptKind,
   DepositDisposition,
   DepositRecord,
   RefundState,
   RequestRecord,
-  SendRecord,
-  Slot,
-  SlotState,
   StatusRecord,
 } from "../db/records.port.ts";
-import type { Leg, LegKind } from "../db/leg.port.ts";
 import { termsFromJson } from "./terms-json.postgres.ts";
 
 export interface StateRow {
@@ -163,148 +155,6 @@ export function depositOf(row: DepositRow): DepositRecord {
     ...(row.refund_waits !== null && { refundWaits: row.refund_waits }),
     ...(row.refund_released_at_ms !== null && { refundReleasedAtMs: row.refund_released_at_ms }),
     seenAtMs: row.seen_at_ms,
-  };
-}
-
-export const SEND_COLUMNS = "chain_id, tx_hash, request_id, sender, block_number, block_hash, created_at_ms";
-
-export interface SendRow {
-  chain_id: number;
-  tx_hash: string;
-  request_id: string;
-  sender: string;
-  block_number: number | null;
-  block_hash: string | null;
-  created_at_ms: number;
-}
-
-export function sendOf(row: SendRow): SendRecord {
-  return {
-    chainId: row.chain_id,
-    txHash: row.tx_hash as TxHash,
-    requestId: row.request_id as Hex,
-    sender: row.sender as Address,
-    blockNumber: row.block_number === null ? undefined : BigInt(row.block_number),
-    blockHash: (row.block_hash as Hex | null) ?? undefined,
-    reportedAtMs: row.created_at_ms,
-  };
-}
-
-export interface SlotRow {
-  id: number;
-  chain_id: number;
-  sender: string;
-  nonce: number;
-  leg_kind: string;
-  leg_id: string;
-  request_id: string | null;
-  call_to: string;
-  call_data: string;
-  call_value: bigint;
-  gas_limit: number;
-  max_fee_per_gas: bigint;
-  max_priority_fee_per_gas: bigint;
-  outflow_currency: string;
-  outflow_amount: bigint;
-  state: string;
-  cancel_reason: string | null;
-  cancel_after_ms: number;
-  mined_attempt: number | null;
-  mined_block_number: number | null;
-  mined_block_hash: string | null;
-  mined_status: string | null;
-  gas_used: bigint | null;
-  effective_gas_price: bigint | null;
-  call_authorizations: string | null;
-  unexplained_since: number | null;
-  created_at_ms: number;
-}
-
-export interface AttemptRow {
-  slot_id: number;
-  n: number;
-  kind: string;
-  raw: string;
-  tx_hash: string;
-  max_fee_per_gas: bigint;
-  max_priority_fee_per_gas: bigint;
-  created_at_ms: number;
-  broadcast_at_ms: number | null;
-  offered_since_ms: number | null;
-  first_broadcast_at_ms: number | null;
-}
-
-export const SLOT_COLUMNS =
-  "id, chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_reason, cancel_after_ms, mined_attempt, mined_block_number, mined_block_hash, mined_status, gas_used, effective_gas_price, call_authorizations, unexplained_since, created_at_ms";
-export const ATTEMPT_COLUMNS =
-  "slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, offered_since_ms, first_broadcast_at_ms";
-
-function legOf(kind: LegKind, id: string, requestId: Hex | undefined): Leg {
-  switch (kind) {
-    case "fill":
-    case "execution":
-      return { kind, requestId: id as Hex };
-    case "refund":
-      return { kind, depositId: id, requestId };
-    case "claim":
-      return { kind, claimId: id as Hex, requestId: undefined };
-    case "sweep":
-      if (requestId === undefined) throw new Error(`invariant violated: sweep ${id} without a request`);
-      return { kind, sweepId: id, requestId };
-    default:
-      return unreachable(kind);
-  }
-}
-
-export function slotOf(row: SlotRow, attempts: readonly AttemptRow[]): Slot {
-  const requestId = (row.request_id as Hex | null) ?? undefined;
-  return {
-    id: String(row.id),
-    chainId: row.chain_id,
-    sender: row.sender as Address,
-    nonce: row.nonce,
-    leg: legOf(row.leg_kind as LegKind, row.leg_id, requestId),
-    call: {
-      to: row.call_to as Address,
-      data: row.call_data as Hex,
-      value: row.call_value,
-      authorizationList:
-        row.call_authorizations === null
-          ? undefined
-          : (JSON.parse(row.call_authorizations) as readonly Authorization[]),
-    },
-    gasLimit: BigInt(row.gas_limit),
-    maxFeePerGas: row.max_fee_per_gas,
-    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
-    outflow: { currency: row.outflow_currency as Address, amount: row.outflow_amount },
-    state: row.state as SlotState,
-    cancelReason: (row.cancel_reason as FailReason | null) ?? undefined,
-    cancelAfterMs: row.cancel_after_ms,
-    minedAttempt: row.mined_attempt ?? undefined,
-    minedBlockNumber: row.mined_block_number === null ? undefined : BigInt(row.mined_block_number),
-    minedBlockHash: (row.mined_block_hash as Hex | null) ?? undefined,
-    minedStatus:
-      row.mined_status === null ? undefined : row.mined_status === "success" ? "success" : "reverted",
-    gasUsed: row.gas_used ?? undefined,
-    effectiveGasPrice: row.effective_gas_price ?? undefined,
-    unexplainedSince: row.unexplained_since === null ? undefined : BigInt(row.unexplained_since),
-    createdAtMs: row.created_at_ms,
-    attempts: attempts.map(attemptOf),
-  };
-}
-
-function attemptOf(row: AttemptRow): Attempt {
-  return {
-    n: row.n,
-    kind: row.kind as AttemptKind,
-    raw: row.raw as Hex,
-    txHash: row.tx_hash as TxHash,
-    maxFeePerGas: row.max_fee_per_gas,
-    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
-    createdAtMs: row.created_at_ms,
-    broadcastAtMs: row.broadcast_at_ms ?? undefined,
-    offeredSinceMs: row.offered_since_ms ?? undefined,
-    ...(row.first_broadcast_at_ms !== null && { firstBroadcastAtMs: row.first_broadcast_at_ms }),
   };
 }
 
