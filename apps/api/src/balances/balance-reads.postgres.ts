@@ -1,145 +1,145 @@
-import type { Address, Hex, Hex32, MovementContext, WalletAccount } from "@causeway/domain";
-import type { BalanceEvent, BalanceReads } from "./balance-reads.port.ts";
-import { CLAIM_COLUMNS, claimOf } from "./claim-writes.postgres.ts";
-import type { ClaimRow } from "./claim-writes.postgres.ts";
-import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.postgres.ts";
-import type { BookRow, HeldRow } from "./ledger-rows.postgres.ts";
-import { HOLD_COLUMNS, holdOf } from "./ledger-writes.postgres.ts";
-import type { HoldRow } from "./ledger-writes.postgres.ts";
-import { withoutJob } from "../db/job-runs.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import type { Address, Hex } from "@causeway/domain";
+import { desc, eq, sql as text } from "drizzle-orm";
+import type { BalanceReads } from "./balance-reads.port.ts";
+import { defineQuery, defineSql, nullable, type Params } from "../db/define-query.postgres.ts";
+import { lostJob } from "../db/job-runs.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { slots } from "../payments/payments.tables.ts";
+import { CLAIM, claimOf } from "./claim-writes.postgres.ts";
+import { claims } from "./claims.tables.ts";
+import { bookOf, HOLD, holdOf, newestEntry, readBook, readHeld } from "./ledger-rows.postgres.ts";
+import { holds, ledgerAccounts, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { appTopUps } from "./top-ups.tables.ts";
 
-const book = statement("balance_book", BOOK_QUERY);
-const held = statement("balance_held", HELD_QUERY);
-const events = statement(
+const events = defineQuery(
   "balance_events",
-  `select e.id, e.account, e.chain_id, e.currency, e.amount, e.balance_after, m.context, m.reason, m.request_id, m.created_at_ms
-   from ledger_entries e join ledger_movements m on m.id = e.movement_id
-   where e.wallet = $1 and ($2::bigint is null or e.id < $2) order by e.id desc limit $3`,
+  (db, p: Params<{ wallet: Address; after: string | null; limit: number }>) =>
+    db
+      .select({
+        id: ledgerEntries.id,
+        account: ledgerEntries.account,
+        chainId: ledgerEntries.chainId,
+        currency: ledgerEntries.currency,
+        delta: ledgerEntries.amount,
+        balanceAfter: ledgerEntries.balanceAfter,
+        context: ledgerMovements.context,
+        reason: ledgerMovements.reason,
+        requestId: ledgerMovements.requestId,
+        atMs: ledgerMovements.createdAtMs,
+      })
+      .from(ledgerEntries)
+      .innerJoin(ledgerMovements, eq(ledgerMovements.id, ledgerEntries.movementId))
+      .where(
+        text`${ledgerEntries.wallet} = ${p.wallet} and (${p.after}::bigint is null or ${ledgerEntries.id} < ${p.after})`,
+      )
+      .orderBy(desc(ledgerEntries.id))
+      .limit(text.placeholder("limit")),
 );
-const holds = statement(
-  "balance_holds",
-  `select ${HOLD_COLUMNS} from holds
-   where wallet = $1 and ($2::bigint is null or (placed_at_ms, request_id) < ($2, $3))
-   order by placed_at_ms desc, request_id desc limit $4`,
+interface Page extends Record<string, unknown> {
+  readonly wallet: Address;
+  readonly afterMs: number | null;
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+const holdsOf = defineQuery("balance_holds", (db, p: Params<Page>) =>
+  db
+    .select(HOLD)
+    .from(holds)
+    .where(
+      text`${holds.wallet} = ${p.wallet}
+        and (${p.afterMs}::bigint is null or (${holds.placedAtMs}, ${holds.requestId}) < (${p.afterMs}, ${p.afterId}))`,
+    )
+    .orderBy(desc(holds.placedAtMs), desc(holds.requestId))
+    .limit(text.placeholder("limit")),
 );
-const claims = statement(
-  "balance_claims",
-  `select ${CLAIM_COLUMNS} from claims
-   where wallet = $1 and state <> 'offered' and ($2::bigint is null or (created_at_ms, claim_id) < ($2, $3))
-   order by created_at_ms desc, claim_id desc limit $4`,
+const claimsOf = defineQuery("balance_claims", (db, p: Params<Page>) =>
+  db
+    .select(CLAIM)
+    .from(claims)
+    .where(
+      text`${claims.wallet} = ${p.wallet} and ${claims.state} <> 'offered'
+        and (${p.afterMs}::bigint is null or (${claims.createdAtMs}, ${claims.claimId}) < (${p.afterMs}, ${p.afterId}))`,
+    )
+    .orderBy(desc(claims.createdAtMs), desc(claims.claimId))
+    .limit(text.placeholder("limit")),
 );
-const claim = statement("balance_claim", `select ${CLAIM_COLUMNS} from claims where claim_id = $1`);
-const lostClaim = withoutJob("claim", "c.claim_id", "c.updated_at_ms");
-const overdueClaims = statement(
+const claimById = defineQuery("balance_claim", (db, { claimId }: Params<{ claimId: Hex }>) =>
+  db.select(CLAIM).from(claims).where(eq(claims.claimId, claimId)),
+);
+const overdueClaims = defineSql(
   "balance_overdue_claims",
-  `select claim_id from claims c ${lostClaim.join} where state = 'paying' and updated_at_ms < $1 and ${lostClaim.isLost}
-     and not exists (select 1 from slots s where s.leg_kind = 'claim' and s.leg_id = c.claim_id and s.state <> 'dead')
-   order by ${lostClaim.order} limit $2`,
+  { claimId: claims.claimId },
+  (p: Params<{ sinceBeforeMs: number; nowMs: number; limit: number }>) => {
+    const since = text`${claims.updatedAtMs}`;
+    const lost = lostJob("claim", text`${claims.claimId}`, since, p.nowMs);
+    return text`select ${claims.claimId} from ${claims} ${lost.join}
+      where ${claims.state} = 'paying' and ${since} < ${p.sinceBeforeMs} and ${lost.isLost}
+        and not exists (select from ${slots} where ${slots.legKind} = 'claim' and ${slots.legId} = ${claims.claimId}
+          and ${slots.state} <> 'dead')
+      order by ${lost.order} limit ${p.limit}`;
+  },
 );
-
-const totals = statement(
+const totals = defineSql(
   "balance_totals",
-  `select
-     (select count(*) from holds where state = 'active') as active_holds,
-     (select coalesce(sum(usd), 0) from holds where state = 'active') as held_usd,
-     (select count(*) from app_top_ups where state = 'seen' and canonical) as top_ups_seen,
-     (select count(*) from app_top_ups where state = 'unattributed' and canonical) as top_ups_unattributed,
-     (select count(*) from claims where state = 'paying') as claims_paying,
-     (select min(created_at_ms) from claims where state = 'paying') as oldest_claim_ms`,
+  {
+    activeHolds: Number,
+    heldUsd: BigInt,
+    topUpsSeen: Number,
+    topUpsUnattributed: Number,
+    claimsPaying: Number,
+    oldestClaimMs: nullable(Number),
+  },
+  () => text`select
+    (select count(*) from ${holds} where ${holds.state} = 'active') as active_holds,
+    (select coalesce(sum(${holds.usd}), 0) from ${holds} where ${holds.state} = 'active') as held_usd,
+    (select count(*) from ${appTopUps} where ${appTopUps.state} = 'seen' and ${appTopUps.canonical}) as top_ups_seen,
+    (select count(*) from ${appTopUps} where ${appTopUps.state} = 'unattributed' and ${appTopUps.canonical}) as top_ups_unattributed,
+    (select count(*) from ${claims} where ${claims.state} = 'paying') as claims_paying,
+    (select min(${claims.createdAtMs}) from ${claims} where ${claims.state} = 'paying') as oldest_claim_ms`,
 );
-const owed = statement(
+const owed = defineSql(
   "balance_owed",
-  `select a.currency, -sum(e.balance_after) as amount from ledger_accounts a cross join lateral (
-     select balance_after from ledger_entries
-     where wallet = a.wallet and account = a.account and chain_id = a.chain_id and currency = a.currency
-     order by seq desc limit 1
-   ) e
-   where a.account = 'owed' group by 1 having sum(e.balance_after) <> 0`,
+  { currency: ledgerAccounts.currency, amount: BigInt },
+  () => text`
+    select ${ledgerAccounts.currency}, -sum(e.balance_after) as amount
+    from ${ledgerAccounts} cross join lateral (${newestEntry}) e
+    where ${ledgerAccounts.account} = 'owed' group by 1 having sum(e.balance_after) <> 0`,
 );
-
-interface TotalsRow {
-  active_holds: number;
-  held_usd: bigint;
-  top_ups_seen: number;
-  top_ups_unattributed: number;
-  claims_paying: number;
-  oldest_claim_ms: number | null;
-}
-
-interface EventRow {
-  id: number;
-  account: string;
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-  balance_after: bigint;
-  context: string;
-  reason: string;
-  request_id: string | null;
-  created_at_ms: number;
-}
 
 /** App balances outside any transaction. */
 export function balanceReads(sql: Sql): BalanceReads {
   return {
     async book(wallet) {
-      const [lines, heldRows] = await Promise.all([
-        sql.query<BookRow>(book, [wallet]),
-        sql.query<HeldRow>(held, [wallet]),
-      ]);
-      return bookOf(wallet, lines, heldRows);
+      const [lines, held] = await Promise.all([readBook(sql, { wallet }), readHeld(sql, { wallet })]);
+      return bookOf(wallet, lines, held);
     },
-    async events(wallet, { limit, after }) {
-      return (await sql.query<EventRow>(events, [wallet, after ?? null, limit])).map(eventOf);
+    async events(wallet, { limit, after = null }) {
+      const rows = await events(sql, { wallet, after, limit });
+      return rows.map((row) => {
+        const { account, balanceAfter } = row;
+        if (balanceAfter === null || account === "custody" || account === "fees" || account === "fronted")
+          throw new Error(`invariant violated: entry ${row.id} of a wallet is in a house account`);
+        return { ...row, id: String(row.id), account, balanceAfter, requestId: row.requestId ?? undefined };
+      });
     },
     async holds(wallet, { limit, after }) {
-      const values = [wallet, after?.atMs ?? null, after?.id ?? null, limit];
-      return (await sql.query<HoldRow>(holds, values)).map(holdOf);
+      const page = { wallet, afterMs: after?.atMs ?? null, afterId: after?.id ?? null, limit };
+      return (await holdsOf(sql, page)).map(holdOf);
     },
     async claims(wallet, { limit, after }) {
-      const values = [wallet, after?.atMs ?? null, after?.id ?? null, limit];
-      return (await sql.query<ClaimRow>(claims, values)).map(claimOf);
+      const page = { wallet, afterMs: after?.atMs ?? null, afterId: after?.id ?? null, limit };
+      return (await claimsOf(sql, page)).map(claimOf);
     },
     async claim(claimId) {
-      const [row] = await sql.query<ClaimRow>(claim, [claimId]);
+      const [row] = await claimById(sql, { claimId });
       return row && claimOf(row);
     },
-    async overdueClaims({ sinceBeforeMs, nowMs }, limit) {
-      const rows = await sql.query<{ claim_id: string }>(overdueClaims, [sinceBeforeMs, limit, nowMs]);
-      return rows.map(({ claim_id }) => claim_id as Hex32);
-    },
+    overdueClaims: async ({ sinceBeforeMs, nowMs }, limit) =>
+      (await overdueClaims(sql, { sinceBeforeMs, nowMs, limit })).map(({ claimId }) => claimId),
     async totals() {
-      const [[row], debts] = await Promise.all([
-        sql.query<TotalsRow>(totals, []),
-        sql.query<{ currency: string; amount: bigint }>(owed, []),
-      ]);
+      const [[row], debts] = await Promise.all([totals(sql, {}), owed(sql, {})]);
       if (row === undefined) throw new Error("invariant violated: select without a table returned no row");
-      return {
-        activeHolds: row.active_holds,
-        heldUsd: row.held_usd,
-        owed: debts.map(({ currency, amount }) => ({ currency: currency as Address, amount })),
-        topUpsSeen: row.top_ups_seen,
-        topUpsUnattributed: row.top_ups_unattributed,
-        claimsPaying: row.claims_paying,
-        oldestClaimMs: row.oldest_claim_ms ?? undefined,
-      };
+      return { ...row, owed: debts, oldestClaimMs: row.oldestClaimMs ?? undefined };
     },
-  };
-}
-
-function eventOf(row: EventRow): BalanceEvent {
-  return {
-    id: String(row.id),
-    account: row.account as WalletAccount,
-    chainId: row.chain_id,
-    currency: row.currency as Address,
-    delta: row.amount,
-    balanceAfter: row.balance_after,
-    context: row.context as MovementContext,
-    reason: row.reason,
-    requestId: (row.request_id as Hex | null) ?? undefined,
-    atMs: row.created_at_ms,
   };
 }

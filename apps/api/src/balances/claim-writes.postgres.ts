@@ -1,101 +1,117 @@
 import type { Address, Hex, TxHash } from "@causeway/domain";
+import { eq, sql as text } from "drizzle-orm";
 import type { ClaimRecord, ClaimState, ClaimWrites } from "./claims.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { claims } from "./claims.tables.ts";
 
-export const CLAIM_COLUMNS =
-  "claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, state, tries, tx_hash, fail_reason, created_at_ms";
+/** The columns of a {@link ClaimRecord}. */
+export const CLAIM = {
+  claimId: claims.claimId,
+  wallet: claims.wallet,
+  chainId: claims.chainId,
+  currency: claims.currency,
+  recipient: claims.recipient,
+  amount: claims.amount,
+  feeAmount: claims.feeAmount,
+  expiresAt: claims.expiresAt,
+  state: claims.state,
+  tries: claims.tries,
+  txHash: claims.txHash,
+  failReason: claims.failReason,
+  createdAtMs: claims.createdAtMs,
+};
 
-const offer = statement(
-  "claim_offer",
-  `insert into claims (claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, created_at_ms, updated_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
-);
-const walletOf = statement("claim_wallet", "select wallet from claims where claim_id = $1");
-const lock = statement("claim_lock", `select ${CLAIM_COLUMNS} from claims where claim_id = $1 for update`);
-const setState = statement(
-  "claim_set_state",
-  "update claims set state = $2, tries = $3, fail_reason = $4, updated_at_ms = $5 where claim_id = $1",
-);
-const setTxHash = statement(
-  "claim_set_tx_hash",
-  "update claims set tx_hash = $2, updated_at_ms = $3 where claim_id = $1",
-);
-const prune = statement(
-  "claim_prune",
-  `with gone as (
-     delete from claims where claim_id in (select claim_id from claims where state = 'offered' and expires_at < $1 limit $2)
-     returning 1
-   ) select count(*) as n from gone`,
-);
-
-export interface ClaimRow {
-  claim_id: string;
-  wallet: string;
-  chain_id: number;
-  currency: string;
-  recipient: string;
-  amount: bigint;
-  fee_amount: bigint;
-  expires_at: number;
-  state: string;
-  tries: number;
-  tx_hash: string | null;
-  fail_reason: string | null;
-  created_at_ms: number;
+interface Offer extends Record<string, unknown> {
+  readonly claimId: Hex;
+  readonly wallet: Address;
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly recipient: Address;
+  readonly amount: bigint;
+  readonly feeAmount: bigint;
+  readonly expiresAt: number;
+  readonly createdAtMs: number;
 }
+const offer = defineQuery("claim_offer", (db, p: Params<Offer>) =>
+  db.insert(claims).values({
+    claimId: p.claimId,
+    wallet: p.wallet,
+    chainId: p.chainId,
+    currency: p.currency,
+    recipient: p.recipient,
+    amount: p.amount,
+    feeAmount: p.feeAmount,
+    expiresAt: p.expiresAt,
+    createdAtMs: p.createdAtMs,
+    updatedAtMs: p.createdAtMs,
+  }),
+);
+const walletOf = defineQuery("claim_wallet", (db, { claimId }: Params<{ claimId: Hex }>) =>
+  db.select({ wallet: claims.wallet }).from(claims).where(eq(claims.claimId, claimId)),
+);
+const lock = defineQuery("claim_lock", (db, { claimId }: Params<{ claimId: Hex }>) =>
+  db.select(CLAIM).from(claims).where(eq(claims.claimId, claimId)).for("update"),
+);
+interface Change extends Record<string, unknown> {
+  readonly claimId: Hex;
+  readonly state: ClaimState;
+  readonly tries: number;
+  readonly failReason: string | null;
+  readonly atMs: number;
+}
+const setState = defineQuery("claim_set_state", (db, p: Params<Change>) =>
+  db
+    .update(claims)
+    .set({ state: p.state, tries: p.tries, failReason: p.failReason, updatedAtMs: p.atMs })
+    .where(eq(claims.claimId, p.claimId)),
+);
+const setTxHash = defineQuery(
+  "claim_set_tx_hash",
+  (db, p: Params<{ claimId: Hex; txHash: TxHash | null; atMs: number }>) =>
+    db.update(claims).set({ txHash: p.txHash, updatedAtMs: p.atMs }).where(eq(claims.claimId, p.claimId)),
+);
+const prune = defineSql(
+  "claim_prune",
+  { claimId: claims.claimId },
+  (p: Params<{ beforeSeconds: number; limit: number }>) => text`
+    delete from ${claims} where ${claims.claimId} in (select ${claims.claimId} from ${claims}
+      where ${claims.state} = 'offered' and ${claims.expiresAt} < ${p.beforeSeconds} limit ${p.limit})
+    returning ${claims.claimId}`,
+);
 
 /** Claims inside one transaction. */
 export function claimWrites(sql: Sql): ClaimWrites {
   return {
-    async offer(claim) {
-      await sql.query(offer, [
-        claim.claimId,
-        claim.wallet,
-        claim.chainId,
-        claim.currency,
-        claim.recipient,
-        claim.amount,
-        claim.feeAmount,
-        claim.expiresAt,
-        claim.createdAtMs,
-      ]);
+    async offer({
+      claimId,
+      wallet,
+      chainId,
+      currency,
+      recipient,
+      amount,
+      feeAmount,
+      expiresAt,
+      createdAtMs,
+    }) {
+      const asset = { chainId, currency, amount, feeAmount };
+      await offer(sql, { claimId, wallet, recipient, ...asset, expiresAt, createdAtMs });
     },
-    async walletOf(claimId) {
-      const [row] = await sql.query<{ wallet: string }>(walletOf, [claimId]);
-      return row?.wallet as Address | undefined;
-    },
+    walletOf: async (claimId) => (await walletOf(sql, { claimId }))[0]?.wallet,
     async lock(claimId) {
-      const [row] = await sql.query<ClaimRow>(lock, [claimId]);
+      const [row] = await lock(sql, { claimId });
       return row && claimOf(row);
     },
     async setState(claimId, { state, tries, failReason }, atMs) {
-      await sql.query(setState, [claimId, state, tries, failReason ?? null, atMs]);
+      await setState(sql, { claimId, state, tries, failReason: failReason ?? null, atMs });
     },
     async setTxHash(claimId, txHash, atMs) {
-      await sql.query(setTxHash, [claimId, txHash ?? null, atMs]);
+      await setTxHash(sql, { claimId, txHash: txHash ?? null, atMs });
     },
-    async prune(beforeSeconds, limit) {
-      const [row] = await sql.query<{ n: number }>(prune, [beforeSeconds, limit]);
-      return row?.n ?? 0;
-    },
+    prune: async (beforeSeconds, limit) => (await prune(sql, { beforeSeconds, limit })).length,
   };
 }
 
-export function claimOf(row: ClaimRow): ClaimRecord {
-  return {
-    claimId: row.claim_id as Hex,
-    wallet: row.wallet as Address,
-    chainId: row.chain_id,
-    currency: row.currency as Address,
-    recipient: row.recipient as Address,
-    amount: row.amount,
-    feeAmount: row.fee_amount,
-    expiresAt: row.expires_at,
-    state: row.state as ClaimState,
-    tries: row.tries,
-    txHash: (row.tx_hash as TxHash | null) ?? undefined,
-    failReason: row.fail_reason ?? undefined,
-    createdAtMs: row.created_at_ms,
-  };
+export function claimOf(row: Pick<typeof claims.$inferSelect, keyof typeof CLAIM>): ClaimRecord {
+  return { ...row, txHash: row.txHash ?? undefined, failReason: row.failReason ?? undefined };
 }

@@ -1,48 +1,79 @@
 import type { Address } from "@causeway/domain";
 import { assetKey } from "@causeway/domain";
-import type { BookLine, WalletBook } from "./ledger.port.ts";
+import { sql as text } from "drizzle-orm";
+import type { BookLine, HoldRecord, WalletBook } from "./ledger.port.ts";
+import { defineSql, type Params, type Row } from "../db/define-query.postgres.ts";
+import { holds, ledgerAccounts, ledgerEntries } from "./ledger.tables.ts";
 
-/** The newest entry of every account of a wallet: its balance. */
-export const BOOK_QUERY = `select a.account, a.chain_id, a.currency, e.balance_after
-  from ledger_accounts a cross join lateral (
-    select balance_after from ledger_entries
-    where wallet = a.wallet and account = a.account and chain_id = a.chain_id and currency = a.currency
-    order by seq desc limit 1
-  ) e
-  where a.wallet = $1 order by a.chain_id, a.currency`;
+/** The newest entry of an account, for a lateral join. */
+export const newestEntry = text`
+  select ${ledgerEntries.balanceAfter} from ${ledgerEntries}
+  where ${ledgerEntries.wallet} = ${ledgerAccounts.wallet} and ${ledgerEntries.account} = ${ledgerAccounts.account}
+    and ${ledgerEntries.chainId} = ${ledgerAccounts.chainId} and ${ledgerEntries.currency} = ${ledgerAccounts.currency}
+  order by ${ledgerEntries.seq} desc limit 1`;
 
-/** What the active holds of a wallet have promised, by asset. */
-export const HELD_QUERY =
-  "select chain_id, currency, sum(amount) as amount, sum(usd) as usd from holds where wallet = $1 and state = 'active' group by 1, 2";
+/** The balance of every account of a wallet. */
+const BOOK = {
+  account: ledgerAccounts.account,
+  chainId: ledgerAccounts.chainId,
+  currency: ledgerAccounts.currency,
+  balanceAfter: BigInt,
+};
+export const readBook = defineSql(
+  "ledger_book",
+  BOOK,
+  ({ wallet }: Params<{ wallet: Address }>) => text`
+    select ${ledgerAccounts.account}, ${ledgerAccounts.chainId}, ${ledgerAccounts.currency}, e.balance_after
+    from ${ledgerAccounts} cross join lateral (${newestEntry}) e
+    where ${ledgerAccounts.wallet} = ${wallet} order by ${ledgerAccounts.chainId}, ${ledgerAccounts.currency}`,
+);
+/** What the active holds of a wallet guarantee, by asset. */
+const HELD = { chainId: holds.chainId, currency: holds.currency, amount: BigInt, usd: BigInt };
+export const readHeld = defineSql(
+  "ledger_held",
+  HELD,
+  ({ wallet }: Params<{ wallet: Address }>) => text`
+    select ${holds.chainId}, ${holds.currency}, sum(${holds.amount}) as amount, sum(${holds.usd}) as usd from ${holds}
+    where ${holds.wallet} = ${wallet} and ${holds.state} = 'active' group by 1, 2`,
+);
 
-export interface HeldRow {
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-  usd: bigint;
-}
-
-export interface BookRow {
-  account: string;
-  chain_id: number;
-  currency: string;
-  balance_after: bigint;
-}
-
-/** One line per asset. What a wallet owes is kept below zero and told above it. */
-export function bookOf(wallet: Address, rows: readonly BookRow[], heldRows: readonly HeldRow[]): WalletBook {
+/** One line per asset. The ledger keeps what a wallet owes below zero; a line shows it above zero. */
+export function bookOf(
+  wallet: Address,
+  rows: readonly Row<typeof BOOK>[],
+  heldRows: readonly Row<typeof HELD>[],
+): WalletBook {
   const lines = new Map<string, BookLine>();
-  for (const { account, chain_id, currency, balance_after } of rows) {
-    const asset = { chainId: chain_id, currency: currency as Address };
+  for (const { account, chainId, currency, balanceAfter } of rows) {
+    const asset = { chainId, currency };
     const line = lines.get(assetKey(asset)) ?? { asset, balance: 0n, pending: 0n, owed: 0n };
-    const amount = account === "owed" ? -balance_after : balance_after;
+    const amount = account === "owed" ? -balanceAfter : balanceAfter;
     lines.set(assetKey(asset), { ...line, [account]: amount });
   }
-  const held = heldRows.map(({ chain_id, currency, amount, usd }) => ({
-    asset: { chainId: chain_id, currency: currency as Address },
+  const held = heldRows.map(({ chainId, currency, amount, usd }) => ({
+    asset: { chainId, currency },
     amount,
     usd,
   }));
   const heldUsd = held.reduce((sum, { usd }) => sum + usd, 0n);
   return { wallet, lines: [...lines.values()], heldUsd, held };
+}
+
+/** The columns of a {@link HoldRecord}. */
+export const HOLD = {
+  requestId: holds.requestId,
+  wallet: holds.wallet,
+  keyId: holds.keyId,
+  state: holds.state,
+  usd: holds.usd,
+  chainId: holds.chainId,
+  currency: holds.currency,
+  amount: holds.amount,
+  debits: holds.debits,
+  placedAtMs: holds.placedAtMs,
+  resolvedAtMs: holds.resolvedAtMs,
+};
+
+export function holdOf(row: Row<typeof HOLD>): HoldRecord {
+  return { ...row, resolvedAtMs: row.resolvedAtMs ?? undefined };
 }

@@ -1,178 +1,247 @@
-import type { Address, Hex, HoldState, LedgerEntry } from "@causeway/domain";
-import type {
-  HoldRecord,
-  LedgerWrites,
-  Reservation,
-  ReservationRecord,
-  ReservationState,
-} from "./ledger.port.ts";
-import { BOOK_QUERY, HELD_QUERY, bookOf } from "./ledger-rows.postgres.ts";
-import type { BookRow, HeldRow } from "./ledger-rows.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import type { Address, Hex, HoldState, MovementContext, RequestId } from "@causeway/domain";
+import { and, asc, desc, eq, sql as text } from "drizzle-orm";
+import type { LedgerWrites, Reservation, ReservationRecord, ReservationState } from "./ledger.port.ts";
+import { defineQuery, defineSql, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { bookOf, HOLD, holdOf, readBook, readHeld } from "./ledger-rows.postgres.ts";
+import {
+  appFeesDue,
+  appWallets,
+  feeReservationParts,
+  feeReservations,
+  holds,
+  ledgerEntries,
+  ledgerMovements,
+} from "./ledger.tables.ts";
 import { reserveTogether } from "./reserved-fees.postgres.ts";
 
-const knowWallet = statement(
-  "ledger_know_wallet",
-  "insert into app_wallets (wallet, created_at_ms) values ($1, $2) on conflict do nothing",
+const addWallet = defineQuery(
+  "ledger_add_wallet",
+  (db, { wallet, createdAtMs }: Params<{ wallet: Address; createdAtMs: number }>) =>
+    db.insert(appWallets).values({ wallet, createdAtMs }).onConflictDoNothing(),
 );
-const lockWallet = statement(
-  "ledger_lock_wallet",
-  "select wallet from app_wallets where wallet = $1 for update",
+const lockWallet = defineQuery("ledger_lock_wallet", (db, { wallet }: Params<{ wallet: Address }>) =>
+  db
+    .select({ wallet: appWallets.wallet })
+    .from(appWallets)
+    .where(eq(appWallets.wallet, wallet))
+    .for("update"),
 );
-const book = statement("ledger_book_locked", BOOK_QUERY);
-const held = statement("ledger_held_locked", HELD_QUERY);
-const addMovement = statement(
+interface Movement extends Record<string, unknown> {
+  readonly movementKey: string;
+  readonly context: MovementContext;
+  readonly reason: string;
+  readonly wallet: Address;
+  readonly requestId: Hex | null;
+  readonly createdAtMs: number;
+}
+const addMovement = defineQuery(
   "ledger_add_movement",
-  `insert into ledger_movements (movement_key, context, reason, wallet, request_id, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6) on conflict (movement_key) do nothing returning id`,
+  (db, { movementKey, context, reason, wallet, requestId, createdAtMs }: Params<Movement>) =>
+    db
+      .insert(ledgerMovements)
+      .values({ movementKey, context, reason, wallet, requestId, createdAtMs })
+      .onConflictDoNothing({ target: ledgerMovements.movementKey })
+      .returning({ id: ledgerMovements.id }),
 );
-const addEntries = statement(
-  "ledger_add_entries",
-  `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
-   select $1, account, case when account in ('balance', 'pending', 'owed') then $2 end, chain_id, currency, amount
-   from unnest($3::text[], $4::bigint[], $5::text[], $6::numeric[]) as e (account, chain_id, currency, amount)`,
+interface Entries extends Record<string, unknown> {
+  readonly movementId: number;
+  readonly wallet: Address;
+  readonly accounts: readonly string[];
+  readonly chainIds: readonly number[];
+  readonly currencies: readonly Address[];
+  readonly amounts: readonly bigint[];
+}
+const addEntries = defineSql("ledger_add_entries", {}, (p: Params<Entries>) => {
+  const { movementId, wallet, account, chainId, currency, amount } = ledgerEntries;
+  const given = namesOf(account, chainId, currency, amount);
+  return text`insert into ${ledgerEntries} (${namesOf(movementId, wallet)}, ${given})
+    select ${p.movementId}::bigint, case when account in ('balance', 'pending', 'owed') then ${p.wallet}::text end, ${given}
+    from unnest(${p.accounts}::text[], ${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[]) as e (${given})`;
+});
+const entriesOf = defineQuery("ledger_entries_of", (db, p: Params<{ movementKey: string }>) =>
+  db
+    .select({
+      account: ledgerEntries.account,
+      chainId: ledgerEntries.chainId,
+      currency: ledgerEntries.currency,
+      amount: ledgerEntries.amount,
+    })
+    .from(ledgerEntries)
+    .innerJoin(ledgerMovements, eq(ledgerMovements.id, ledgerEntries.movementId))
+    .where(eq(ledgerMovements.movementKey, p.movementKey))
+    .orderBy(asc(ledgerEntries.id)),
 );
-const entriesOf = statement(
-  "ledger_entries_of",
-  `select e.account, e.chain_id, e.currency, e.amount from ledger_entries e join ledger_movements m on m.id = e.movement_id
-   where m.movement_key = $1 order by e.id`,
+
+const lockReservation = defineQuery(
+  "fee_reservation_lock",
+  (db, p: Params<{ requestId: RequestId; purpose: "execution" | "fees" }>) =>
+    db
+      .select({
+        id: feeReservations.id,
+        requestId: feeReservations.requestId,
+        wallet: feeReservations.wallet,
+        usd: feeReservations.usd,
+        state: feeReservations.state,
+        round: feeReservations.round,
+      })
+      .from(feeReservations)
+      .where(and(eq(feeReservations.requestId, p.requestId), eq(feeReservations.purpose, p.purpose)))
+      .orderBy(desc(feeReservations.round))
+      .limit(1)
+      .for("update"),
 );
-const reservation = statement(
-  "fee_reservation_read",
-  `select id, request_id, wallet, usd, state, round from fee_reservations where request_id = $1 and purpose = $2
-   order by round desc limit 1 for update`,
+const partsOf = defineQuery("fee_reservation_parts_read", (db, p: Params<{ reservationId: number }>) =>
+  db
+    .select({
+      chainId: feeReservationParts.chainId,
+      currency: feeReservationParts.currency,
+      amount: feeReservationParts.amount,
+      usd: feeReservationParts.usd,
+    })
+    .from(feeReservationParts)
+    .where(eq(feeReservationParts.reservationId, p.reservationId))
+    .orderBy(asc(feeReservationParts.n)),
 );
-const reservationParts = statement(
-  "fee_reservation_parts_read",
-  "select chain_id, currency, amount, usd from fee_reservation_parts where reservation_id = $1 order by n",
-);
-const addReservation = statement(
+interface Added extends Record<string, unknown> {
+  readonly requestId: RequestId;
+  readonly wallet: Address;
+  readonly usd: bigint;
+  readonly createdAtMs: number;
+  readonly purpose: "execution" | "fees";
+  readonly round: number;
+  readonly keyId: string | null;
+  readonly day: number | null;
+  readonly userAddress: Address | null;
+}
+const addReservation = defineQuery(
   "fee_reservation_add",
-  `insert into fee_reservations (request_id, wallet, usd, created_at_ms, purpose, round, key_id, day, user_address)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning id`,
+  (db, { requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress }: Params<Added>) =>
+    db
+      .insert(feeReservations)
+      .values({ requestId, wallet, usd, createdAtMs, purpose, round, keyId, day, userAddress })
+      .returning({ id: feeReservations.id }),
 );
-const addParts = statement(
-  "fee_reservation_parts_add",
-  `insert into fee_reservation_parts (reservation_id, n, chain_id, currency, amount, usd)
-   select $1, n, chain_id, currency, amount, usd
-   from unnest($2::bigint[], $3::text[], $4::numeric[], $5::numeric[]) with ordinality as p (chain_id, currency, amount, usd, n)`,
-);
-const closeReservation = statement(
+interface Parts extends Record<string, unknown> {
+  readonly reservationId: number;
+  readonly chainIds: readonly number[];
+  readonly currencies: readonly Address[];
+  readonly amounts: readonly bigint[];
+  readonly usd: readonly bigint[];
+}
+const addParts = defineSql("fee_reservation_parts_add", {}, (p: Params<Parts>) => {
+  const { reservationId, chainId, currency, amount, usd, n } = feeReservationParts;
+  const given = namesOf(chainId, currency, amount, usd, n);
+  return text`insert into ${feeReservationParts} (${namesOf(reservationId)}, ${given})
+    select ${p.reservationId}::bigint, ${given}
+    from unnest(${p.chainIds}::bigint[], ${p.currencies}::text[], ${p.amounts}::numeric[], ${p.usd}::numeric[])
+      with ordinality as p (${given})`;
+});
+const closeReservation = defineQuery(
   "fee_reservation_close",
-  "update fee_reservations set state = $2, closed_at_ms = $3, paid_usd = $4 where id = $1 and state = 'open'",
+  (db, p: Params<{ id: string; state: ReservationState; atMs: number; paidUsd: bigint | null }>) =>
+    db
+      .update(feeReservations)
+      .set({ state: p.state, closedAtMs: p.atMs, paidUsd: p.paidUsd })
+      .where(and(eq(feeReservations.id, p.id), text`${feeReservations.state} = 'open'`)),
 );
-const noteFeesDue = statement(
+const noteFeesDue = defineQuery(
   "app_fees_due_note",
-  "insert into app_fees_due (request_id, since_ms) values ($1, $2) on conflict do nothing",
+  (db, { requestId, sinceMs }: Params<{ requestId: RequestId; sinceMs: number }>) =>
+    db.insert(appFeesDue).values({ requestId, sinceMs }).onConflictDoNothing(),
 );
-const feesCredited = statement("app_fees_due_forget", "delete from app_fees_due where request_id = $1");
-export const HOLD_COLUMNS =
-  "request_id, wallet, key_id, state, usd, chain_id, currency, amount, debits, placed_at_ms, resolved_at_ms";
-const holdWallet = statement("hold_wallet", "select wallet from holds where request_id = $1");
-const hold = statement("hold_read", `select ${HOLD_COLUMNS} from holds where request_id = $1 for update`);
-const addHold = statement(
+
+type OfRequest = Params<{ requestId: RequestId }>;
+const feesCredited = defineQuery("app_fees_due_forget", (db, { requestId }: OfRequest) =>
+  db.delete(appFeesDue).where(eq(appFeesDue.requestId, requestId)),
+);
+const holdWallet = defineQuery("hold_wallet", (db, { requestId }: OfRequest) =>
+  db.select({ wallet: holds.wallet }).from(holds).where(eq(holds.requestId, requestId)),
+);
+const lockHold = defineQuery("hold_lock", (db, { requestId }: OfRequest) =>
+  db.select(HOLD).from(holds).where(eq(holds.requestId, requestId)).for("update"),
+);
+interface NewHold extends Record<string, unknown> {
+  readonly requestId: RequestId;
+  readonly wallet: Address;
+  readonly keyId: string;
+  readonly usd: bigint;
+  readonly chainId: number;
+  readonly currency: Address;
+  readonly amount: bigint;
+  readonly placedAtMs: number;
+  readonly surplusUsd: bigint;
+}
+const addHold = defineQuery(
   "hold_add",
-  `insert into holds (request_id, wallet, key_id, usd, chain_id, currency, amount, placed_at_ms, surplus_usd)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  (
+    db,
+    { requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs, surplusUsd }: Params<NewHold>,
+  ) =>
+    db
+      .insert(holds)
+      .values({ requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs, surplusUsd }),
 );
-const setHold = statement(
+const setHold = defineQuery(
   "hold_set",
-  `update holds set state = $2, debits = $3, resolved_at_ms = case when $2 = 'active' then null else $4::bigint end
-   where request_id = $1`,
+  (db, p: Params<{ requestId: RequestId; state: HoldState; debits: number; atMs: number }>) =>
+    db
+      .update(holds)
+      .set({
+        state: p.state,
+        debits: p.debits,
+        resolvedAtMs: text`case when ${p.state}::text <> 'active' then ${p.atMs}::bigint end`,
+      })
+      .where(eq(holds.requestId, p.requestId)),
 );
-const exposure = statement(
+const exposure = defineSql(
   "hold_exposure",
-  "select coalesce(sum(usd + surplus_usd), 0) as usd from holds where key_id = $1 and state = 'active'",
+  { usd: BigInt },
+  ({ keyId }: Params<{ keyId: string }>) => text`
+    select coalesce(sum(${holds.usd} + ${holds.surplusUsd}), 0) as usd from ${holds}
+    where ${holds.keyId} = ${keyId} and ${holds.state} = 'active'`,
 );
-
-interface EntryRow {
-  account: string;
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-}
-
-interface ReservationRow {
-  id: number;
-  request_id: string;
-  wallet: string;
-  usd: bigint;
-  state: string;
-  round: number;
-}
-
-interface PartRow {
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-  usd: bigint;
-}
-
-export interface HoldRow {
-  request_id: string;
-  wallet: string;
-  key_id: string;
-  state: string;
-  usd: bigint;
-  chain_id: number;
-  currency: string;
-  amount: bigint;
-  debits: number;
-  placed_at_ms: number;
-  resolved_at_ms: number | null;
-}
 
 /** The ledger inside one transaction. */
 export function ledgerWrites(sql: Sql): LedgerWrites {
   return {
     async lockWallet(wallet, atMs) {
-      await sql.query(knowWallet, [wallet, atMs]);
-      await sql.query(lockWallet, [wallet]);
-      const lines = await sql.query<BookRow>(book, [wallet]);
-      return bookOf(wallet, lines, await sql.query<HeldRow>(held, [wallet]));
+      await addWallet(sql, { wallet, createdAtMs: atMs });
+      await lockWallet(sql, { wallet });
+      const lines = await readBook(sql, { wallet });
+      return bookOf(wallet, lines, await readHeld(sql, { wallet }));
     },
-    async post({ key, context, reason, wallet, requestId, entries }, atMs) {
-      const [movement] = await sql.query<{ id: number }>(addMovement, [
-        key,
-        context,
-        reason,
-        wallet,
-        requestId ?? null,
-        atMs,
-      ]);
+    async post({ key, context, reason, wallet, requestId = null, entries }, atMs) {
+      const added = { movementKey: key, context, reason, wallet, requestId, createdAtMs: atMs };
+      const [movement] = await addMovement(sql, added);
       if (movement === undefined) return "already";
-      await sql.query(addEntries, [
-        movement.id,
+      await addEntries(sql, {
+        movementId: movement.id,
         wallet,
-        entries.map(({ account }) => account),
-        entries.map(({ asset }) => asset.chainId),
-        entries.map(({ asset }) => asset.currency),
-        entries.map(({ amount }) => amount),
-      ]);
+        accounts: entries.map(({ account }) => account),
+        chainIds: entries.map(({ asset }) => asset.chainId),
+        currencies: entries.map(({ asset }) => asset.currency),
+        amounts: entries.map(({ amount }) => amount),
+      });
       return "posted";
     },
     async entriesOf(movementKey) {
-      const rows = await sql.query<EntryRow>(entriesOf, [movementKey]);
-      return rows.map(({ account, chain_id, currency, amount }) => ({
-        account: account as LedgerEntry["account"],
-        asset: { chainId: chain_id, currency: currency as Address },
+      const rows = await entriesOf(sql, { movementKey });
+      return rows.map(({ account, chainId, currency, amount }) => ({
+        account,
+        asset: { chainId, currency },
         amount,
       }));
     },
     async reservation(requestId, purpose = "execution"): Promise<ReservationRecord | undefined> {
-      const [row] = await sql.query<ReservationRow>(reservation, [requestId, purpose]);
+      const [row] = await lockReservation(sql, { requestId, purpose });
       if (row === undefined) return undefined;
-      const parts = await sql.query<PartRow>(reservationParts, [row.id]);
+      const parts = await partsOf(sql, { reservationId: row.id });
       return {
+        ...row,
         id: String(row.id),
-        requestId: row.request_id as Hex,
-        wallet: row.wallet as Address,
-        usd: row.usd,
-        state: row.state as ReservationState,
-        round: row.round,
-        parts: parts.map(({ chain_id, currency, amount, usd }) => ({
-          asset: { chainId: chain_id, currency: currency as Address },
+        parts: parts.map(({ chainId, currency, amount, usd }) => ({
+          asset: { chainId, currency },
           amount,
           usd,
         })),
@@ -180,81 +249,49 @@ export function ledgerWrites(sql: Sql): LedgerWrites {
     },
     async addReservation(added, atMs): Promise<Reservation> {
       const { requestId, wallet, usd, parts, purpose = "execution", round = 1, budget } = added;
-      const [row] = await sql.query<{ id: number }>(addReservation, [
+      const [row] = await addReservation(sql, {
         requestId,
         wallet,
         usd,
-        atMs,
+        createdAtMs: atMs,
         purpose,
         round,
-        budget?.keyId ?? null,
-        budget?.day ?? null,
-        budget?.user ?? null,
-      ]);
+        keyId: budget?.keyId ?? null,
+        day: budget?.day ?? null,
+        userAddress: budget?.user ?? null,
+      });
       if (row === undefined)
         throw new Error(`invariant violated: fee reservation of ${requestId} was not inserted`);
-      await sql.query(addParts, [
-        row.id,
-        parts.map(({ asset }) => asset.chainId),
-        parts.map(({ asset }) => asset.currency),
-        parts.map(({ amount }) => amount),
-        parts.map((part) => part.usd),
-      ]);
+      await addParts(sql, {
+        reservationId: row.id,
+        chainIds: parts.map(({ asset }) => asset.chainId),
+        currencies: parts.map(({ asset }) => asset.currency),
+        amounts: parts.map(({ amount }) => amount),
+        usd: parts.map((part) => part.usd),
+      });
       return { id: String(row.id), requestId, wallet, usd, parts };
     },
     reserveTogether: async (wallet, fees, atMs) => await reserveTogether(sql, wallet, fees, atMs),
     async closeReservation(id, state, atMs, paidUsd) {
-      await sql.query(closeReservation, [id, state, atMs, paidUsd ?? null]);
+      await closeReservation(sql, { id, state, atMs, paidUsd: paidUsd ?? null });
     },
     async noteFeesDue(requestId, atMs) {
-      await sql.query(noteFeesDue, [requestId, atMs]);
+      await noteFeesDue(sql, { requestId, sinceMs: atMs });
     },
     async feesCredited(requestId) {
-      await sql.query(feesCredited, [requestId]);
+      await feesCredited(sql, { requestId });
     },
-    async holdWallet(requestId) {
-      const [row] = await sql.query<{ wallet: string }>(holdWallet, [requestId]);
-      return row?.wallet as Address | undefined;
-    },
+    holdWallet: async (requestId) => (await holdWallet(sql, { requestId }))[0]?.wallet,
     async hold(requestId) {
-      const [row] = await sql.query<HoldRow>(hold, [requestId]);
+      const [row] = await lockHold(sql, { requestId });
       return row && holdOf(row);
     },
-    async addHold({ requestId, wallet, keyId, usd, chainId, currency, amount, placedAtMs, surplusUsd = 0n }) {
-      await sql.query(addHold, [
-        requestId,
-        wallet,
-        keyId,
-        usd,
-        chainId,
-        currency,
-        amount,
-        placedAtMs,
-        surplusUsd,
-      ]);
+    async addHold({ surplusUsd = 0n, ...hold }) {
+      await addHold(sql, { ...hold, surplusUsd });
     },
     async setHold(requestId, state, debits, atMs) {
-      await sql.query(setHold, [requestId, state, debits, atMs]);
+      await setHold(sql, { requestId, state, debits, atMs });
     },
-    async exposureUsd(keyId) {
-      const [row] = await sql.query<{ usd: bigint }>(exposure, [keyId]);
-      return row?.usd ?? 0n;
-    },
-  };
-}
-
-export function holdOf(row: HoldRow): HoldRecord {
-  return {
-    requestId: row.request_id as Hex,
-    wallet: row.wallet as Address,
-    keyId: row.key_id,
-    state: row.state as HoldState,
-    usd: row.usd,
-    chainId: row.chain_id,
-    currency: row.currency as Address,
-    amount: row.amount,
-    debits: row.debits,
-    placedAtMs: row.placed_at_ms,
-    resolvedAtMs: row.resolved_at_ms ?? undefined,
+    exposureUsd: async (keyId) => (await exposure(sql, { keyId }))[0]?.usd ?? 0n,
   };
 }

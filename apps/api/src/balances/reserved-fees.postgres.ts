@@ -1,51 +1,77 @@
+import type { Address } from "@causeway/domain";
 import { mergeEntries } from "@causeway/domain";
+import { sql as text } from "drizzle-orm";
 import type { FeesToReserve } from "./ledger.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineSql, namesOf, recordset, rowsJson, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { feeReservationParts, feeReservations, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
 
-// The entries' trigger sees the movements that this very statement has written.
-const reserve = statement(
-  "ledger_reserve_many",
-  `with wanted as (select * from json_to_recordset($1::json) as w (movement_key text, request_id text, usd numeric)),
-   moved as (insert into ledger_movements (movement_key, context, reason, wallet, request_id, created_at_ms)
-     select movement_key, 'set-pending-amount', 'fees reserved', $4, request_id, $5 from wanted returning id, request_id),
-   reserved as (insert into fee_reservations (request_id, wallet, usd, created_at_ms)
-     select request_id, $4, usd, $5 from wanted returning id, request_id),
-   parted as (insert into fee_reservation_parts (reservation_id, n, chain_id, currency, amount, usd)
-     select r.id, p.n, p.chain_id, p.currency, p.amount, p.usd
-     from json_to_recordset($2::json) as p (request_id text, n integer, chain_id bigint, currency text, amount numeric, usd numeric)
-       join reserved r on r.request_id = p.request_id)
-   insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
-   select m.id, e.account, $4, e.chain_id, e.currency, e.amount
-   from json_to_recordset($3::json) as e (request_id text, account text, chain_id bigint, currency text, amount numeric)
-     join moved m on m.request_id = e.request_id`,
-);
+const WANTED = {
+  movementKey: ledgerMovements.movementKey,
+  requestId: feeReservations.requestId,
+  usd: feeReservations.usd,
+};
+const PART = {
+  n: feeReservationParts.n,
+  chainId: feeReservationParts.chainId,
+  currency: feeReservationParts.currency,
+  amount: feeReservationParts.amount,
+  usd: feeReservationParts.usd,
+};
+const PARTS = { requestId: feeReservations.requestId, ...PART };
+const ENTRY = {
+  account: ledgerEntries.account,
+  chainId: ledgerEntries.chainId,
+  currency: ledgerEntries.currency,
+  amount: ledgerEntries.amount,
+};
+const ENTRIES = { requestId: feeReservations.requestId, ...ENTRY };
+
+interface Reserved extends Record<string, unknown> {
+  readonly wanted: string;
+  readonly parts: string;
+  readonly entries: string;
+  readonly wallet: Address;
+  readonly atMs: number;
+}
+// The trigger of the entries sees the movements that this statement has written.
+const reserve = defineSql("ledger_reserve_many", {}, (p: Params<Reserved>) => {
+  const { movementKey, context, reason, wallet, requestId, createdAtMs, id } = ledgerMovements;
+  const [part, entry] = [namesOf(...Object.values(PART)), namesOf(...Object.values(ENTRY))];
+  return text`
+    with wanted as (select * from ${recordset(p.wanted, WANTED)}),
+    moved as (
+      insert into ${ledgerMovements} (${namesOf(movementKey, requestId, context, reason, wallet, createdAtMs)})
+      select ${namesOf(movementKey, requestId)}, 'set-pending-amount', 'fees reserved', ${p.wallet}::text, ${p.atMs}::bigint
+      from wanted returning ${id}, ${requestId}),
+    reserved as (
+      insert into ${feeReservations} (${namesOf(feeReservations.requestId, feeReservations.usd, feeReservations.wallet, feeReservations.createdAtMs)})
+      select ${namesOf(feeReservations.requestId, feeReservations.usd)}, ${p.wallet}::text, ${p.atMs}::bigint
+      from wanted returning ${feeReservations.id}, ${feeReservations.requestId}),
+    parted as (
+      insert into ${feeReservationParts} (${namesOf(feeReservationParts.reservationId)}, ${part})
+      select r.id, ${text.join(
+        Object.values(PART).map((column) => text`given.${namesOf(column)}`),
+        text`, `,
+      )}
+      from ${recordset(p.parts, PARTS)} join reserved r on r.request_id = given.request_id)
+    insert into ${ledgerEntries} (${namesOf(ledgerEntries.movementId, ledgerEntries.wallet)}, ${entry})
+    select m.id, ${p.wallet}::text, ${entry}
+    from ${recordset(p.entries, ENTRIES)} join moved m using (request_id)`;
+});
 
 /**
- * Sets fees of several requests aside, each by a movement of its own.
- *
- * @throws when one of them has a reservation, or the wallet would be overdrawn
+ * Reserves the fees of several requests, each with its own movement.
+ * @throws if one of them has a reservation already, or the wallet would be overdrawn
  */
 export async function reserveTogether(
   sql: Sql,
-  wallet: string,
+  wallet: Address,
   fees: readonly FeesToReserve[],
   atMs: number,
 ): Promise<void> {
-  const wanted = fees.map(({ movementKey, requestId, usd }) => ({
-    movement_key: movementKey,
-    request_id: requestId,
-    usd: usd.toString(),
-  }));
   const parts = fees.flatMap(({ requestId, parts: of }) =>
-    of.map(({ asset, amount, usd }, at) => ({
-      request_id: requestId,
-      n: at + 1,
-      chain_id: asset.chainId,
-      currency: asset.currency,
-      amount: amount.toString(),
-      usd: usd.toString(),
-    })),
+    of.map(({ asset, amount, usd }, at) => ({ requestId, n: at + 1, ...asset, amount, usd })),
   );
   const entries = fees.flatMap(({ requestId, parts: of }) =>
     mergeEntries(
@@ -53,19 +79,13 @@ export async function reserveTogether(
         { account: "balance", asset, amount: -amount },
         { account: "pending", asset, amount },
       ]),
-    ).map(({ account, asset, amount }) => ({
-      request_id: requestId,
-      account,
-      chain_id: asset.chainId,
-      currency: asset.currency,
-      amount: amount.toString(),
-    })),
+    ).map(({ account, asset, amount }) => ({ requestId, account, ...asset, amount })),
   );
-  await sql.query(reserve, [
-    JSON.stringify(wanted),
-    JSON.stringify(parts),
-    JSON.stringify(entries),
+  await reserve(sql, {
+    wanted: rowsJson(WANTED, fees),
+    parts: rowsJson(PARTS, parts),
+    entries: rowsJson(ENTRIES, entries),
     wallet,
     atMs,
-  ]);
+  });
 }

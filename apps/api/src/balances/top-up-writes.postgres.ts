@@ -1,110 +1,116 @@
-import type { Address, Hex, TxHash } from "@causeway/domain";
-import type { NewTopUp, TopUpRecord, TopUpState, TopUpWrites } from "./top-ups.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import type { Hex } from "@causeway/domain";
+import { asc, eq, getTableColumns, sql as text } from "drizzle-orm";
+import type { TopUpRecord, TopUpState, TopUpWrites } from "./top-ups.port.ts";
+import {
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  recordset,
+  rowsJson,
+  type Params,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { appTopUps as topUps } from "./top-ups.tables.ts";
 
-export const TOP_UP_COLUMNS =
-  "id, chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, sender, wallet, currency, amount, state, credits, seen_at_ms";
-
-// One that stands canonical in the same block is left alone: no row comes back.
-const upsert = statement(
+const SIGHTED = {
+  chainId: topUps.chainId,
+  txHash: topUps.txHash,
+  ordinal: topUps.ordinal,
+  blockNumber: topUps.blockNumber,
+  blockHash: topUps.blockHash,
+  confirmAtBlock: topUps.confirmAtBlock,
+  sender: topUps.sender,
+  wallet: topUps.wallet,
+  currency: topUps.currency,
+  amount: topUps.amount,
+  state: topUps.state,
+  seenAtMs: topUps.seenAtMs,
+};
+// A top-up that is stored as canonical in the same block returns no row.
+const upsert = defineSql(
   "top_up_upsert",
-  `insert into app_top_ups as t (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block,
-     sender, wallet, currency, amount, state, seen_at_ms)
-   values ($1, $2, $3, $4, $5, true, $6, $7, $8, $9, $10, $11, $12)
-   on conflict (chain_id, tx_hash, currency, amount, sender, coalesce(wallet, ''), ordinal) do update
-     set block_number = excluded.block_number, block_hash = excluded.block_hash, canonical = true,
-         confirm_at_block = excluded.confirm_at_block
-     where not t.canonical or t.block_hash <> excluded.block_hash
-   returning ${TOP_UP_COLUMNS}`,
+  getTableColumns(topUps),
+  ({ sighted }: Params<{ sighted: string }>) => {
+    const names = namesOf(...Object.values(SIGHTED));
+    const { chainId, txHash, currency, amount, sender, wallet, ordinal } = topUps;
+    const { canonical, blockNumber, blockHash, confirmAtBlock } = topUps;
+    return text`
+    insert into ${topUps} (${names}, ${nameOf(canonical)}) select ${names}, true from ${recordset(sighted, SIGHTED)}
+    on conflict (${namesOf(chainId, txHash, currency, amount, sender)}, coalesce(${nameOf(wallet)}, ''), ${nameOf(ordinal)})
+    do update set ${nameOf(canonical)} = true, ${nameOf(blockNumber)} = excluded.${nameOf(blockNumber)},
+      ${nameOf(blockHash)} = excluded.${nameOf(blockHash)}, ${nameOf(confirmAtBlock)} = excluded.${nameOf(confirmAtBlock)}
+    where not ${canonical} or ${blockHash} <> excluded.${nameOf(blockHash)}
+    returning ${topUps}.*`;
+  },
 );
-// In one order everywhere: whoever is credited is locked next.
-const removeOrphaned = statement(
-  "top_up_remove_orphaned",
-  `with gone as (
-     update app_top_ups set canonical = false
-     where chain_id = $1 and block_number > $2 and block_number <= $3 and canonical and block_hash <> all($4::text[])
-     returning ${TOP_UP_COLUMNS}
-   ) select * from gone order by wallet, id`,
-);
-const lockDue = statement(
-  "top_up_lock_due",
-  `select ${TOP_UP_COLUMNS} from app_top_ups
-   where chain_id = $1 and state = 'seen' and canonical and confirm_at_block <= $2
-   order by wallet, id for update`,
-);
-const setState = statement(
-  "top_up_set_state",
-  "update app_top_ups set state = $2, credits = $3 where id = $1",
-);
-
-export interface TopUpRow {
-  id: number;
-  chain_id: number;
-  tx_hash: string;
-  ordinal: number;
-  block_number: number;
-  block_hash: string;
-  canonical: boolean;
-  confirm_at_block: number;
-  sender: string;
-  wallet: string | null;
-  currency: string;
-  amount: bigint;
-  state: string;
-  credits: number;
-  seen_at_ms: number;
+interface Range extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly aboveBlock: bigint;
+  readonly upToBlock: bigint;
+  readonly canonicalHashes: readonly Hex[];
 }
+// In the same order everywhere: the wallets are locked next.
+const removeOrphaned = defineSql(
+  "top_up_remove_orphaned",
+  getTableColumns(topUps),
+  (p: Params<Range>) => text`
+    with gone as (
+      update ${topUps} set ${nameOf(topUps.canonical)} = false
+      where ${topUps.chainId} = ${p.chainId} and ${topUps.blockNumber} > ${p.aboveBlock} and ${topUps.blockNumber} <= ${p.upToBlock}
+        and ${topUps.canonical} and ${topUps.blockHash} <> all(${p.canonicalHashes}::text[])
+      returning ${topUps}.*)
+    select * from gone order by ${namesOf(topUps.wallet, topUps.id)}`,
+);
+const lockDue = defineQuery("top_up_lock_due", (db, p: Params<{ chainId: number; headNumber: bigint }>) =>
+  db
+    .select()
+    .from(topUps)
+    .where(
+      text`${topUps.chainId} = ${p.chainId} and ${topUps.state} = 'seen' and ${topUps.canonical}
+        and ${topUps.confirmAtBlock} <= ${p.headNumber}`,
+    )
+    .orderBy(asc(topUps.wallet), asc(topUps.id))
+    .for("update"),
+);
+const setState = defineQuery(
+  "top_up_set_state",
+  (db, p: Params<{ id: string; state: TopUpState; credits: number }>) =>
+    db.update(topUps).set({ state: p.state, credits: p.credits }).where(eq(topUps.id, p.id)),
+);
 
 /** Top-ups inside one transaction. */
 export function topUpWrites(sql: Sql): TopUpWrites {
   return {
-    async upsert(topUp: NewTopUp) {
-      const [row] = await sql.query<TopUpRow>(upsert, [
-        topUp.chainId,
-        topUp.txHash,
-        topUp.ordinal,
-        topUp.blockNumber,
-        topUp.blockHash,
-        topUp.confirmAtBlock,
-        topUp.sender,
-        topUp.wallet ?? null,
-        topUp.currency,
-        topUp.amount,
-        topUp.state,
-        topUp.seenAtMs,
-      ]);
-      return row && topUpOf(row);
+    async upsert({ blockNumber, confirmAtBlock, wallet = null, ...topUp }) {
+      const row = {
+        ...topUp,
+        wallet,
+        blockNumber: Number(blockNumber),
+        confirmAtBlock: Number(confirmAtBlock),
+      };
+      const [stored] = await upsert(sql, { sighted: rowsJson(SIGHTED, [row]) });
+      return stored && topUpOf(stored);
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes) {
-      const values = [chainId, aboveBlock, upToBlock, canonicalHashes];
-      return (await sql.query<TopUpRow>(removeOrphaned, values)).map(topUpOf);
+      const gone = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });
+      return gone.map(topUpOf);
     },
     async lockDue(chainId, headNumber) {
-      return (await sql.query<TopUpRow>(lockDue, [chainId, headNumber])).map(topUpOf);
+      return (await lockDue(sql, { chainId, headNumber })).map(topUpOf);
     },
     async setState(id, state, credits) {
-      await sql.query(setState, [id, state, credits]);
+      await setState(sql, { id, state, credits });
     },
   };
 }
 
-export function topUpOf(row: TopUpRow): TopUpRecord {
+export function topUpOf(row: typeof topUps.$inferSelect): TopUpRecord {
   return {
+    ...row,
     id: String(row.id),
-    chainId: row.chain_id,
-    txHash: row.tx_hash as TxHash,
-    ordinal: row.ordinal,
-    blockNumber: BigInt(row.block_number),
-    blockHash: row.block_hash as Hex,
-    canonical: row.canonical,
-    confirmAtBlock: BigInt(row.confirm_at_block),
-    sender: row.sender as Address,
-    wallet: (row.wallet as Address | null) ?? undefined,
-    currency: row.currency as Address,
-    amount: row.amount,
-    state: row.state as TopUpState,
-    credits: row.credits,
-    seenAtMs: row.seen_at_ms,
+    blockNumber: BigInt(row.blockNumber),
+    confirmAtBlock: BigInt(row.confirmAtBlock),
+    wallet: row.wallet ?? undefined,
   };
 }
