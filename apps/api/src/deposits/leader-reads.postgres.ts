@@ -1,20 +1,20 @@
-import { statement } from "../db/pool.postgres.ts";
+import { sql as text } from "drizzle-orm";
+import { defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
-/** A lock by a bigint shows as its two halves. */
-const read = statement(
+// Postgres shows an advisory lock on a bigint as its two halves.
+const held = defineSql(
   "leader_locks_held",
-  `with asked as (select name, hashtextextended('causeway:' || name, 0) as key from unnest($1::text[]) as name)
-   select name from asked where exists (
-     select from pg_locks l join pg_database d on d.oid = l.database
-     where d.datname = current_database() and l.locktype = 'advisory' and l.granted and l.objsubid = 1
-       and l.classid::bigint = (key >> 32) & 4294967295 and l.objid::bigint = key & 4294967295)`,
+  { name: String },
+  ({ names }: Params<{ names: readonly string[] }>) => text`
+    with asked as (select name, hashtextextended('causeway:' || name, 0) as key from unnest(${names}::text[]) as name)
+    select name from asked where exists (
+      select from pg_locks l join pg_database d on d.oid = l.database
+      where d.datname = current_database() and l.locktype = 'advisory' and l.granted and l.objsubid = 1
+        and l.classid::bigint = (key >> 32) & 4294967295 and l.objid::bigint = key & 4294967295)`,
 );
 
-/** Those of the leader locks that any process holds. */
+/** The leader locks of these names that any process holds. */
 export function leaderReads(sql: Sql): (names: readonly string[]) => Promise<ReadonlySet<string>> {
-  return async (names) => {
-    const rows = await sql.query<{ name: string }>(read, [names]);
-    return new Set(rows.map(({ name }) => name));
-  };
+  return async (names) => new Set((await held(sql, { names })).map(({ name }) => name));
 }

@@ -1,181 +1,208 @@
-import type { Address, RequestId } from "@causeway/domain";
+import type { Address, RequestId, TxHash } from "@causeway/domain";
+import { eq, sql as text } from "drizzle-orm";
 import type { CoverState, FastFillRecord, FastFillWrites } from "../balances/fast-fill.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { originTransactions } from "../deposits/deposits.tables.ts";
+import { slots } from "../payments/payments.tables.ts";
+import { fastFills } from "./fast-fills.tables.ts";
 
-interface FastFillRow {
-  request_id: string;
-  key_id: string;
-  wallet: string;
-  amount: bigint;
-  input_amount: bigint;
-  surplus_chain_id: number;
-  surplus_currency: string;
-  surplus_amount: bigint;
-  surplus_moves: number;
-  accepted_at_ms: number;
-  origin_price_usd: bigint;
-  destination_price_usd: bigint;
-  native_price_usd: bigint;
-  tolerance_bps: number;
-  deposit_until_ms: number | null;
-  spent_usd: bigint;
-  debited_usd: bigint;
-  burnt_usd: bigint;
-  burnt_slot_id: number | null;
-  burnt_charged: boolean;
-  cover_state: string;
+type Inserted =
+  | "requestId"
+  | "keyId"
+  | "wallet"
+  | "amount"
+  | "inputAmount"
+  | "surplusChainId"
+  | "surplusCurrency"
+  | "surplusAmount"
+  | "originPriceUsd"
+  | "destinationPriceUsd"
+  | "nativePriceUsd"
+  | "toleranceBps"
+  | "depositUntilMs"
+  | "acceptedAtMs";
+const add = defineQuery("fast_fill_add", (db, p: Params<Pick<typeof fastFills.$inferSelect, Inserted>>) =>
+  db.insert(fastFills).values({
+    requestId: p.requestId,
+    keyId: p.keyId,
+    wallet: p.wallet,
+    amount: p.amount,
+    inputAmount: p.inputAmount,
+    surplusChainId: p.surplusChainId,
+    surplusCurrency: p.surplusCurrency,
+    surplusAmount: p.surplusAmount,
+    originPriceUsd: p.originPriceUsd,
+    destinationPriceUsd: p.destinationPriceUsd,
+    nativePriceUsd: p.nativePriceUsd,
+    toleranceBps: p.toleranceBps,
+    depositUntilMs: p.depositUntilMs,
+    acceptedAtMs: p.acceptedAtMs,
+  }),
+);
+
+interface Id extends Record<string, unknown> {
+  readonly requestId: RequestId;
 }
-
-const add = statement(
-  "fast_fill_add",
-  `insert into fast_fills (request_id, key_id, wallet, amount, input_amount, surplus_chain_id, surplus_currency, surplus_amount,
-     origin_price_usd, destination_price_usd, native_price_usd, tolerance_bps, deposit_until_ms, accepted_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+const find = defineQuery("fast_fill_find", (db, { requestId }: Params<Id>) =>
+  db.select().from(fastFills).where(eq(fastFills.requestId, requestId)),
 );
-const find = statement(
-  "fast_fill_find",
-  `select request_id, key_id, wallet, amount, input_amount, surplus_chain_id, surplus_currency, surplus_amount, surplus_moves, accepted_at_ms,
-     origin_price_usd, destination_price_usd, native_price_usd, tolerance_bps, deposit_until_ms, spent_usd, debited_usd, burnt_usd,
-     burnt_slot_id, burnt_charged, cover_state
-   from fast_fills where request_id = $1`,
-);
-const setCover = statement(
+const setCover = defineQuery(
   "fast_fill_set_cover",
-  "update fast_fills set cover_state = $2, surplus_credited = $2 = 'booked', surplus_moves = $3 where request_id = $1",
+  (db, p: Params<Id & { readonly state: CoverState; readonly moves: number }>) =>
+    db
+      .update(fastFills)
+      .set({
+        coverState: p.state,
+        surplusCredited: text`${p.state}::text = 'booked'`,
+        surplusMoves: p.moves,
+      })
+      .where(eq(fastFills.requestId, p.requestId)),
 );
-const setSpent = statement(
-  "fast_fill_set_spent",
-  "update fast_fills set spent_usd = $2 where request_id = $1",
+const setSpent = defineQuery("fast_fill_set_spent", (db, p: Params<Id & { readonly usd: bigint }>) =>
+  db.update(fastFills).set({ spentUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-const setDebited = statement(
-  "fast_fill_set_debited",
-  "update fast_fills set debited_usd = $2 where request_id = $1",
+const setDebited = defineQuery("fast_fill_set_debited", (db, p: Params<Id & { readonly usd: bigint }>) =>
+  db.update(fastFills).set({ debitedUsd: p.usd }).where(eq(fastFills.requestId, p.requestId)),
 );
-const setBurnt = statement(
-  "fast_fill_set_burnt",
-  "update fast_fills set burnt_slot_id = $2, burnt_usd = $3, burnt_at_ms = $4 where request_id = $1",
+interface Reverted extends Id {
+  readonly slotId: string;
+  readonly usd: bigint;
+  readonly atMs: number;
+}
+const setReverted = defineQuery("fast_fill_set_reverted", (db, p: Params<Reverted>) =>
+  db
+    .update(fastFills)
+    .set({ revertedSlotId: text`${p.slotId}`, revertedGasUsd: p.usd, revertedAtMs: p.atMs })
+    .where(eq(fastFills.requestId, p.requestId)),
 );
-const setBurntCharged = statement(
-  "fast_fill_set_burnt_charged",
-  "update fast_fills set burnt_charged = true where request_id = $1",
+const setRevertedCharged = defineQuery("fast_fill_set_reverted_charged", (db, { requestId }: Params<Id>) =>
+  db.update(fastFills).set({ revertedGasCharged: true }).where(eq(fastFills.requestId, requestId)),
 );
-const burntUsd = statement(
-  "fast_fill_burnt_usd",
-  // Reverted fills count from their block on, or many could be asked for before the first is final.
-  `select coalesce(sum(usd), 0) as usd from (
-     select burnt_usd as usd from fast_fills where wallet = $1 and burnt_usd > 0 and burnt_at_ms >= $2
-     union all
-     select ceil(s.gas_used * s.effective_gas_price * f.native_price_usd / 1e18) from fast_fills f
-       join slots s on s.leg_kind = 'fill' and s.leg_id = f.request_id and s.state = 'mined' and s.mined_status = 'reverted'
-     where f.wallet = $1
-   ) burnt`,
+// Reverted fills count from their block on; otherwise an app could ask for many before the first is final.
+const revertedUsd = defineSql(
+  "fast_fill_reverted_usd",
+  { usd: BigInt },
+  (p: Params<{ wallet: Address; sinceMs: number }>) => text`
+    select coalesce(sum(usd), 0) as usd from (
+      select ${fastFills.revertedGasUsd} as usd from ${fastFills}
+      where ${fastFills.wallet} = ${p.wallet} and ${fastFills.revertedGasUsd} > 0 and ${fastFills.revertedAtMs} >= ${p.sinceMs}
+      union all
+      select ceil(${slots.gasUsed} * ${slots.effectiveGasPrice} * ${fastFills.nativePriceUsd} / 1e18)
+      from ${fastFills} join ${slots} on ${slots.legKind} = 'fill' and ${slots.legId} = ${fastFills.requestId}
+        and ${slots.state} = 'mined' and ${slots.minedStatus} = 'reverted'
+      where ${fastFills.wallet} = ${p.wallet}
+    ) reverted`,
 );
-const due = statement(
+const due = defineSql(
   "fast_fills_due",
-  `select request_id from fast_fills where cover_state = 'due' or (burnt_usd > 0 and not burnt_charged)
-   order by tried_at_ms, accepted_at_ms limit $1`,
+  { requestId: fastFills.requestId },
+  ({ limit }: Params<{ limit: number }>) => text`
+    select ${fastFills.requestId} from ${fastFills}
+    where ${fastFills.coverState} = 'due' or (${fastFills.revertedGasUsd} > 0 and not ${fastFills.revertedGasCharged})
+    order by ${fastFills.triedAtMs}, ${fastFills.acceptedAtMs} limit ${limit}`,
 );
-const noteTried = statement(
+const noteTried = defineQuery(
   "fast_fills_note_tried",
-  "update fast_fills set tried_at_ms = $2 where request_id = any($1::text[])",
+  (db, p: Params<{ requestIds: readonly RequestId[]; atMs: number }>) =>
+    db
+      .update(fastFills)
+      .set({ triedAtMs: p.atMs })
+      .where(text`${fastFills.requestId} = any(${p.requestIds}::text[])`),
 );
-const rememberOrigin = statement(
-  "origin_transaction_remember",
-  "insert into origin_transactions (request_id, tx_hash, reported_at_ms) values ($1, $2, $3) on conflict do nothing",
+const addOrigin = defineQuery(
+  "origin_transaction_add",
+  (
+    db,
+    {
+      requestId,
+      txHash,
+      reportedAtMs,
+    }: Params<Id & { readonly txHash: TxHash; readonly reportedAtMs: number }>,
+  ) => db.insert(originTransactions).values({ requestId, txHash, reportedAtMs }).onConflictDoNothing(),
 );
 
 /** Fast fills inside one transaction. */
 export function fastFillWrites(sql: Sql): FastFillWrites {
   return {
-    async add({ surplus, prices, ...fastFill }): Promise<void> {
-      await sql.query(add, [
-        fastFill.requestId,
-        fastFill.keyId,
-        fastFill.wallet,
-        fastFill.amount,
-        fastFill.inputAmount,
-        surplus.asset.chainId,
-        surplus.asset.currency,
-        surplus.amount,
-        prices.originUsd,
-        prices.destinationUsd,
-        prices.nativeUsd,
-        fastFill.toleranceBps,
-        fastFill.depositUntilMs ?? null,
-        fastFill.acceptedAtMs,
-      ]);
+    async add({ surplus, prices, depositUntilMs = null, ...fastFill }): Promise<void> {
+      await add(sql, {
+        ...fastFill,
+        surplusChainId: surplus.asset.chainId,
+        surplusCurrency: surplus.asset.currency,
+        surplusAmount: surplus.amount,
+        originPriceUsd: prices.originUsd,
+        destinationPriceUsd: prices.destinationUsd,
+        nativePriceUsd: prices.nativeUsd,
+        depositUntilMs,
+      });
     },
     find: (requestId) => findFastFill(sql, requestId),
     async setCover(requestId, state, moves): Promise<void> {
-      await sql.query(setCover, [requestId, state, moves]);
+      await setCover(sql, { requestId, state, moves });
     },
     async setSpent(requestId, usd): Promise<void> {
-      await sql.query(setSpent, [requestId, usd]);
+      await setSpent(sql, { requestId, usd });
     },
     async setDebited(requestId, usd): Promise<void> {
-      await sql.query(setDebited, [requestId, usd]);
+      await setDebited(sql, { requestId, usd });
     },
     async setBurnt(requestId, slotId, usd, atMs): Promise<void> {
-      await sql.query(setBurnt, [requestId, slotId, usd, atMs]);
+      await setReverted(sql, { requestId, slotId, usd, atMs });
     },
     async setBurntCharged(requestId): Promise<void> {
-      await sql.query(setBurntCharged, [requestId]);
+      await setRevertedCharged(sql, { requestId });
     },
-    async burntUsd(wallet, sinceMs): Promise<bigint> {
-      const [row] = await sql.query<{ usd: bigint }>(burntUsd, [wallet, sinceMs]);
-      return row?.usd ?? 0n;
-    },
+    burntUsd: async (wallet, sinceMs) => (await revertedUsd(sql, { wallet, sinceMs }))[0]?.usd ?? 0n,
     async noteTried(requestIds, atMs): Promise<void> {
-      await sql.query(noteTried, [requestIds, atMs]);
+      await noteTried(sql, { requestIds, atMs });
     },
     async rememberOrigin(requestId, txHash, atMs): Promise<void> {
-      await sql.query(rememberOrigin, [requestId, txHash, atMs]);
+      await addOrigin(sql, { requestId, txHash, reportedAtMs: atMs });
     },
   };
 }
 
-/** Undefined when the request was never fast filled. */
+/** Undefined if the request was never filled fast. */
 export async function findFastFill(sql: Sql, requestId: RequestId): Promise<FastFillRecord | undefined> {
-  const [row] = await sql.query<FastFillRow>(find, [requestId]);
+  const [row] = await find(sql, { requestId });
   return row && fastFillOf(row);
 }
 
 /**
- * Fast fills whose deposit waits for a price to be booked, or whose burnt gas is not charged yet; those not
- * tried for longest first.
+ * Fast fills whose deposit waits for a price to be booked, or whose gas of a reverted fill is not charged
+ * yet; those not tried for longest first.
  */
 export async function fastFillsDue(sql: Sql, limit: number): Promise<RequestId[]> {
-  const rows = await sql.query<{ request_id: string }>(due, [limit]);
-  return rows.map((row) => row.request_id as RequestId);
+  return (await due(sql, { limit })).map(({ requestId }) => requestId);
 }
 
-function fastFillOf(row: FastFillRow): FastFillRecord {
+function fastFillOf(row: typeof fastFills.$inferSelect): FastFillRecord {
   return {
-    requestId: row.request_id as RequestId,
-    keyId: row.key_id,
-    wallet: row.wallet as Address,
+    requestId: row.requestId,
+    keyId: row.keyId,
+    wallet: row.wallet,
     amount: row.amount,
-    inputAmount: row.input_amount,
+    inputAmount: row.inputAmount,
     surplus: {
-      asset: { chainId: row.surplus_chain_id, currency: row.surplus_currency as Address },
-      amount: row.surplus_amount,
+      asset: { chainId: row.surplusChainId, currency: row.surplusCurrency },
+      amount: row.surplusAmount,
     },
     prices: {
-      originUsd: row.origin_price_usd,
-      destinationUsd: row.destination_price_usd,
-      nativeUsd: row.native_price_usd,
+      originUsd: row.originPriceUsd,
+      destinationUsd: row.destinationPriceUsd,
+      nativeUsd: row.nativePriceUsd,
     },
-    toleranceBps: row.tolerance_bps,
-    depositUntilMs: row.deposit_until_ms ?? undefined,
-    acceptedAtMs: row.accepted_at_ms,
-    spentUsd: row.spent_usd,
-    debitedUsd: row.debited_usd,
+    toleranceBps: row.toleranceBps,
+    depositUntilMs: row.depositUntilMs ?? undefined,
+    acceptedAtMs: row.acceptedAtMs,
+    spentUsd: row.spentUsd,
+    debitedUsd: row.debitedUsd,
     burnt:
-      row.burnt_slot_id === null
+      row.revertedSlotId === null
         ? undefined
-        : { slotId: String(row.burnt_slot_id), usd: row.burnt_usd, isCharged: row.burnt_charged },
-    coverState: row.cover_state as CoverState,
-    coverMoves: row.surplus_moves,
+        : { slotId: String(row.revertedSlotId), usd: row.revertedGasUsd, isCharged: row.revertedGasCharged },
+    coverState: row.coverState,
+    coverMoves: row.surplusMoves,
   };
 }
