@@ -1,9 +1,11 @@
+import { sql as text } from "drizzle-orm";
 import type { Clock } from "../db/clock.port.ts";
 import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
 import type { SearchTurns } from "../http/usage.port.ts";
 import { inTime } from "../db/in-time.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
-import type { Sql, Statement } from "../db/pool.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import { columnsOf, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
+import { apiUsage } from "./callers.tables.ts";
 
 const MINUTE_MS = 60_000;
 const FLUSH_EVERY_MS = 5_000;
@@ -12,64 +14,92 @@ const DAY_MS = 24 * 3600 * 1000;
 const MINUTES_KEPT_MS = 2 * DAY_MS;
 const HOURS_KEPT_MS = 60 * DAY_MS;
 const KEPT_MS = 400 * DAY_MS;
-const BATCH = 10_000;
+const MAX_BATCH = 10_000;
+const BATCH = text.raw(String(MAX_BATCH));
 /** Of one kind in one go: the rest comes an hour later. */
 const MAX_BATCHES = 100;
 /** Different counts that wait while the database is away. */
 const MAX_WAITING = 20_000;
 
-const add = statement(
+const { keyId: key, minuteMs: minute, endpoint: path, status, errorCode, count } = apiUsage;
+const KEY = [key, minute, path, status, errorCode] as const;
+const names = namesOf(...KEY);
+const addUp = text`on conflict (${names}) do update set ${nameOf(count)} = ${count} + excluded.${nameOf(count)}`;
+
+interface Counts extends Record<string, unknown> {
+  readonly keyIds: readonly string[];
+  readonly minutesMs: readonly number[];
+  readonly endpoints: readonly string[];
+  readonly statuses: readonly number[];
+  readonly errorCodes: readonly string[];
+  readonly counts: readonly number[];
+}
+const add = defineSql(
   "usage_add",
-  `insert into api_usage as known (key_id, minute_ms, endpoint, status, error_code, count)
-   select * from unnest($1::text[], $2::bigint[], $3::text[], $4::integer[], $5::text[], $6::bigint[])
-   on conflict (key_id, minute_ms, endpoint, status, error_code) do update set count = known.count + excluded.count`,
+  {},
+  (p: Params<Counts>) => text`
+    insert into ${apiUsage} (${names}, ${nameOf(count)})
+    select * from unnest(${p.keyIds}::text[], ${p.minutesMs}::bigint[], ${p.endpoints}::text[], ${p.statuses}::integer[],
+      ${p.errorCodes}::text[], ${p.counts}::bigint[]) ${addUp}`,
 );
-const read = statement(
+interface Read extends Record<string, unknown> {
+  readonly keyId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly bucketMs: number;
+  readonly limit: number;
+}
+const read = defineSql(
   "usage_read",
-  `select key_id, minute_ms - minute_ms % $4::bigint as start_ms, endpoint, status, error_code, sum(count)::bigint as count
-   from api_usage where key_id = $1 and minute_ms >= $2 - $2 % $4::bigint and minute_ms < $3
-   group by 1, 2, 3, 4, 5 order by 2, 3, 4, 5 limit $5`,
+  { keyId: key, startMs: Number, endpoint: path, status, errorCode, count: Number },
+  (p: Params<Read>) => text`
+    select ${key}, ${minute} - ${minute} % ${p.bucketMs}::bigint as start_ms, ${path}, ${status}, ${errorCode}, sum(${count})::bigint as count
+    from ${apiUsage} where ${key} = ${p.keyId} and ${minute} >= ${p.fromMs}::bigint - ${p.fromMs}::bigint % ${p.bucketMs}::bigint
+      and ${minute} < ${p.toMs}
+    group by 1, 2, 3, 4, 5 order by 2, 3, 4, 5 limit ${p.limit}`,
 );
 
-const KEY = "key_id, minute_ms, endpoint, status, error_code";
+interface Aged extends Record<string, unknown> {
+  readonly beforeMs: number;
+  readonly sinceMs: number;
+}
+type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;
 
 /**
- * Adds counts of before $1 up to those of the hours or days that they belong to; what is older than $2 is to
- * be deleted, maybe by another process just now.
+ * Adds counts from between `sinceMs` and `beforeMs` to those of the hours or days that they belong to. Older
+ * ones are left for deletion, which another process may be doing.
  */
-const sumUp = (name: string, widthMs: number): Statement =>
-  statement(
+const sumUp = (name: string, widthMs: number): Removal => {
+  const width = text.raw(String(widthMs));
+  return defineSql(
     name,
-    `with taken as (
-       delete from api_usage where (${KEY}) in (
-         select ${KEY} from api_usage where minute_ms < $1 and minute_ms >= $2 and minute_ms % ${widthMs} <> 0
-         order by minute_ms limit ${BATCH} for update skip locked)
-       returning *),
-     summed as (
-       insert into api_usage as known (${KEY}, count)
-       select key_id, minute_ms - minute_ms % ${widthMs}, endpoint, status, error_code, sum(count)::bigint from taken
-       -- In one order everywhere: two processes must not wait for each other in a circle.
-       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-       on conflict (${KEY}) do update set count = known.count + excluded.count)
-     select count(*) as done from taken`,
+    { done: Number },
+    (p: Params<Aged>) => text`
+      with taken as (
+        delete from ${apiUsage} where (${columnsOf(KEY)}) in (
+          select ${columnsOf(KEY)} from ${apiUsage}
+          where ${minute} < ${p.beforeMs} and ${minute} >= ${p.sinceMs} and ${minute} % ${width} <> 0
+          order by ${minute} limit ${BATCH} for update skip locked)
+        returning ${apiUsage}.*),
+      summed as (
+        insert into ${apiUsage} (${names}, ${nameOf(count)})
+        select ${nameOf(key)}, ${nameOf(minute)} - ${nameOf(minute)} % ${width}, ${namesOf(path, status, errorCode)},
+          sum(${nameOf(count)})::bigint from taken
+        -- All processes lock the rows in the same order, so that they cannot deadlock.
+        group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5 ${addUp})
+      select count(*) as done from taken`,
   );
+};
 const sumUpHours = sumUp("usage_sum_up_hours", 3600 * 1000);
 const sumUpDays = sumUp("usage_sum_up_days", DAY_MS);
-const prune = statement(
+const prune: Removal = defineSql(
   "usage_prune",
-  `with gone as (
-     delete from api_usage where (${KEY}) in (select ${KEY} from api_usage where minute_ms < $1 limit ${BATCH} for update skip locked) returning 1)
-   select count(*) as done from gone`,
+  { done: Number },
+  ({ beforeMs }: Params<Aged>) => text`
+    with gone as (delete from ${apiUsage} where (${columnsOf(KEY)}) in (
+      select ${columnsOf(KEY)} from ${apiUsage} where ${minute} < ${beforeMs} limit ${BATCH} for update skip locked) returning 1)
+    select count(*) as done from gone`,
 );
-
-interface Row {
-  key_id: string;
-  start_ms: number;
-  endpoint: string;
-  status: number;
-  error_code: string;
-  count: number;
-}
 
 interface Waiting extends UsageNote {
   readonly minuteMs: number;
@@ -108,18 +138,17 @@ export function usageCounter(
     const batch = waiting;
     waiting = new Map();
     if (batch.size > 0) {
-      // In one order everywhere: two processes that add to the same rows must not wait for each other in a
-      // circle.
+      // All processes lock the rows in the same order, so that they cannot deadlock.
       const counts = [...batch].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
       try {
-        await sql.query(add, [
-          counts.map(({ keyId }) => keyId),
-          counts.map(({ minuteMs }) => minuteMs),
-          counts.map(({ endpoint }) => endpoint),
-          counts.map(({ status }) => status),
-          counts.map(({ errorCode }) => errorCode),
-          counts.map(({ count }) => count),
-        ]);
+        await add(sql, {
+          keyIds: counts.map(({ keyId }) => keyId),
+          minutesMs: counts.map(({ minuteMs }) => minuteMs),
+          endpoints: counts.map(({ endpoint }) => endpoint),
+          statuses: counts.map((one) => one.status),
+          errorCodes: counts.map((one) => one.errorCode),
+          counts: counts.map((one) => one.count),
+        });
       } catch (error) {
         for (const [name, count] of batch) countUp(name, count, count.count);
         throw error;
@@ -129,16 +158,16 @@ export function usageCounter(
     if (nowMs - tidiedAtMs < TIDY_EVERY_MS) return;
     tidiedAtMs = nowMs;
     if (!(await mayDeleteByAge())) return;
-    const keptSinceMs = nowMs - KEPT_MS;
-    await inBatches(prune, [keptSinceMs]);
-    await inBatches(sumUpHours, [nowMs - MINUTES_KEPT_MS, keptSinceMs]);
-    await inBatches(sumUpDays, [nowMs - HOURS_KEPT_MS, keptSinceMs]);
+    const sinceMs = nowMs - KEPT_MS;
+    await inBatches(prune, { beforeMs: sinceMs, sinceMs: 0 });
+    await inBatches(sumUpHours, { beforeMs: nowMs - MINUTES_KEPT_MS, sinceMs });
+    await inBatches(sumUpDays, { beforeMs: nowMs - HOURS_KEPT_MS, sinceMs });
   };
 
-  const inBatches = async (removal: Statement, bounds: readonly number[]): Promise<void> => {
+  const inBatches = async (removal: Removal, bounds: Aged): Promise<void> => {
     for (let batch = 0; batch < MAX_BATCHES; batch++) {
-      const [row] = await sql.query<{ done: number }>(removal, bounds);
-      if ((row?.done ?? 0) < BATCH) return;
+      const [row] = await removal(sql, bounds);
+      if ((row?.done ?? 0) < MAX_BATCH) return;
     }
   };
 
@@ -160,23 +189,15 @@ export function usageCounter(
     note(call) {
       const nowMs = clock.nowMs();
       const minuteMs = nowMs - (nowMs % MINUTE_MS);
-      const { keyId, endpoint, status, errorCode } = call;
-      countUp(`${keyId} ${minuteMs} ${endpoint} ${status} ${errorCode}`, { ...call, minuteMs }, 1);
+      countUp(
+        `${call.keyId} ${minuteMs} ${call.endpoint} ${call.status} ${call.errorCode}`,
+        { ...call, minuteMs },
+        1,
+      );
     },
     async read({ keyId, fromMs, toMs, bucketMs, limit }, searcher): Promise<UsageCount[]> {
-      const values = [keyId, fromMs, toMs, bucketMs, limit];
-      const rows = await searches.turns.run(
-        searcher,
-        async () => await inTime(searches.sql.query<Row>(read, values)),
-      );
-      return rows.map((row) => ({
-        keyId: row.key_id,
-        startMs: row.start_ms,
-        endpoint: row.endpoint,
-        status: row.status,
-        errorCode: row.error_code,
-        count: row.count,
-      }));
+      const question = { keyId, fromMs, toMs, bucketMs, limit };
+      return await searches.turns.run(searcher, async () => await inTime(read(searches.sql, question)));
     },
     flush,
     async close() {

@@ -138,7 +138,7 @@ export function namesOf(...columns: readonly Column[]): SQL {
 }
 
 /** The columns of a selection, for the list of a `select`. */
-export function columnsOf(selection: Readonly<Record<string, Column>>): SQL {
+export function columnsOf(selection: Readonly<Record<string, Column>> | readonly Column[]): SQL {
   return sql.join(Object.values(selection), sql`, `);
 }
 

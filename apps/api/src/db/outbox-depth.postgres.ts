@@ -1,21 +1,19 @@
-import type { OutboxDepth } from "./queue-depth.port.ts";
-import { statement } from "./pool.postgres.ts";
+import { sql as text } from "drizzle-orm";
+import { outbox } from "./db.tables.ts";
+import { defineSql, nullable } from "./define-query.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
+import type { OutboxDepth } from "./queue-depth.port.ts";
 
-interface Row {
-  readonly waiting: number;
-  readonly oldest_ms: number | null;
-}
-
-// By the index outbox_unpublished, which holds only these rows.
-const depth = statement(
+// Read by the index outbox_unpublished, which holds only these rows.
+const depth = defineSql(
   "outbox_depth",
-  `select count(*) as waiting, min(created_at_ms) as oldest_ms
-   from (select created_at_ms from outbox where published_at_ms is null order by id limit 10000) as oldest`,
+  { waiting: Number, oldestMs: nullable(Number) },
+  () => text`select count(*) as waiting, min(created_at_ms) as oldest_ms from (
+    select ${outbox.createdAtMs} from ${outbox} where ${outbox.publishedAtMs} is null order by ${outbox.id} limit 10000) as oldest`,
 );
 
 /** Committed jobs that no relay has handed to a queue yet. */
 export async function outboxDepth(sql: Sql): Promise<OutboxDepth> {
-  const [row] = await sql.query<Row>(depth, []);
-  return { waiting: row?.waiting ?? 0, oldestMs: row?.oldest_ms ?? undefined };
+  const [row] = await depth(sql, {});
+  return { waiting: row?.waiting ?? 0, oldestMs: row?.oldestMs ?? undefined };
 }

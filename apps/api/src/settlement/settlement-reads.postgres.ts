@@ -1,139 +1,150 @@
-import type { TxHash } from "@causeway/domain";
+import type { RequestId } from "@causeway/domain";
+import { asc, eq, sql as text } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import type { DuePayment, SettlementReads } from "./settlement.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { columnsOf, defineQuery, defineSql, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { DEPOSIT_COLUMNS, REQUEST_COLUMNS, depositOf, requestOf } from "../requests/rows.postgres.ts";
-import type { DepositRow, RequestRow } from "../requests/rows.postgres.ts";
-import {
-  EXECUTION_COLUMNS,
-  HUB_ATTEMPT_COLUMNS,
-  HUB_TRANSACTION_COLUMNS,
-  executionOf,
-  hubTransactionOf,
-} from "./settlement-rows.postgres.ts";
-import type { ExecutionRow, HubAttemptRow, HubTransactionRow } from "./settlement-rows.postgres.ts";
+import { DEPOSIT, depositOf } from "../deposits/deposit-rows.postgres.ts";
+import { deposits } from "../deposits/deposits.tables.ts";
+import { attempts, slots } from "../payments/payments.tables.ts";
+import { REQUEST, requestOf } from "../requests/request-rows.postgres.ts";
+import { requests } from "../requests/requests.tables.ts";
+import { EXECUTION, executionOf, hubTransactionOf } from "./settlement-rows.postgres.ts";
+import { hubAttempts, hubExecutions, hubTransactions, settlements } from "./settlement.tables.ts";
 
-interface DueRow {
-  slot_id: number;
-  tries: number;
-  request_id: string;
-  chain_id: number;
-  leg_kind: string;
-  leg_id: string;
-  tx_hash: string;
-}
-
-const due = statement(
+/** A fill that an app guarantees and whose deposit has not arrived. */
+const isGuaranteed = text`${slots.legKind} = 'fill' and ${requests.front} is not null and ${requests.front} <> 'none'
+  and ${requests.depositId} is null`;
+const DUE = {
+  slotId: settlements.slotId,
+  tries: settlements.tries,
+  requestId: settlements.requestId,
+  chainId: slots.chainId,
+  legKind: slots.legKind,
+  legId: slots.legId,
+  txHash: attempts.txHash,
+};
+const due = defineSql(
   "settlement_due",
-  `select d.slot_id, d.tries, d.request_id, s.chain_id, s.leg_kind, s.leg_id, a.tx_hash
-   from settlements d join slots s on s.id = d.slot_id join attempts a on a.slot_id = s.id and a.n = s.mined_attempt
-     left join requests r on r.request_id = d.request_id
-   where d.state = 'due' and d.next_try_ms <= $1
-     -- What an app vouches for is settled when its deposit is there; until then nobody is asked, and nothing is amiss.
-     and not (s.leg_kind = 'fill' and r.front is not null and r.front <> 'none' and r.deposit_id is null)
-   order by d.next_try_ms limit $2`,
+  DUE,
+  (p: Params<{ nowMs: number; limit: number }>) => text`
+    select ${columnsOf(DUE)} from ${settlements} join ${slots} on ${slots.id} = ${settlements.slotId}
+      join ${attempts} on ${attempts.slotId} = ${slots.id} and ${attempts.n} = ${slots.minedAttempt}
+      left join ${requests} on ${requests.requestId} = ${settlements.requestId}
+    where ${settlements.state} = 'due' and ${settlements.nextTryMs} <= ${p.nowMs}
+      -- A guaranteed fill is settled when its deposit has arrived; oracles are not asked before.
+      and not (${isGuaranteed})
+    order by ${settlements.nextTryMs} limit ${p.limit}`,
 );
-const requests = statement(
+const requestsOf = defineQuery(
   "settlement_requests",
-  `select ${REQUEST_COLUMNS} from requests where request_id = any($1::text[])`,
+  (db, { requestIds }: Params<{ requestIds: readonly RequestId[] }>) =>
+    db
+      .select(REQUEST)
+      .from(requests)
+      .where(text`${requests.requestId} = any(${requestIds}::text[])`),
 );
-const deposits = statement(
-  "settlement_deposits",
-  `select ${DEPOSIT_COLUMNS} from deposits where id = any($1::bigint[])`,
+const depositsOf = defineQuery("settlement_deposits", (db, { ids }: Params<{ ids: readonly string[] }>) =>
+  db
+    .select(DEPOSIT)
+    .from(deposits)
+    .where(text`${deposits.id} = any(${ids}::bigint[])`),
 );
-const toCarry = statement(
+const credit = alias(hubExecutions, "credit");
+const toCarry = defineSql(
   "hub_executions_to_carry",
-  `select ${EXECUTION_COLUMNS} from hub_executions e
-   where state = 'attested' and transaction_id is null and next_try_ms <= $1
-     -- The hub cannot pass on what it does not hold: it would refuse a payment whose deposit is set aside or waits.
-     and not exists (select 1 from settlements s join hub_executions d on d.idempotency_key = s.deposit_key
-       where s.payment_key = e.idempotency_key and s.state = 'attested'
-         and d.state = 'attested' and d.transaction_id is null and d.next_try_ms > $1)
-   order by id limit $2`,
+  EXECUTION,
+  (p: Params<{ nowMs: number; limit: number }>) => text`
+    select ${columnsOf(EXECUTION)} from ${hubExecutions}
+    where ${hubExecutions.state} = 'attested' and ${hubExecutions.transactionId} is null and ${hubExecutions.nextTryMs} <= ${p.nowMs}
+      -- The hub would refuse a payment while the execution that credits its deposit waits.
+      and not exists (select from ${settlements} join ${hubExecutions} ${credit} on ${credit.idempotencyKey} = ${settlements.depositKey}
+        where ${settlements.paymentKey} = ${hubExecutions.idempotencyKey} and ${settlements.state} = 'attested'
+          and ${credit.state} = 'attested' and ${credit.transactionId} is null and ${credit.nextTryMs} > ${p.nowMs})
+    order by ${hubExecutions.id} limit ${p.limit}`,
 );
-const byKey = statement(
-  "hub_execution_by_key",
-  `select ${EXECUTION_COLUMNS} from hub_executions where idempotency_key = $1`,
+const byKey = defineQuery("hub_execution_by_key", (db, { key }: Params<{ key: string }>) =>
+  db.select(EXECUTION).from(hubExecutions).where(eq(hubExecutions.idempotencyKey, key)),
 );
-const ofTransaction = statement(
+const ofTransaction = defineQuery(
   "hub_executions_of_transaction",
-  `select ${EXECUTION_COLUMNS} from hub_executions where transaction_id = $1 and state = 'attested' order by id`,
+  (db, { transactionId }: Params<{ transactionId: string }>) =>
+    db
+      .select(EXECUTION)
+      .from(hubExecutions)
+      .where(text`${hubExecutions.transactionId} = ${transactionId} and ${hubExecutions.state} = 'attested'`)
+      .orderBy(asc(hubExecutions.id)),
 );
-const openTransactions = statement(
-  "hub_transactions_open",
-  `select ${HUB_TRANSACTION_COLUMNS} from hub_transactions where state = 'open' order by sender, nonce`,
+const openTransactions = defineQuery("hub_transactions_open", (db) =>
+  db
+    .select()
+    .from(hubTransactions)
+    .where(text`${hubTransactions.state} = 'open'`)
+    .orderBy(asc(hubTransactions.sender), asc(hubTransactions.nonce)),
 );
-const attempts = statement(
-  "hub_attempts_of",
-  `select ${HUB_ATTEMPT_COLUMNS} from hub_attempts where transaction_id = any($1::bigint[]) order by transaction_id, n`,
+const attemptsOf = defineQuery("hub_attempts_of", (db, { ids }: Params<{ ids: readonly number[] }>) =>
+  db
+    .select()
+    .from(hubAttempts)
+    .where(text`${hubAttempts.transactionId} = any(${ids}::bigint[])`)
+    .orderBy(asc(hubAttempts.transactionId), asc(hubAttempts.n)),
 );
-const waiting = statement(
+const waiting = defineSql(
   "settlement_waiting",
-  `select case when s.leg_kind = 'fill' and r.front is not null and r.front <> 'none' and r.deposit_id is null
-       then case r.front when 'held' then 'vouched' else 'paid_by_app' end
-     when d.rejected then 'rejected' else d.state end as state, count(*) as count, min(d.created_at_ms) as oldest_ms
-   from settlements d join slots s on s.id = d.slot_id left join requests r on r.request_id = d.request_id
-   where d.state in ('due', 'attested') group by 1`,
+  { state: String, count: Number, oldestMs: Number },
+  () => text`
+    select case when ${isGuaranteed} then case ${requests.front} when 'held' then 'vouched' else 'paid_by_app' end
+        when ${settlements.rejected} then 'rejected' else ${settlements.state} end as state,
+      count(*) as count, min(${settlements.createdAtMs}) as oldest_ms
+    from ${settlements} join ${slots} on ${slots.id} = ${settlements.slotId}
+      left join ${requests} on ${requests.requestId} = ${settlements.requestId}
+    where ${settlements.state} in ('due', 'attested') group by 1`,
 );
 
 /** Settlement on a Postgres pool. */
 export function settlementReads(sql: Sql): SettlementReads {
   return {
     async duePayments(nowMs, limit): Promise<DuePayment[]> {
-      const rows = await sql.query<DueRow>(due, [nowMs, limit]);
+      const rows = await due(sql, { nowMs, limit });
       if (rows.length === 0) return [];
-      const stored = new Map(
-        (await sql.query<RequestRow>(requests, [rows.map((row) => row.request_id)])).map((row) => [
-          row.request_id,
-          requestOf(row),
-        ]),
+      const stored = await requestsOf(sql, { requestIds: rows.map(({ requestId }) => requestId) });
+      const requestById = new Map(stored.map((row) => [row.requestId, requestOf(row)]));
+      const depositIds = rows.map(({ legKind, legId, requestId }) =>
+        legKind === "refund" ? legId : requestById.get(requestId)?.state.depositId,
       );
-      const depositIds = rows.map((row) =>
-        row.leg_kind === "refund" ? row.leg_id : stored.get(row.request_id)?.state.depositId,
+      const ids = depositIds.filter((id) => id !== undefined);
+      const depositById = new Map(
+        (await depositsOf(sql, { ids })).map((row) => [String(row.id), depositOf(row)]),
       );
-      const money = new Map(
-        (await sql.query<DepositRow>(deposits, [depositIds.filter((id) => id !== undefined)])).map((row) => [
-          String(row.id),
-          depositOf(row),
-        ]),
-      );
-      return rows.flatMap((row, at) => {
-        const request = stored.get(row.request_id);
+      return rows.flatMap(({ slotId, legKind, chainId, txHash, requestId, tries }, at) => {
+        const request = requestById.get(requestId);
         const depositId = depositIds[at];
-        if (request === undefined) return [];
-        return [
-          {
-            slotId: String(row.slot_id),
-            kind: row.leg_kind === "fill" ? ("fill" as const) : ("refund" as const),
-            chainId: row.chain_id,
-            txHash: row.tx_hash as TxHash,
-            request,
-            deposit: depositId === undefined ? undefined : money.get(depositId),
-            tries: row.tries,
-          },
-        ];
+        return request === undefined
+          ? []
+          : {
+              slotId: String(slotId),
+              kind: legKind === "fill" ? ("fill" as const) : ("refund" as const),
+              chainId,
+              txHash,
+              request,
+              deposit: depositId === undefined ? undefined : depositById.get(depositId),
+              tries,
+            };
       });
     },
-    async executionsToCarry(nowMs, limit) {
-      return (await sql.query<ExecutionRow>(toCarry, [nowMs, limit])).map(executionOf);
-    },
+    executionsToCarry: async (nowMs, limit) => (await toCarry(sql, { nowMs, limit })).map(executionOf),
     async execution(key) {
-      const [row] = await sql.query<ExecutionRow>(byKey, [key]);
+      const [row] = await byKey(sql, { key });
       return row && executionOf(row);
     },
-    async executionsOf(transactionId) {
-      return (await sql.query<ExecutionRow>(ofTransaction, [transactionId])).map(executionOf);
-    },
+    executionsOf: async (transactionId) => (await ofTransaction(sql, { transactionId })).map(executionOf),
     async openTransactions() {
-      const rows = await sql.query<HubTransactionRow>(openTransactions, []);
+      const rows = await openTransactions(sql, {});
       if (rows.length === 0) return [];
-      const found = await sql.query<HubAttemptRow>(attempts, [rows.map((row) => row.id)]);
-      const byTransaction = Map.groupBy(found, (attempt) => attempt.transaction_id);
+      const found = await attemptsOf(sql, { ids: rows.map((row) => row.id) });
+      const byTransaction = Map.groupBy(found, (attempt) => attempt.transactionId);
       return rows.map((row) => hubTransactionOf(row, byTransaction.get(row.id) ?? []));
     },
-    async waiting() {
-      const rows = await sql.query<{ state: string; count: number; oldest_ms: number }>(waiting, []);
-      return rows.map((row) => ({ state: row.state, count: row.count, oldestMs: row.oldest_ms }));
-    },
+    waiting: async () => await waiting(sql, {}),
   };
 }

@@ -1,227 +1,383 @@
-import type { Hex } from "@causeway/domain";
-import { ExecutionsTaken } from "../payments/executions-taken.port.ts";
-import type { SettlementWrites } from "./settlement.port.ts";
-import { statement } from "../db/pool.postgres.ts";
-import type { Sql } from "../db/pool.postgres.ts";
+import type { Address, Hex } from "@causeway/domain";
+import { and, eq, sql as text, type SQL } from "drizzle-orm";
+import type { ExecutionKind, SettlementWrites } from "./settlement.port.ts";
 import {
-  EXECUTION_COLUMNS,
-  HUB_TRANSACTION_COLUMNS,
-  executionOf,
-  hubTransactionOf,
-} from "./settlement-rows.postgres.ts";
-import type { ExecutionRow, HubTransactionRow } from "./settlement-rows.postgres.ts";
+  columnsOf,
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+} from "../db/define-query.postgres.ts";
+import type { Sql } from "../db/pool.postgres.ts";
+import { ExecutionsTaken } from "../payments/executions-taken.port.ts";
+import { slots } from "../payments/payments.tables.ts";
+import { nonceMappings } from "./nonce-mappings/nonce-mappings.tables.ts";
+import { EXECUTION, executionOf, hubTransactionOf } from "./settlement-rows.postgres.ts";
+import { hubAttempts, hubExecutions, hubTransactions, settlements } from "./settlement.tables.ts";
 
-// A slot that is final paid its leg by the attempt that was mined; what failed is dead.
-const notePayments = statement(
+// A final slot paid its leg by the attempt that was mined; a slot that failed is dead.
+const notePayments = defineSql(
   "settlement_note",
-  `with final as (
-     update slots set settlement_noted = true
-     where id in (select id from slots where state = 'final' and not settlement_noted order by id limit $2 for update skip locked)
-     returning id, request_id
-   )
-   insert into settlements (slot_id, request_id, state, next_try_ms, created_at_ms, updated_at_ms)
-   select id, request_id, 'due', $1, $1, $1 from final where request_id is not null
-   on conflict do nothing returning slot_id`,
+  { slotId: settlements.slotId },
+  (p: Params<{ atMs: number; limit: number }>) => {
+    const { slotId, requestId, state, nextTryMs, createdAtMs, updatedAtMs } = settlements;
+    return text`
+      with final as (
+        update ${slots} set ${nameOf(slots.settlementNoted)} = true
+        where ${slots.id} in (select ${slots.id} from ${slots} where ${slots.state} = 'final' and not ${slots.settlementNoted}
+          order by ${slots.id} limit ${p.limit} for update skip locked)
+        returning ${slots.id}, ${slots.requestId})
+      insert into ${settlements} (${namesOf(slotId, requestId, state, nextTryMs, createdAtMs, updatedAtMs)})
+      select id, request_id, 'due', ${p.atMs}::bigint, ${p.atMs}::bigint, ${p.atMs}::bigint from final where request_id is not null
+      on conflict do nothing returning ${slotId}`;
+  },
 );
-const postpone = statement(
-  "settlement_postpone",
-  `update settlements set reason = $2, rejected = $3, next_try_ms = $4, tries = tries + 1, updated_at_ms = $5
-   where slot_id = $1 and state = 'due'`,
+
+const isDue = ({ slotId }: Params<{ slotId: string }>): SQL =>
+  text`${settlements.slotId} = ${slotId} and ${settlements.state} = 'due'`;
+interface Postponed extends Record<string, unknown> {
+  readonly slotId: string;
+  readonly reason: string;
+  readonly rejected: boolean;
+  readonly nextTryMs: number;
+  readonly atMs: number;
+}
+const postpone = defineQuery("settlement_postpone", (db, p: Params<Postponed>) =>
+  db
+    .update(settlements)
+    .set({
+      reason: p.reason,
+      rejected: p.rejected,
+      nextTryMs: p.nextTryMs,
+      tries: text`${settlements.tries} + 1`,
+      updatedAtMs: p.atMs,
+    })
+    .where(isDue(p)),
 );
-const giveUp = statement(
+const giveUp = defineQuery(
   "settlement_give_up",
-  "update settlements set state = 'unrepayable', reason = $2, rejected = true, updated_at_ms = $3 where slot_id = $1 and state = 'due'",
+  (db, p: Params<{ slotId: string; reason: string; atMs: number }>) =>
+    db
+      .update(settlements)
+      .set({ state: "unrepayable", reason: p.reason, rejected: true, updatedAtMs: p.atMs })
+      .where(isDue(p)),
 );
-const attested = statement(
-  "settlement_attested",
-  `update settlements set state = 'attested', deposit_key = $2, payment_key = $3, reason = null, rejected = false, tries = 0,
-     updated_at_ms = $4
-   where slot_id = $1 and state = 'due' returning request_id`,
+interface Attested extends Record<string, unknown> {
+  readonly slotId: string;
+  readonly depositKey: Hex;
+  readonly paymentKey: Hex;
+  readonly atMs: number;
+}
+const attested = defineQuery("settlement_attested", (db, p: Params<Attested>) =>
+  db
+    .update(settlements)
+    .set({
+      state: "attested",
+      depositKey: p.depositKey,
+      paymentKey: p.paymentKey,
+      reason: null,
+      rejected: false,
+      tries: 0,
+      updatedAtMs: p.atMs,
+    })
+    .where(isDue(p))
+    .returning({ slotId: settlements.slotId }),
 );
-const addExecution = statement(
-  "hub_execution_add",
-  `insert into hub_executions as e (idempotency_key, kind, actions, signature, state, next_try_ms, created_at_ms)
-   values ($1, $2, $3, $4, 'attested', $5, $5)
-   on conflict (idempotency_key) do update
-     set actions = excluded.actions, signature = excluded.signature, state = 'attested', transaction_id = null, next_try_ms = excluded.next_try_ms,
-       apart = false, set_aside_since_ms = null
-     where e.state = 'refused'`,
-);
-const lockHub = statement(
+
+interface Execution extends Record<string, unknown> {
+  readonly idempotencyKey: Hex;
+  readonly kind: ExecutionKind;
+  readonly actions: readonly Hex[];
+  readonly signature: Hex;
+  readonly atMs: number;
+}
+const addExecution = defineQuery("hub_execution_add", (db, p: Params<Execution>) => {
+  const again = { actions: text`${p.actions}`, signature: p.signature, nextTryMs: p.atMs };
+  return db
+    .insert(hubExecutions)
+    .values({
+      ...again,
+      idempotencyKey: p.idempotencyKey,
+      kind: p.kind,
+      state: "attested",
+      createdAtMs: p.atMs,
+    })
+    .onConflictDoUpdate({
+      target: hubExecutions.idempotencyKey,
+      set: { ...again, state: "attested", transactionId: null, apart: false, setAsideSinceMs: null },
+      setWhere: text`${hubExecutions.state} = 'refused'`,
+    });
+});
+const lockHub = defineSql(
   "hub_lock",
-  "select pg_advisory_xact_lock(hashtextextended('causeway:hub nonces', 0))",
+  {},
+  () => text`select pg_advisory_xact_lock(hashtextextended('causeway:hub nonces', 0))`,
 );
-const nextNonce = statement(
+const nextNonce = defineSql(
   "hub_next_nonce",
-  "select coalesce(max(nonce) + 1, 0) as nonce from hub_transactions where sender = $1",
+  { nonce: Number },
+  ({ sender }: Params<{ sender: Address }>) => text`
+    select coalesce(max(${hubTransactions.nonce}) + 1, 0) as nonce from ${hubTransactions} where ${hubTransactions.sender} = ${sender}`,
 );
-const addTransaction = statement(
-  "hub_transaction_add",
-  `insert into hub_transactions (sender, nonce, call_to, call_data, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, state, created_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, 'open', $8) returning ${HUB_TRANSACTION_COLUMNS}`,
+interface Plan extends Record<string, unknown> {
+  readonly sender: Address;
+  readonly nonce: number;
+  readonly to: Address;
+  readonly data: Hex;
+  readonly gasLimit: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly atMs: number;
+}
+const addTransaction = defineQuery("hub_transaction_add", (db, p: Params<Plan>) =>
+  db
+    .insert(hubTransactions)
+    .values({
+      sender: p.sender,
+      nonce: p.nonce,
+      callTo: p.to,
+      callData: p.data,
+      gasLimit: text`${p.gasLimit}`,
+      maxFeePerGas: p.maxFeePerGas,
+      maxPriorityFeePerGas: p.maxPriorityFeePerGas,
+      state: "open",
+      createdAtMs: p.atMs,
+    })
+    .returning(),
 );
-const carry = statement(
+const ID = { id: hubExecutions.id };
+const isAttested = text`${hubExecutions.state} = 'attested'`;
+const carry = defineQuery(
   "hub_execution_carry",
-  `update hub_executions set transaction_id = $2, set_aside_since_ms = null, reason = null
-   where id = any($1::bigint[]) and state = 'attested' and transaction_id is null returning id`,
+  (db, p: Params<{ executionIds: readonly string[]; transactionId: number }>) =>
+    db
+      .update(hubExecutions)
+      .set({ transactionId: p.transactionId, setAsideSinceMs: null, reason: null })
+      .where(
+        text`${hubExecutions.id} = any(${p.executionIds}::bigint[]) and ${isAttested} and ${hubExecutions.transactionId} is null`,
+      )
+      .returning(ID),
 );
-const addAttempt = statement(
-  "hub_attempt_add",
-  `insert into hub_attempts (transaction_id, n, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, is_noop)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning n`,
+interface Attempt extends Record<string, unknown> {
+  readonly transactionId: string;
+  readonly n: number;
+  readonly raw: Hex;
+  readonly txHash: Hex;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly createdAtMs: number;
+  readonly isNoop: boolean;
+}
+const addAttempt = defineQuery("hub_attempt_add", (db, p: Params<Attempt>) =>
+  db
+    .insert(hubAttempts)
+    .values({
+      transactionId: text`${p.transactionId}`,
+      n: p.n,
+      raw: p.raw,
+      txHash: p.txHash,
+      maxFeePerGas: p.maxFeePerGas,
+      maxPriorityFeePerGas: p.maxPriorityFeePerGas,
+      createdAtMs: p.createdAtMs,
+      isNoop: p.isNoop,
+    })
+    .onConflictDoNothing()
+    .returning({ n: hubAttempts.n }),
 );
-const setBroadcast = statement(
+const setBroadcast = defineQuery(
   "hub_attempt_broadcast",
-  "update hub_attempts set broadcast_at_ms = $3 where transaction_id = $1 and n = $2",
+  (db, p: Params<{ transactionId: string; n: number; atMs: number }>) =>
+    db
+      .update(hubAttempts)
+      .set({ broadcastAtMs: p.atMs })
+      .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-const setFinal = statement(
+const setFinal = defineQuery(
   "hub_transaction_final",
-  "update hub_transactions set state = 'final' where id = $1",
+  (db, { transactionId }: Params<{ transactionId: string }>) =>
+    db.update(hubTransactions).set({ state: "final" }).where(eq(hubTransactions.id, transactionId)),
 );
-const settleExecutions = statement(
-  "hub_execution_settle",
-  `update hub_executions set state = 'settled', reason = null, settled_at_ms = $2
-   where idempotency_key = any($1::text[]) and state <> 'settled'`,
+interface Keys extends Record<string, unknown> {
+  readonly keys: readonly Hex[];
+  readonly atMs: number;
+}
+const settleExecutions = defineQuery("hub_execution_settle", (db, p: Params<Keys>) =>
+  db
+    .update(hubExecutions)
+    .set({ state: "settled", reason: null, settledAtMs: p.atMs })
+    .where(
+      text`${hubExecutions.idempotencyKey} = any(${p.keys}::text[]) and ${hubExecutions.state} <> 'settled'`,
+    ),
 );
-const settlePayments = statement(
-  "settlement_settle",
-  `update settlements s set state = 'settled', updated_at_ms = $2
-   where s.state = 'attested' and (s.deposit_key = any($1::text[]) or s.payment_key = any($1::text[]))
-     and 2 = (select count(*) from hub_executions e where e.idempotency_key in (s.deposit_key, s.payment_key) and e.state = 'settled')
-   returning slot_id, request_id`,
+const settlePayments = defineQuery("settlement_settle", (db, p: Params<Keys>) =>
+  db
+    .update(settlements)
+    .set({ state: "settled", updatedAtMs: p.atMs })
+    .where(
+      text`${settlements.state} = 'attested'
+        and (${settlements.depositKey} = any(${p.keys}::text[]) or ${settlements.paymentKey} = any(${p.keys}::text[]))
+        and 2 = (select count(*) from ${hubExecutions}
+          where ${hubExecutions.idempotencyKey} in (${settlements.depositKey}, ${settlements.paymentKey}) and ${hubExecutions.state} = 'settled')`,
+    )
+    .returning({ slotId: settlements.slotId, requestId: settlements.requestId }),
 );
-const refuseExecution = statement(
-  "hub_execution_refuse",
-  `update hub_executions set state = 'refused', reason = $2, transaction_id = null
-   where idempotency_key = $1 and state = 'attested' returning id`,
+const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<{ key: Hex; reason: string }>) =>
+  db
+    .update(hubExecutions)
+    .set({ state: "refused", reason: p.reason, transactionId: null })
+    .where(and(eq(hubExecutions.idempotencyKey, p.key), isAttested))
+    .returning(ID),
 );
-const refusePayments = statement(
-  "settlement_refuse",
-  `update settlements set state = 'due', reason = $2, tries = tries + 1, next_try_ms = $3, updated_at_ms = $4
-   where state = 'attested' and (deposit_key = $1 or payment_key = $1)`,
+interface Again extends Record<string, unknown> {
+  readonly key: Hex;
+  readonly reason: string;
+  readonly nextTryMs: number;
+}
+const refusePayments = defineQuery("settlement_refuse", (db, p: Params<Again & { readonly atMs: number }>) =>
+  db
+    .update(settlements)
+    .set({
+      state: "due",
+      reason: p.reason,
+      tries: text`${settlements.tries} + 1`,
+      nextTryMs: p.nextTryMs,
+      updatedAtMs: p.atMs,
+    })
+    .where(
+      text`${settlements.state} = 'attested' and (${settlements.depositKey} = ${p.key} or ${settlements.paymentKey} = ${p.key})`,
+    ),
 );
-const release = statement(
-  "hub_execution_release",
-  `update hub_executions set transaction_id = null, next_try_ms = $2, reason = $3
-   where idempotency_key = $1 and state = 'attested'`,
+const release = defineQuery("hub_execution_release", (db, p: Params<Again>) =>
+  db
+    .update(hubExecutions)
+    .set({ transactionId: null, nextTryMs: p.nextTryMs, reason: p.reason })
+    .where(and(eq(hubExecutions.idempotencyKey, p.key), isAttested)),
 );
-const spendOnNoop = statement(
+const setAside = defineQuery("hub_execution_set_aside", (db, p: Params<Again & { readonly atMs: number }>) =>
+  db
+    .update(hubExecutions)
+    .set({
+      reason: p.reason,
+      nextTryMs: p.nextTryMs,
+      setAsideSinceMs: text`coalesce(${hubExecutions.setAsideSinceMs}, ${p.atMs})`,
+    })
+    .where(
+      text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.transactionId} is null`,
+    ),
+);
+const spendOnNoop = defineQuery(
   "hub_transaction_noop",
-  `update hub_transactions set call_to = $2, call_data = '0x', gas_limit = $3, is_noop = true
-   where id = $1 and state = 'open' and not is_noop returning id`,
+  (db, p: Params<{ transactionId: string; to: Address; gasLimit: bigint }>) =>
+    db
+      .update(hubTransactions)
+      .set({ callTo: p.to, callData: "0x", gasLimit: text`${p.gasLimit}`, isNoop: true })
+      .where(
+        text`${hubTransactions.id} = ${p.transactionId} and ${hubTransactions.state} = 'open' and not ${hubTransactions.isNoop}`,
+      )
+      .returning({ id: hubTransactions.id }),
 );
-const takeApart = statement(
+const takeApart = defineSql(
   "hub_execution_take_apart",
-  `with freed as (
-     update hub_executions set transaction_id = null, apart = true, next_try_ms = $2
-     where transaction_id = $1 and state = 'attested' returning ${EXECUTION_COLUMNS}
-   )
-   select * from freed order by id`,
+  EXECUTION,
+  (p: Params<{ transactionId: string; nextTryMs: number }>) => text`
+    with freed as (
+      update ${hubExecutions} set ${nameOf(hubExecutions.transactionId)} = null, ${nameOf(hubExecutions.apart)} = true,
+        ${nameOf(hubExecutions.nextTryMs)} = ${p.nextTryMs}
+      where ${hubExecutions.transactionId} = ${p.transactionId} and ${isAttested} returning ${columnsOf(EXECUTION)})
+    select * from freed order by id`,
 );
-const abandonExecutions = statement(
-  "hub_execution_abandon",
-  `update hub_executions set transaction_id = null, next_try_ms = $3, reason = $2
-   where transaction_id = $1 and state = 'attested' returning id`,
+interface Abandoned extends Record<string, unknown> {
+  readonly transactionId: string;
+  readonly reason: string;
+  readonly atMs: number;
+}
+const abandonExecutions = defineQuery("hub_execution_abandon", (db, p: Params<Abandoned>) =>
+  db
+    .update(hubExecutions)
+    .set({ transactionId: null, nextTryMs: p.atMs, reason: p.reason })
+    .where(and(eq(hubExecutions.transactionId, p.transactionId), isAttested))
+    .returning(ID),
 );
-// They are signed anew: the oracles may have changed since.
-const abandonMappings = statement(
-  "nonce_mapping_abandon",
-  `update nonce_mappings set state = 'stored', transaction_id = null, hub_signature = null, reason = $2, next_try_ms = $3,
-     updated_at_ms = $3
-   where transaction_id = $1 and state = 'signed' returning key`,
-);
-const setAside = statement(
-  "hub_execution_set_aside",
-  `update hub_executions set reason = $2, next_try_ms = $3, set_aside_since_ms = coalesce(set_aside_since_ms, $4)
-   where idempotency_key = $1 and state = 'attested' and transaction_id is null`,
+// Oracles sign them again, because the set of oracles may have changed.
+const abandonMappings = defineQuery("nonce_mapping_abandon", (db, p: Params<Abandoned>) =>
+  db
+    .update(nonceMappings)
+    .set({
+      state: "stored",
+      transactionId: null,
+      hubSignature: null,
+      reason: p.reason,
+      nextTryMs: p.atMs,
+      updatedAtMs: p.atMs,
+    })
+    .where(and(eq(nonceMappings.transactionId, p.transactionId), text`${nonceMappings.state} = 'signed'`))
+    .returning({ key: nonceMappings.key }),
 );
 
 /** Settlement inside one transaction. */
 export function settlementWrites(sql: Sql): SettlementWrites {
   return {
-    async notePayments(atMs, limit) {
-      return (await sql.query(notePayments, [atMs, limit])).length;
-    },
-    async postpone(slotId, why, atMs) {
-      await sql.query(postpone, [slotId, why.reason, why.rejected, why.nextTryMs, atMs]);
+    notePayments: async (atMs, limit) => (await notePayments(sql, { atMs, limit })).length,
+    async postpone(slotId, { reason, rejected, nextTryMs }, atMs) {
+      await postpone(sql, { slotId, reason, rejected, nextTryMs, atMs });
     },
     async giveUp(slotId, reason, atMs) {
-      await sql.query(giveUp, [slotId, reason, atMs]);
+      await giveUp(sql, { slotId, reason, atMs });
     },
     async attested(slotId, keys, atMs) {
-      return (await sql.query(attested, [slotId, keys.deposit, keys.payment, atMs])).length > 0;
+      const rows = await attested(sql, { slotId, depositKey: keys.deposit, paymentKey: keys.payment, atMs });
+      return rows.length > 0;
     },
     async addExecutions(executions, atMs) {
       for (const { idempotencyKey, kind, actions, signature } of executions)
-        await sql.query(addExecution, [idempotencyKey, kind, actions, signature, atMs]);
+        await addExecution(sql, { idempotencyKey, kind, actions, signature, atMs });
     },
     async lockHub() {
-      await sql.query(lockHub, []);
+      await lockHub(sql, {});
     },
-    async nextNonce(sender) {
-      const [row] = await sql.query<{ nonce: number }>(nextNonce, [sender]);
-      return row?.nonce ?? 0;
-    },
-    async addTransaction(plan, executionIds, atMs) {
-      const [row] = await sql.query<HubTransactionRow>(addTransaction, [
-        plan.sender,
-        plan.nonce,
-        plan.call.to,
-        plan.call.data,
-        plan.gasLimit,
-        plan.maxFeePerGas,
-        plan.maxPriorityFeePerGas,
-        atMs,
-      ]);
+    nextNonce: async (sender) => (await nextNonce(sql, { sender }))[0]?.nonce ?? 0,
+    async addTransaction({ call, ...plan }, executionIds, atMs) {
+      const [row] = await addTransaction(sql, { ...plan, to: call.to, data: call.data, atMs });
       if (!row) throw new Error("invariant violated: hub transaction was not stored");
-      const carried = await sql.query(carry, [executionIds, row.id]);
-      // Whoever carries one of them already would carry it twice: the whole plan is dropped.
+      const carried = await carry(sql, { executionIds, transactionId: row.id });
+      // Another transaction carries one of them already: the whole plan is dropped.
       if (carried.length !== executionIds.length) throw new ExecutionsTaken();
       return hubTransactionOf(row, []);
     },
     async takeApart(transactionId, { to, gasLimit }, nextTryMs) {
-      if ((await sql.query(spendOnNoop, [transactionId, to, gasLimit])).length === 0) return undefined;
-      return (await sql.query<ExecutionRow>(takeApart, [transactionId, nextTryMs])).map(executionOf);
+      if ((await spendOnNoop(sql, { transactionId, to, gasLimit })).length === 0) return undefined;
+      return (await takeApart(sql, { transactionId, nextTryMs })).map(executionOf);
     },
     async abandon(transactionId, reason, atMs) {
-      const executions = await sql.query(abandonExecutions, [transactionId, reason, atMs]);
-      const mappings = await sql.query(abandonMappings, [transactionId, reason, atMs]);
+      const executions = await abandonExecutions(sql, { transactionId, reason, atMs });
+      const mappings = await abandonMappings(sql, { transactionId, reason, atMs });
       return executions.length + mappings.length;
     },
     async setAside(key, reason, nextTryMs, atMs) {
-      await sql.query(setAside, [key, reason, nextTryMs, atMs]);
+      await setAside(sql, { key, reason, nextTryMs, atMs });
     },
     async addAttempt(transactionId, attempt) {
-      const rows = await sql.query(addAttempt, [
-        transactionId,
-        attempt.n,
-        attempt.raw,
-        attempt.txHash,
-        attempt.maxFeePerGas,
-        attempt.maxPriorityFeePerGas,
-        attempt.createdAtMs,
-        attempt.isNoop,
-      ]);
-      return rows.length > 0;
+      return (await addAttempt(sql, { transactionId, ...attempt })).length > 0;
     },
     async setBroadcast(transactionId, n, atMs) {
-      await sql.query(setBroadcast, [transactionId, n, atMs]);
+      await setBroadcast(sql, { transactionId, n, atMs });
     },
     async setTransactionFinal(transactionId) {
-      await sql.query(setFinal, [transactionId]);
+      await setFinal(sql, { transactionId });
     },
     async settle(keys, atMs) {
       if (keys.length === 0) return [];
-      await sql.query(settleExecutions, [keys, atMs]);
-      const rows = await sql.query<{ slot_id: number; request_id: string }>(settlePayments, [keys, atMs]);
-      return rows.map((row) => ({ slotId: String(row.slot_id), requestId: row.request_id as Hex }));
+      await settleExecutions(sql, { keys, atMs });
+      const rows = await settlePayments(sql, { keys, atMs });
+      return rows.map(({ slotId, requestId }) => ({ slotId: String(slotId), requestId }));
     },
     async refuse(key, reason, nextTryMs, atMs) {
-      if ((await sql.query(refuseExecution, [key, reason])).length === 0) return;
-      await sql.query(refusePayments, [key, reason, nextTryMs, atMs]);
+      if ((await refuseExecution(sql, { key, reason })).length === 0) return;
+      await refusePayments(sql, { key, reason, nextTryMs, atMs });
     },
     async release(key, reason, nextTryMs) {
-      await sql.query(release, [key, nextTryMs, reason]);
+      await release(sql, { key, reason, nextTryMs });
     },
   };
 }

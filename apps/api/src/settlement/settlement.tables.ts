@@ -1,4 +1,4 @@
-import type { Address, Hex, RequestId, TxHash } from "@causeway/domain";
+import type { Address, Hex, RequestId, TxHash, Hex32 } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
 import { int8, uint } from "../db/columns.tables.ts";
@@ -16,9 +16,9 @@ export const settlements = pgTable(
     requestId: text("request_id").$type<RequestId>().notNull(),
     /**
      * `due`: no quorum has signed yet. `attested`: signed, to be executed on the hub. `settled`: executed,
-     * beyond reorgs of the hub.
+     * beyond reorgs of the hub. `unrepayable`: no oracle can ever attest it.
      */
-    state: text("state").$type<"due" | "attested" | "settled">().notNull(),
+    state: text("state").$type<"due" | "attested" | "settled" | "unrepayable">().notNull(),
     /** What it waits for. Null if unknown. */
     reason: text("reason"),
     /** An oracle refused it, or none can attest it; asked again rarely. */
@@ -98,7 +98,7 @@ export const hubExecutions = pgTable(
     id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
     idempotencyKey: text("idempotency_key").$type<Hex>().notNull().unique(),
     kind: text("kind").$type<ExecutionKind>().notNull(),
-    actions: text("actions").array().notNull(),
+    actions: text("actions").array().$type<Hex[]>().notNull(),
     /** As many signatures as the multisig requires, ascending by signer, concatenated. */
     signature: text("signature").$type<Hex>().notNull(),
     /**
@@ -140,7 +140,7 @@ export const hubWithdrawals = pgTable(
     currency: text("currency").$type<Address>().notNull(),
     amount: uint("amount").notNull(),
     recipient: text("recipient").$type<Address>().notNull(),
-    nonce: text("nonce").notNull(),
+    nonce: text("nonce").$type<Hex32>().notNull(),
     /**
      * The only payload that may be signed for it: stored before it is recorded on the hub, and recorded
      * before it is signed.

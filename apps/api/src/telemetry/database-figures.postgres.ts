@@ -1,4 +1,5 @@
-import { statement } from "../db/pool.postgres.ts";
+import { sql as text } from "drizzle-orm";
+import { defineSql } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
 /** What keeps vacuum from removing dead rows of this database. */
@@ -11,9 +12,10 @@ export interface OldestSnapshot {
   readonly transactions: number;
 }
 
-const read = statement(
+const read = defineSql(
   "oldest_snapshot",
-  `with sessions as (
+  { seconds: Number, transactions: Number },
+  () => text`with sessions as (
      select xact_start, backend_xmin from pg_stat_activity
      where datname = current_database() and backend_type = 'client backend' and backend_xmin is not null and pid <> pg_backend_pid())
    select
@@ -26,14 +28,18 @@ const read = statement(
 );
 
 export async function oldestSnapshot(sql: Sql): Promise<OldestSnapshot> {
-  const [row] = await sql.query<OldestSnapshot>(read, []);
-  return { seconds: row?.seconds ?? 0, transactions: row?.transactions ?? 0 };
+  const [row] = await read(sql, {});
+  return row ?? { seconds: 0, transactions: 0 };
 }
 
-const size = statement("database_bytes", "select pg_database_size(current_database()) as bytes");
+const size = defineSql(
+  "database_bytes",
+  { bytes: Number },
+  () => text`select pg_database_size(current_database()) as bytes`,
+);
 
 /** Bytes on disk of the database, indexes and dead rows included. */
 export async function databaseBytes(sql: Sql): Promise<number> {
-  const [row] = await sql.query<{ bytes: number }>(size, []);
+  const [row] = await size(sql, {});
   return row?.bytes ?? 0;
 }

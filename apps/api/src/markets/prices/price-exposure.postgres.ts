@@ -1,16 +1,31 @@
+import { sql as text } from "drizzle-orm";
 import type { PriceExposureWrites } from "../../db/unit-of-work.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineQuery, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { priceExposure } from "./price-exposure.tables.ts";
 
-const add = statement(
-  "price_exposure_add",
-  `insert into price_exposure as e (price_id, minute, usd) values ($1, $2, $3)
-   on conflict (price_id) do update set
-     minute = case when e.minute between $2 and $2 + 2 then e.minute else $2 end,
-     usd = case when e.minute between $2 and $2 + 2 then e.usd + excluded.usd else excluded.usd end
-   where e.minute not between $2 and $2 + 2 or e.usd + excluded.usd <= $4
-   returning 1`,
-);
+interface Trade extends Record<string, unknown> {
+  readonly priceId: string;
+  readonly minute: number;
+  readonly usd: bigint;
+  readonly maxUsd: bigint;
+}
+const add = defineQuery("price_exposure_add", (db, p: Params<Trade>) => {
+  const { priceId, minute, usd } = priceExposure;
+  const isCurrent = text`${minute} between ${p.minute}::bigint and ${p.minute}::bigint + 2`;
+  return db
+    .insert(priceExposure)
+    .values({ priceId: p.priceId, minute: p.minute, usd: p.usd })
+    .onConflictDoUpdate({
+      target: priceId,
+      set: {
+        minute: text`case when ${isCurrent} then ${minute} else ${p.minute}::bigint end`,
+        usd: text`case when ${isCurrent} then ${usd} + ${p.usd}::numeric else ${p.usd}::numeric end`,
+      },
+      setWhere: text`not (${isCurrent}) or ${usd} + ${p.usd}::numeric <= ${p.maxUsd}::numeric`,
+    })
+    .returning({ priceId });
+});
 
 /**
  * One row per asset, so that nothing grows; its lock puts fills of one asset in line. The newest minute of
@@ -21,7 +36,7 @@ export function priceExposureWrites(sql: Sql): PriceExposureWrites {
   return {
     add: async (priceId, usd, maxUsd, nowMs) => {
       const minute = Math.floor(nowMs / 60_000);
-      const added = await sql.query(add, [priceId, minute, usd, maxUsd]);
+      const added = await add(sql, { priceId, minute, usd, maxUsd });
       return added.length === 1;
     },
   };

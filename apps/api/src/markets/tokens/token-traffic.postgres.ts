@@ -1,46 +1,53 @@
-import type { Address } from "@causeway/domain";
+import { sql as text } from "drizzle-orm";
 import type { TokenTraffic } from "./token-traffic.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineSql, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { requestHistory as history } from "../../requests/history/history.tables.ts";
 
-/** Far more than anybody is shown. */
-const MAX_TOKENS = 1_000;
-
-// Only requests whose money came: a quote costs nothing, and whoever asks for many must not make a token look
-// sought after.
-const traffic = statement(
+// Only requests with a deposit count: a quote is free, so anyone could make a token look popular. The limit is
+// far above what any list shows.
+const traffic = defineSql(
   "token_traffic",
-  `select chain_id, address,
-     count(*) filter (where created_at_ms >= $2) as day_requests,
-     coalesce(sum(amount_usd) filter (where created_at_ms >= $2), 0) as day_usd,
-     count(*) as week_requests,
-     sum(amount_usd) as week_usd
-   from (
-     select origin_chain_id as chain_id, currency_in as address, amount_usd, created_at_ms
-       from request_history where created_at_ms >= $1 and in_block is not null
-     union all
-     select destination_chain_id, currency_out, amount_usd, created_at_ms
-       from request_history where created_at_ms >= $1 and in_block is not null
-   ) moved
-   where address is not null group by 1, 2 order by day_requests desc, week_requests desc, 1, 2 limit ${MAX_TOKENS}`,
+  {
+    chainId: history.originChainId,
+    address: history.currencyIn,
+    dayRequests: Number,
+    dayUsd: BigInt,
+    weekRequests: Number,
+    weekUsd: BigInt,
+  },
+  (p: Params<{ weekMs: number; dayMs: number }>) => {
+    const isPaid = text`${history.createdAtMs} >= ${p.weekMs} and ${history.inBlock} is not null`;
+    return text`
+      select chain_id, address, count(*) filter (where created_at_ms >= ${p.dayMs}) as day_requests,
+        coalesce(sum(amount_usd) filter (where created_at_ms >= ${p.dayMs}), 0) as day_usd,
+        count(*) as week_requests, sum(amount_usd) as week_usd
+      from (
+        select ${history.originChainId} as chain_id, ${history.currencyIn} as address, ${history.amountUsd}, ${history.createdAtMs}
+        from ${history} where ${isPaid}
+        union all
+        select ${history.destinationChainId}, ${history.currencyOut}, ${history.amountUsd}, ${history.createdAtMs}
+        from ${history} where ${isPaid}
+      ) moved
+      where address is not null group by 1, 2 order by day_requests desc, week_requests desc, 1, 2 limit 1000`;
+  },
 );
 
-interface TrafficRow {
-  readonly chain_id: number;
-  readonly address: Address;
-  readonly day_requests: number;
-  readonly day_usd: bigint;
-  readonly week_requests: number;
-  readonly week_usd: bigint;
-}
-
-/** What moved since `weekMs`, and of that since `dayMs`; both ms since epoch. */
+/**
+ * What was transferred of each token.
+ * @param weekMs start of the week, ms since epoch
+ * @param dayMs start of the day, ms since epoch
+ */
 export async function readTokenTraffic(sql: Sql, weekMs: number, dayMs: number): Promise<TokenTraffic[]> {
-  const rows = await sql.query<TrafficRow>(traffic, [weekMs, dayMs]);
-  return rows.map((row) => ({
-    chainId: row.chain_id,
-    address: row.address,
-    day: { requests: row.day_requests, microUsd: row.day_usd },
-    week: { requests: row.week_requests, microUsd: row.week_usd },
-  }));
+  const rows = await traffic(sql, { weekMs, dayMs });
+  return rows.flatMap(({ chainId, address, dayRequests, dayUsd, weekRequests, weekUsd }) =>
+    address === null
+      ? []
+      : {
+          chainId,
+          address,
+          day: { requests: dayRequests, microUsd: dayUsd },
+          week: { requests: weekRequests, microUsd: weekUsd },
+        },
+  );
 }

@@ -29,9 +29,9 @@ export const requestHistory = pgTable(
     originChainId: int8("origin_chain_id").notNull(),
     destinationChainId: int8("destination_chain_id").notNull(),
     /** What the user pays. */
-    currencyIn: text("currency_in"),
+    currencyIn: text("currency_in").$type<Address>(),
     /** What the recipient receives. */
-    currencyOut: text("currency_out"),
+    currencyOut: text("currency_out").$type<Address>(),
     /** Lower case; null if the currency has no known symbol. */
     symbolIn: text("symbol_in"),
     symbolOut: text("symbol_out"),

@@ -1,4 +1,5 @@
-import type { Address, Hex, RequestId } from "@causeway/domain";
+import type { Address, Hex, OrderId, RequestId } from "@causeway/domain";
+import { and, asc, eq, getTableColumns, sql as text, type SQL } from "drizzle-orm";
 import type {
   NonceMappingRecord,
   NonceMappingState,
@@ -6,121 +7,195 @@ import type {
   NonceMappingWrites,
   SignedNonceMapping,
 } from "../../chains/nonce-mappings.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { deposits } from "../../deposits/deposits.tables.ts";
+import { requests } from "../../requests/requests.tables.ts";
+import { hubTransactions } from "../settlement.tables.ts";
+import { nonceMappings as mappings } from "./nonce-mappings.tables.ts";
 
-interface Row {
-  key: number;
-  chain_id: number;
-  wallet: string;
-  nonce: bigint;
-  mapped_id: string;
-  depositor: string;
-  request_id: string | null;
-  signature: string;
-  signature_chain_id: number;
-  state: string;
-  tries: number;
-  hub_signature: string | null;
-  hub_mapped_id: string | null;
-  hub_depositor: string | null;
-  hub_set_at: number | null;
-  created_at_ms: number;
+type Row = typeof mappings.$inferSelect;
+interface Nonce extends Record<string, unknown> {
+  readonly chainId: number;
+  readonly wallet: Address;
+  readonly nonce: bigint;
 }
-
-const COLUMNS =
-  "m.key, m.chain_id, m.wallet, m.nonce, m.mapped_id, m.depositor, m.request_id, m.signature, m.signature_chain_id, " +
-  "m.state, m.tries, m.hub_signature, m.hub_mapped_id, m.hub_depositor, m.hub_set_at, m.created_at_ms";
-
-const find = statement(
-  "nonce_mapping_find",
-  `select ${COLUMNS} from nonce_mappings m where chain_id = $1 and wallet = $2 and nonce = $3`,
+interface Due extends Record<string, unknown> {
+  readonly nowMs: number;
+  readonly limit: number;
+}
+const find = defineQuery("nonce_mapping_find", (db, p: Params<Nonce>) =>
+  db
+    .select()
+    .from(mappings)
+    .where(and(eq(mappings.chainId, p.chainId), eq(mappings.wallet, p.wallet), eq(mappings.nonce, p.nonce))),
 );
-const toSign = statement(
-  "nonce_mapping_to_sign",
-  `select ${COLUMNS} from nonce_mappings m
-   where state = 'stored' and transaction_id is null and next_try_ms <= $1 order by next_try_ms limit $2`,
+const isUncarriedAndDue = ({ nowMs }: Params<Due>): SQL =>
+  text`${mappings.transactionId} is null and ${mappings.nextTryMs} <= ${nowMs}`;
+const toSign = defineQuery("nonce_mapping_to_sign", (db, p: Params<Due>) =>
+  db
+    .select()
+    .from(mappings)
+    .where(text`${mappings.state} = 'stored' and ${isUncarriedAndDue(p)}`)
+    .orderBy(asc(mappings.nextTryMs))
+    .limit(text.placeholder("limit")),
 );
-const toCarry = statement(
-  "nonce_mapping_to_carry",
-  `select ${COLUMNS} from nonce_mappings m
-   where state = 'signed' and transaction_id is null and next_try_ms <= $1 order by next_try_ms, key limit $2`,
+const toCarry = defineQuery("nonce_mapping_to_carry", (db, p: Params<Due>) =>
+  db
+    .select()
+    .from(mappings)
+    .where(text`${mappings.state} = 'signed' and ${isUncarriedAndDue(p)}`)
+    .orderBy(asc(mappings.nextTryMs), asc(mappings.key))
+    .limit(text.placeholder("limit")),
 );
-const carried = statement(
-  "nonce_mapping_carried",
-  `select ${COLUMNS}, t.state as transaction_state from nonce_mappings m join hub_transactions t on t.id = m.transaction_id
-   where m.state = 'signed' order by m.key limit $1`,
+const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: number }>) =>
+  db
+    .select({ ...getTableColumns(mappings), transactionState: hubTransactions.state })
+    .from(mappings)
+    .innerJoin(hubTransactions, eq(hubTransactions.id, mappings.transactionId))
+    .where(text`${mappings.state} = 'signed'`)
+    .orderBy(asc(mappings.key))
+    .limit(text.placeholder("limit")),
 );
-const waiting = statement(
+const waiting = defineSql(
   "nonce_mapping_waiting",
-  `select state, count(*) as count, min(created_at_ms) as oldest_ms from nonce_mappings
-   where state in ('stored', 'signed') group by state`,
+  { state: mappings.state, count: Number, oldestMs: Number },
+  () => text`
+    select ${mappings.state}, count(*) as count, min(${mappings.createdAtMs}) as oldest_ms from ${mappings}
+    where ${mappings.state} in ('stored', 'signed') group by ${mappings.state}`,
 );
-const lockWallet = statement(
+const lockWallet = defineSql(
   "nonce_mapping_lock_wallet",
-  "select pg_advisory_xact_lock(hashtextextended('causeway:nonces of ' || $1, 0))",
+  {},
+  ({ wallet }: Params<{ wallet: Address }>) =>
+    text`select pg_advisory_xact_lock(hashtextextended('causeway:nonces of ' || ${wallet}::text, 0))`,
 );
-const standing = statement(
+const standing = defineSql(
   "nonce_mapping_standing",
-  `select
-     exists (select 1 from deposits where chain_id = $1 and mapping_until_ms is not null and sender = $2 and wallet_nonce = $3) as seen,
-     (select count(*) from nonce_mappings m left join requests r on r.request_id = m.request_id
-       where m.chain_id = $1 and m.wallet = $2 and m.created_at_ms > $4 and r.deposit_id is null) as open_of_wallet,
-     (select count(*) from nonce_mappings where state in ('stored', 'signed')) as waiting`,
+  { isTransferSeen: Boolean, openOfWallet: Number, waiting: Number },
+  (p: Params<Nonce & { readonly sinceMs: number }>) => text`select
+    exists (select from ${deposits} where ${deposits.chainId} = ${p.chainId} and ${deposits.mappingUntilMs} is not null
+      and ${deposits.sender} = ${p.wallet} and ${deposits.walletNonce} = ${p.nonce}) as is_transfer_seen,
+    (select count(*) from ${mappings} left join ${requests} on ${requests.requestId} = ${mappings.requestId}
+      where ${mappings.chainId} = ${p.chainId} and ${mappings.wallet} = ${p.wallet} and ${mappings.createdAtMs} > ${p.sinceMs}
+        and ${requests.depositId} is null) as open_of_wallet,
+    (select count(*) from ${mappings} where ${mappings.state} in ('stored', 'signed')) as waiting`,
 );
-const insert = statement(
-  "nonce_mapping_say",
-  `insert into nonce_mappings
-     (chain_id, wallet, nonce, mapped_id, depositor, request_id, signature, signature_chain_id, state, next_try_ms, created_at_ms, updated_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, 'stored', $9, $9, $9) on conflict (chain_id, wallet, nonce) do nothing returning key`,
+interface Said extends Nonce {
+  readonly mappedId: OrderId;
+  readonly depositor: Address;
+  readonly requestId: RequestId | null;
+  readonly signature: Hex;
+  readonly signatureChainId: number;
+  readonly atMs: number;
+}
+const insert = defineQuery("nonce_mapping_insert", (db, p: Params<Said>) =>
+  db
+    .insert(mappings)
+    .values({
+      chainId: p.chainId,
+      wallet: p.wallet,
+      nonce: p.nonce,
+      mappedId: p.mappedId,
+      depositor: p.depositor,
+      requestId: p.requestId,
+      signature: p.signature,
+      signatureChainId: p.signatureChainId,
+      state: "stored",
+      nextTryMs: p.atMs,
+      createdAtMs: p.atMs,
+      updatedAtMs: p.atMs,
+    })
+    .onConflictDoNothing({ target: [mappings.chainId, mappings.wallet, mappings.nonce] })
+    .returning({ key: mappings.key }),
 );
-const signed = statement(
+const signed = defineQuery(
   "nonce_mapping_signed",
-  `update nonce_mappings set state = 'signed', hub_signature = $2, reason = null, next_try_ms = $3, updated_at_ms = $3
-   where key = $1 and state = 'stored'`,
+  (db, p: Params<{ key: string; hubSignature: Hex; atMs: number }>) =>
+    db
+      .update(mappings)
+      .set({
+        state: "signed",
+        hubSignature: p.hubSignature,
+        reason: null,
+        nextTryMs: p.atMs,
+        updatedAtMs: p.atMs,
+      })
+      .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'stored'`)),
 );
-const postpone = statement(
-  "nonce_mapping_postpone",
-  `update nonce_mappings set reason = $2, tries = tries + 1, next_try_ms = $3, updated_at_ms = $4
-   where key = $1 and state in ('stored', 'signed') and transaction_id is null`,
+interface Again extends Record<string, unknown> {
+  readonly key: string;
+  readonly reason: string;
+  readonly nextTryMs: number;
+  readonly atMs: number;
+}
+const again = (p: Params<Again>) => ({
+  reason: p.reason,
+  tries: text`${mappings.tries} + 1`,
+  nextTryMs: p.nextTryMs,
+  updatedAtMs: p.atMs,
+});
+const postpone = defineQuery("nonce_mapping_postpone", (db, p: Params<Again>) =>
+  db
+    .update(mappings)
+    .set(again(p))
+    .where(
+      text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed') and ${mappings.transactionId} is null`,
+    ),
 );
-const carry = statement(
+const carry = defineQuery(
   "nonce_mapping_carry",
-  `update nonce_mappings set transaction_id = $2 where key = any($1::bigint[]) and state = 'signed' and transaction_id is null returning key`,
+  (db, p: Params<{ keys: readonly string[]; transactionId: string }>) =>
+    db
+      .update(mappings)
+      .set({ transactionId: text`${p.transactionId}` })
+      .where(
+        text`${mappings.key} = any(${p.keys}::bigint[]) and ${mappings.state} = 'signed' and ${mappings.transactionId} is null`,
+      )
+      .returning({ key: mappings.key }),
 );
-const settle = statement(
-  "nonce_mapping_settle",
-  `update nonce_mappings set state = $2, reason = null, hub_mapped_id = $3, hub_depositor = $4, hub_set_at = $5, updated_at_ms = $6
-   where key = $1 and state in ('stored', 'signed')`,
+interface Settled extends Record<string, unknown> {
+  readonly key: string;
+  readonly state: NonceMappingState;
+  readonly mappedId: OrderId | null;
+  readonly depositor: Address | null;
+  readonly setAt: bigint | null;
+  readonly atMs: number;
+}
+const settle = defineQuery("nonce_mapping_settle", (db, p: Params<Settled>) =>
+  db
+    .update(mappings)
+    .set({
+      state: p.state,
+      reason: null,
+      hubMappedId: p.mappedId,
+      hubDepositor: p.depositor,
+      hubSetAt: text`${p.setAt}`,
+      updatedAtMs: p.atMs,
+    })
+    .where(text`${mappings.key} = ${p.key} and ${mappings.state} in ('stored', 'signed')`),
 );
-const release = statement(
-  "nonce_mapping_release",
-  `update nonce_mappings set state = 'stored', transaction_id = null, hub_signature = null, reason = $2, tries = tries + 1,
-     next_try_ms = $3, updated_at_ms = $4
-   where key = $1 and state = 'signed'`,
+const release = defineQuery("nonce_mapping_release", (db, p: Params<Again>) =>
+  db
+    .update(mappings)
+    .set({ ...again(p), state: "stored", transactionId: null, hubSignature: null })
+    .where(and(eq(mappings.key, p.key), text`${mappings.state} = 'signed'`)),
 );
 
 /** What wallets signed about their nonces, on a Postgres pool. */
 export function nonceMappingStore(sql: Sql): NonceMappingStore {
   return {
     async find(chainId, wallet, nonce) {
-      const [row] = await sql.query<Row>(find, [chainId, wallet, nonce]);
+      const [row] = await find(sql, { chainId, wallet, nonce });
       return row && recordOf(row);
     },
-    async toSign(nowMs, limit) {
-      return (await sql.query<Row>(toSign, [nowMs, limit])).map(recordOf);
-    },
-    async toCarry(nowMs, limit) {
-      return (await sql.query<Row>(toCarry, [nowMs, limit])).map(signedOf);
-    },
+    toSign: async (nowMs, limit) => (await toSign(sql, { nowMs, limit })).map(recordOf),
+    toCarry: async (nowMs, limit) => (await toCarry(sql, { nowMs, limit })).map(signedOf),
     async carried(limit) {
-      const rows = await sql.query<Row & { transaction_state: string }>(carried, [limit]);
-      return rows.map((row) => ({ record: signedOf(row), isOver: row.transaction_state === "final" }));
+      const rows = await carried(sql, { limit });
+      return rows.map((row) => ({ record: signedOf(row), isOver: row.transactionState === "final" }));
     },
-    async waiting() {
-      const rows = await sql.query<{ state: string; count: number; oldest_ms: number }>(waiting, []);
-      return rows.map((row) => ({ state: row.state, count: row.count, oldestMs: row.oldest_ms }));
-    },
+    waiting: async () => await waiting(sql, {}),
   };
 }
 
@@ -128,94 +203,70 @@ export function nonceMappingStore(sql: Sql): NonceMappingStore {
 export function nonceMappingWrites(sql: Sql): NonceMappingWrites {
   return {
     async lockWallet(wallet) {
-      await sql.query(lockWallet, [wallet]);
+      await lockWallet(sql, { wallet });
     },
     async standing({ chainId, wallet, nonce, id, depositor }, sinceMs) {
-      const [row] = await sql.query<Row>(find, [chainId, wallet, nonce]);
-      const [counted] = await sql.query<{ seen: boolean; open_of_wallet: number; waiting: number }>(
-        standing,
-        [chainId, wallet, nonce, sinceMs],
-      );
+      const [row] = await find(sql, { chainId, wallet, nonce });
+      const [counted] = await standing(sql, { chainId, wallet, nonce, sinceMs });
       if (counted === undefined)
         throw new Error("invariant violated: count of authorizations returned no row");
       return {
-        said: row && (row.mapped_id === id && row.depositor === depositor ? "same" : "taken"),
-        isTransferSeen: counted.seen,
-        openOfWallet: counted.open_of_wallet,
-        waiting: counted.waiting,
+        said: row && (row.mappedId === id && row.depositor === depositor ? "same" : "taken"),
+        ...counted,
       };
     },
-    async say(said, atMs) {
-      const { chainId, wallet, nonce, id, depositor, requestId, signature, signatureChainId } = said;
-      const values = [
-        chainId,
-        wallet,
-        nonce,
-        id,
-        depositor,
-        requestId ?? null,
-        signature,
-        signatureChainId,
-        atMs,
-      ];
-      if ((await sql.query(insert, values)).length > 0) return "new";
-      const [row] = await sql.query<Row>(find, [chainId, wallet, nonce]);
+    async say(
+      { chainId, wallet, nonce, id, depositor, requestId = null, signature, signatureChainId },
+      atMs,
+    ) {
+      const meaning = { mappedId: id, depositor, requestId, signature, signatureChainId };
+      if ((await insert(sql, { chainId, wallet, nonce, ...meaning, atMs })).length > 0) return "new";
+      const [row] = await find(sql, { chainId, wallet, nonce });
       if (row === undefined)
         throw new Error("invariant violated: nonce mapping was neither inserted nor found");
-      return row.mapped_id === id && row.depositor === depositor ? "same" : "taken";
+      return row.mappedId === id && row.depositor === depositor ? "same" : "taken";
     },
     async signed(key, hubSignature, atMs) {
-      await sql.query(signed, [key, hubSignature, atMs]);
+      await signed(sql, { key, hubSignature, atMs });
     },
     async postpone(key, reason, nextTryMs, atMs) {
-      await sql.query(postpone, [key, reason, nextTryMs, atMs]);
+      await postpone(sql, { key, reason, nextTryMs, atMs });
     },
-    async carry(keys, transactionId) {
-      return (await sql.query(carry, [keys, transactionId])).length === keys.length;
-    },
+    carry: async (keys, transactionId) => (await carry(sql, { keys, transactionId })).length === keys.length,
     async settle(key, state, mapped, atMs) {
-      await sql.query(settle, [
-        key,
-        state,
-        mapped?.id ?? null,
-        mapped?.depositor ?? null,
-        mapped?.setAt ?? null,
-        atMs,
-      ]);
+      const { id: mappedId = null, depositor = null, setAt = null } = mapped ?? {};
+      await settle(sql, { key, state, mappedId, depositor, setAt, atMs });
     },
     async release(key, reason, nextTryMs, atMs) {
-      await sql.query(release, [key, reason, nextTryMs, atMs]);
+      await release(sql, { key, reason, nextTryMs, atMs });
     },
   };
 }
 
 function recordOf(row: Row): NonceMappingRecord {
+  const { hubMappedId, hubDepositor, hubSetAt } = row;
   return {
     key: String(row.key),
-    chainId: row.chain_id,
-    wallet: row.wallet as Address,
+    chainId: row.chainId,
+    wallet: row.wallet,
     nonce: row.nonce,
-    id: row.mapped_id as Hex,
-    depositor: row.depositor as Address,
-    requestId: (row.request_id ?? undefined) as RequestId | undefined,
-    signature: row.signature as Hex,
-    signatureChainId: row.signature_chain_id,
-    state: row.state as NonceMappingState,
+    id: row.mappedId,
+    depositor: row.depositor,
+    requestId: row.requestId ?? undefined,
+    signature: row.signature,
+    signatureChainId: row.signatureChainId,
+    state: row.state,
     tries: row.tries,
     mapped:
-      row.hub_mapped_id === null || row.hub_depositor === null || row.hub_set_at === null
+      hubMappedId === null || hubDepositor === null || hubSetAt === null
         ? undefined
-        : {
-            id: row.hub_mapped_id as Hex,
-            depositor: row.hub_depositor as Address,
-            setAt: BigInt(row.hub_set_at),
-          },
-    createdAtMs: row.created_at_ms,
+        : { id: hubMappedId, depositor: hubDepositor, setAt: BigInt(hubSetAt) },
+    createdAtMs: row.createdAtMs,
   };
 }
 
 function signedOf(row: Row): SignedNonceMapping {
-  if (row.hub_signature === null)
+  if (row.hubSignature === null)
     throw new Error(`invariant violated: nonce mapping ${row.key} is signed without a signature`);
-  return { ...recordOf(row), hubSignature: row.hub_signature as Hex };
+  return { ...recordOf(row), hubSignature: row.hubSignature };
 }

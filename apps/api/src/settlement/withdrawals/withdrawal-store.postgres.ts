@@ -1,86 +1,92 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
+import { and, eq, isNull, sql as text } from "drizzle-orm";
 import type { WithdrawalOutcome, WithdrawalRecord, WithdrawalStore } from "./withdrawals.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineQuery, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { hubWithdrawals as withdrawals } from "../settlement.tables.ts";
 
-interface Row {
-  withdrawal_address: string;
-  chain_name: string;
-  depository: string;
-  currency: string;
-  amount: bigint;
-  recipient: string;
-  nonce: string;
-  payload: string | null;
-  outcome: string | null;
+interface Opened extends Record<string, unknown> {
+  readonly withdrawalAddress: Address;
+  readonly chainName: string;
+  readonly depository: Address;
+  readonly currency: Address;
+  readonly amount: bigint;
+  readonly recipient: Address;
+  readonly nonce: Hex32;
+  readonly atMs: number;
 }
-
-const COLUMNS =
-  "withdrawal_address, chain_name, depository, currency, amount, recipient, nonce, payload, outcome";
-
-const insert = statement(
-  "withdrawal_insert",
-  `insert into hub_withdrawals (withdrawal_address, chain_name, depository, currency, amount, recipient, nonce, created_at_ms, updated_at_ms)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $8) on conflict do nothing`,
+const insert = defineQuery("withdrawal_insert", (db, p: Params<Opened>) =>
+  db
+    .insert(withdrawals)
+    .values({
+      withdrawalAddress: p.withdrawalAddress,
+      chainName: p.chainName,
+      depository: p.depository,
+      currency: p.currency,
+      amount: p.amount,
+      recipient: p.recipient,
+      nonce: p.nonce,
+      createdAtMs: p.atMs,
+      updatedAtMs: p.atMs,
+    })
+    .onConflictDoNothing(),
 );
-const readByNonce = statement(
-  "withdrawal_read_by_nonce",
-  `select ${COLUMNS} from hub_withdrawals where nonce = $1`,
+const byNonce = defineQuery("withdrawal_read_by_nonce", (db, { nonce }: Params<{ nonce: Hex32 }>) =>
+  db
+    .select({
+      address: withdrawals.withdrawalAddress,
+      chainName: withdrawals.chainName,
+      depository: withdrawals.depository,
+      currency: withdrawals.currency,
+      amount: withdrawals.amount,
+      recipient: withdrawals.recipient,
+      nonce: withdrawals.nonce,
+      payload: withdrawals.payload,
+      outcome: withdrawals.outcome,
+    })
+    .from(withdrawals)
+    .where(eq(withdrawals.nonce, nonce)),
 );
-const choose = statement(
+const choose = defineQuery(
   "withdrawal_choose_payload",
-  `update hub_withdrawals set payload = coalesce(payload, $2), updated_at_ms = $3 where withdrawal_address = $1 returning payload`,
+  (db, p: Params<{ address: Address; payload: Hex; atMs: number }>) =>
+    db
+      .update(withdrawals)
+      .set({ payload: text`coalesce(${withdrawals.payload}, ${p.payload})`, updatedAtMs: p.atMs })
+      .where(eq(withdrawals.withdrawalAddress, p.address))
+      .returning({ payload: withdrawals.payload }),
 );
-const close = statement(
+const close = defineQuery(
   "withdrawal_close",
-  "update hub_withdrawals set outcome = $2, updated_at_ms = $3 where withdrawal_address = $1 and outcome is null",
+  (db, p: Params<{ address: Address; outcome: WithdrawalOutcome; atMs: number }>) =>
+    db
+      .update(withdrawals)
+      .set({ outcome: p.outcome, updatedAtMs: p.atMs })
+      .where(and(eq(withdrawals.withdrawalAddress, p.address), isNull(withdrawals.outcome))),
 );
 
 /** Withdrawals on Postgres. */
 export function withdrawalStore(sql: Sql): WithdrawalStore {
   const find = async (nonce: Hex32): Promise<WithdrawalRecord | undefined> => {
-    const [row] = await sql.query<Row>(readByNonce, [nonce]);
-    return row === undefined ? undefined : recordOf(row);
+    const [row] = await byNonce(sql, { nonce });
+    return row && { ...row, payload: row.payload ?? undefined, outcome: row.outcome ?? undefined };
   };
   return {
     find,
     async open(address, order, atMs) {
-      await sql.query(insert, [
-        address,
-        order.chainName,
-        order.depository,
-        order.currency,
-        order.amount,
-        order.recipient,
-        order.nonce,
-        atMs,
-      ]);
+      await insert(sql, { ...order, withdrawalAddress: address, atMs });
       const record = await find(order.nonce);
       if (record === undefined)
         throw new Error(`invariant violated: withdrawal ${address} was neither inserted nor found`);
       return record;
     },
     async choosePayload(address, payload, atMs) {
-      const [row] = await sql.query<{ payload: string }>(choose, [address, payload, atMs]);
-      if (row === undefined) throw new Error(`invariant violated: withdrawal ${address} is not stored`);
-      return row.payload as Hex;
+      const [row] = await choose(sql, { address, payload, atMs });
+      if (row?.payload == null) throw new Error(`invariant violated: withdrawal ${address} is not stored`);
+      return row.payload;
     },
     async close(address, outcome, atMs) {
-      await sql.query(close, [address, outcome, atMs]);
+      await close(sql, { address, outcome, atMs });
     },
-  };
-}
-
-function recordOf(row: Row): WithdrawalRecord {
-  return {
-    address: row.withdrawal_address as Address,
-    chainName: row.chain_name,
-    depository: row.depository as Address,
-    currency: row.currency as Address,
-    amount: row.amount,
-    recipient: row.recipient as Address,
-    nonce: row.nonce as Hex32,
-    payload: (row.payload as Hex | null) ?? undefined,
-    outcome: (row.outcome as WithdrawalOutcome | null) ?? undefined,
   };
 }
