@@ -230,26 +230,26 @@ const releaseRefund = defineQuery(
       .where(eq(deposits.id, p.id)),
 );
 
-interface Vanished extends Record<string, unknown> {
+interface Refunded extends Record<string, unknown> {
   readonly chainId: number;
   readonly depositor: Address;
   readonly currency: Address;
 }
-const isRefundedAndVanished = (p: Params<Vanished>): SQL => text`
+const isRefundedAndOrphaned = (p: Params<Refunded>): SQL => text`
   ${deposits.chainId} = ${p.chainId} and ${deposits.depositor} = ${p.depositor} and ${deposits.currency} = ${p.currency}
   and not ${deposits.canonical} and ${deposits.refundState} in ('sent', 'final')`;
-const refundedAndVanished = defineSql(
-  "deposit_refunded_and_vanished",
+const refundedAndOrphaned = defineSql(
+  "deposit_refunded_and_orphaned",
   { id: deposits.id },
-  (p: Params<Vanished & { readonly requestId: RequestId }>) => text`
-    select ${deposits.id} from ${deposits} where ${deposits.requestId} = ${p.requestId} and ${isRefundedAndVanished(p)}
+  (p: Params<Refunded & { readonly requestId: RequestId }>) => text`
+    select ${deposits.id} from ${deposits} where ${deposits.requestId} = ${p.requestId} and ${isRefundedAndOrphaned(p)}
     order by ${deposits.id} limit 1`,
 );
-const unaskedRefundedAndVanished = defineSql(
-  "deposit_unasked_refunded_and_vanished",
+const unaskedRefundedAndOrphaned = defineSql(
+  "deposit_unasked_refunded_and_orphaned",
   { id: deposits.id },
-  (p: Params<Vanished & { readonly orderId: OrderId | null }>) => text`
-    select ${deposits.id} from ${deposits} where ${deposits.requestId} is null and ${isRefundedAndVanished(p)}
+  (p: Params<Refunded & { readonly orderId: OrderId | null }>) => text`
+    select ${deposits.id} from ${deposits} where ${deposits.requestId} is null and ${isRefundedAndOrphaned(p)}
       and ${deposits.orderId} is not distinct from ${p.orderId}
     order by ${deposits.id} limit 1`,
 );
@@ -373,8 +373,8 @@ export function depositWrites(sql: Sql): DepositWrites {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
       const [row] =
         requestId === undefined
-          ? await unaskedRefundedAndVanished(sql, { chainId, depositor, currency, orderId: orderId ?? null })
-          : await refundedAndVanished(sql, { chainId, depositor, currency, requestId });
+          ? await unaskedRefundedAndOrphaned(sql, { chainId, depositor, currency, orderId: orderId ?? null })
+          : await refundedAndOrphaned(sql, { chainId, depositor, currency, requestId });
       return row && String(row.id);
     },
     async releaseRefund(id, atMs): Promise<void> {

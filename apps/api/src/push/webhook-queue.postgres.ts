@@ -1,157 +1,217 @@
 import type { RequestTerms } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
-import type { DueDelivery, WebhookHeaders, WebhookQueue } from "./webhooks.port.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { DeliveryState, DueDelivery, WebhookHeaders, WebhookQueue } from "./webhooks.port.ts";
+import { apiKeys } from "../callers/callers.tables.ts";
+import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { EVENT_COLUMNS, changeOf } from "../requests/rows.postgres.ts";
-import type { EventRow } from "../requests/rows.postgres.ts";
+import { requests, statusEvents } from "../requests/requests.tables.ts";
+import { changeOf, EVENT } from "../requests/status-event-reads.postgres.ts";
+import {
+  webhookAttempts,
+  webhookDeliveries as deliveries,
+  webhookEndpoints as endpoints,
+} from "./webhooks.tables.ts";
 
+interface Claim extends Record<string, unknown> {
+  readonly nowMs: number;
+  readonly perEndpoint: number;
+  readonly perKey: number;
+  readonly limit: number;
+  readonly lease: string;
+  readonly leaseUntilMs: number;
+}
+const earlier = alias(deliveries, "earlier");
 /**
  * Deliveries of an endpoint whose turn it is: an earlier one of the same request is sent first. That is an
  * index probe per delivery: `not exists` would become a join that reads the whole queue of the endpoint. The
  * planner assumes that `nullif (…) is not null` is nearly always true, so it expects a match at the start of
  * the index; otherwise it may read the whole queue and sort it.
  */
-const dueOf = (endpoint: string): string =>
-  `select d.id, d.next_at_ms from webhook_deliveries d
-   where d.endpoint_id = ${endpoint}.id and d.state = 'waiting' and d.next_at_ms <= $1
-     and nullif(d.lease_until_ms <= $1 and not coalesce((select true from webhook_deliveries p
-       where p.endpoint_id = d.endpoint_id and p.request_id = d.request_id and p.seq < d.seq and p.state = 'waiting' limit 1), false), false) is not null
-   order by d.next_at_ms`;
+const dueOf = (endpointId: SQL, { nowMs }: Params<Claim>): SQL => text`
+  select ${deliveries.id}, ${deliveries.nextAtMs} from ${deliveries}
+  where ${deliveries.endpointId} = ${endpointId} and ${deliveries.state} = 'waiting' and ${deliveries.nextAtMs} <= ${nowMs}
+    and nullif(${deliveries.leaseUntilMs} <= ${nowMs} and not coalesce((select true from ${deliveries} ${earlier}
+      where ${earlier.endpointId} = ${deliveries.endpointId} and ${earlier.requestId} = ${deliveries.requestId}
+        and ${earlier.seq} < ${deliveries.seq} and ${earlier.state} = 'waiting' limit 1), false), false) is not null
+  order by ${deliveries.nextAtMs}`;
+const isWaiting = text`${deliveries.state} = 'waiting'`;
+const isLiving = text`${endpoints.deletedAtMs} is null`;
 
 /**
- * A key has so many places, however many endpoints it has, and endpoints that fail come after those that do
- * not: a receiver that lets every attempt hang delays its own deliveries. `asking` steps through the index
- * from endpoint to endpoint. So a claim costs as much as there are endpoints with something to deliver;
- * removed endpoints and long queues add nothing.
+ * Each key has a number of places, however many endpoints it has, and failing endpoints come last: a receiver
+ * that lets every attempt hang delays only its own deliveries. `asking` steps through the index from endpoint
+ * to endpoint. A claim therefore costs as much as there are endpoints with something to deliver; removed
+ * endpoints and long queues add nothing.
  */
-const claim = statement(
+const claim = defineSql(
   "webhook_claim",
-  `with recursive held as (
-     select endpoint_id, count(*) as places from webhook_deliveries
-     where state = 'waiting' and lease_until_ms > 0 and lease_until_ms > $1 group by endpoint_id),
-   held_by_key as materialized (
-     select w.key_id, sum(held.places)::bigint as places from held join webhook_endpoints w on w.id = held.endpoint_id group by w.key_id),
-   asking (id, first_at_ms) as (
-     (select endpoint_id, next_at_ms from webhook_deliveries where state = 'waiting' order by endpoint_id, next_at_ms limit 1)
-     union all
-     select next.* from asking cross join lateral (
-       select d.endpoint_id, d.next_at_ms from webhook_deliveries d where d.state = 'waiting' and d.endpoint_id > asking.id
-       order by d.endpoint_id, d.next_at_ms limit 1) next),
-   -- Ordered by their first deliveries, which may be under way already; failing endpoints come last.
-   asked as (
-     select id, first_at_ms,
-       id in (select w.id from webhook_endpoints w where w.failing_since_ms is not null and w.deleted_at_ms is null) as is_failing
-     from asking where first_at_ms <= $1 and id not in (select endpoint_id from held where places >= $2)
-     order by is_failing, first_at_ms, id),
-   -- Checks one endpoint after the other until enough of them have something to claim. The inner limits prevent joins of whole tables.
-   nearest as (
-     select asked.id, asked.first_at_ms, asked.is_failing, living.key_id, living.free_of_key,
-       $2 - coalesce((select places from held where endpoint_id = asked.id), 0) as free
-     from asked
-       cross join lateral (
-         select w.key_id, $6 - coalesce((select places from held_by_key h where h.key_id = w.key_id), 0) as free_of_key
-         from webhook_endpoints w where w.id = asked.id and w.deleted_at_ms is null limit 1) living
-       cross join lateral (${dueOf("asked")} limit 1) head
-     where living.free_of_key > 0 and (select k.revoked_at_ms is null from api_keys k where k.id = living.key_id)
-     order by is_failing, first_at_ms, id limit $3),
-   due as (
-     select d.id, d.next_at_ms, nearest.is_failing, nearest.free_of_key,
-       row_number() over (partition by nearest.key_id order by nearest.is_failing, d.next_at_ms, d.id) as n
-     from nearest cross join lateral (${dueOf("nearest")} limit nearest.free) d),
-   chosen as (select id from due where n <= free_of_key order by is_failing, next_at_ms, id limit $3),
-   -- Another worker may have chosen the same: its lease is seen under the lock.
-   locked as (
-     select id from webhook_deliveries
-     where id in (select id from chosen) and state = 'waiting' and lease_until_ms <= $1 for update skip locked)
-   update webhook_deliveries d set lease_token = $4, lease_until_ms = $5 from locked where d.id = locked.id returning d.id`,
+  { id: deliveries.id },
+  (p: Params<Claim>) => text`
+    with recursive held as (
+      select ${deliveries.endpointId}, count(*) as places from ${deliveries}
+      where ${isWaiting} and ${deliveries.leaseUntilMs} > 0 and ${deliveries.leaseUntilMs} > ${p.nowMs} group by ${deliveries.endpointId}),
+    held_by_key as materialized (
+      select ${endpoints.keyId}, sum(held.places)::bigint as places from held join ${endpoints} on ${endpoints.id} = held.endpoint_id
+      group by ${endpoints.keyId}),
+    asking (id, first_at_ms) as (
+      (select ${deliveries.endpointId}, ${deliveries.nextAtMs} from ${deliveries} where ${isWaiting}
+        order by ${deliveries.endpointId}, ${deliveries.nextAtMs} limit 1)
+      union all
+      select next.* from asking cross join lateral (
+        select ${deliveries.endpointId}, ${deliveries.nextAtMs} from ${deliveries}
+        where ${isWaiting} and ${deliveries.endpointId} > asking.id
+        order by ${deliveries.endpointId}, ${deliveries.nextAtMs} limit 1) next),
+    -- Ordered by their first deliveries, which may be under way already; failing endpoints come last.
+    asked as (
+      select id, first_at_ms, id in (
+        select ${endpoints.id} from ${endpoints} where ${endpoints.failingSinceMs} is not null and ${isLiving}) as is_failing
+      from asking where first_at_ms <= ${p.nowMs} and id not in (select endpoint_id from held where places >= ${p.perEndpoint})
+      order by is_failing, first_at_ms, id),
+    -- Checks one endpoint after the other until enough of them have something to claim. The inner limits prevent joins of whole tables.
+    nearest as (
+      select asked.id, asked.first_at_ms, asked.is_failing, living.key_id, living.free_of_key,
+        ${p.perEndpoint} - coalesce((select places from held where endpoint_id = asked.id), 0) as free
+      from asked
+        cross join lateral (
+          select ${endpoints.keyId}, ${p.perKey} - coalesce((select places from held_by_key h where h.key_id = ${endpoints.keyId}), 0) as free_of_key
+          from ${endpoints} where ${endpoints.id} = asked.id and ${isLiving} limit 1) living
+        cross join lateral (${dueOf(text`asked.id`, p)} limit 1) head
+      where living.free_of_key > 0 and (select ${apiKeys.revokedAtMs} is null from ${apiKeys} where ${apiKeys.id} = living.key_id)
+      order by is_failing, first_at_ms, id limit ${p.limit}),
+    due as (
+      select d.id, d.next_at_ms, nearest.is_failing, nearest.free_of_key,
+        row_number() over (partition by nearest.key_id order by nearest.is_failing, d.next_at_ms, d.id) as n
+      from nearest cross join lateral (${dueOf(text`nearest.id`, p)} limit nearest.free) d),
+    chosen as (select id from due where n <= free_of_key order by is_failing, next_at_ms, id limit ${p.limit}),
+    -- Another worker may have chosen the same: its lease is seen under the lock.
+    locked as (
+      select ${deliveries.id} from ${deliveries}
+      where ${deliveries.id} in (select id from chosen) and ${isWaiting} and ${deliveries.leaseUntilMs} <= ${p.nowMs} for update skip locked)
+    update ${deliveries} set ${nameOf(deliveries.leaseToken)} = ${p.lease}, ${nameOf(deliveries.leaseUntilMs)} = ${p.leaseUntilMs}
+    from locked where ${deliveries.id} = locked.id returning ${deliveries.id}`,
 );
 
-const read = statement(
-  "webhook_claimed",
-  `select ${EVENT_COLUMNS}, d.id, d.tries, d.endpoint_id, w.url, w.headers, w.secret, w.previous_secret, w.previous_until_ms,
-     r.terms
-   from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-   join status_events e on e.request_id = d.request_id and e.seq = d.seq join requests r on r.request_id = d.request_id
-   where d.id = any($1::bigint[]) order by d.next_at_ms, d.id`,
+const read = defineQuery("webhook_claimed", (db, { ids }: Params<{ ids: readonly number[] }>) =>
+  db
+    .select({
+      ...EVENT,
+      id: deliveries.id,
+      tries: deliveries.tries,
+      endpointId: deliveries.endpointId,
+      url: endpoints.url,
+      headers: endpoints.headers,
+      secret: endpoints.secret,
+      previousSecret: endpoints.previousSecret,
+      previousUntilMs: endpoints.previousUntilMs,
+      terms: requests.terms,
+    })
+    .from(deliveries)
+    .innerJoin(endpoints, eq(endpoints.id, deliveries.endpointId))
+    .innerJoin(
+      statusEvents,
+      and(eq(statusEvents.requestId, deliveries.requestId), eq(statusEvents.seq, deliveries.seq)),
+    )
+    .innerJoin(requests, eq(requests.requestId, deliveries.requestId))
+    .where(text`${deliveries.id} = any(${ids}::bigint[])`)
+    .orderBy(asc(deliveries.nextAtMs), asc(deliveries.id)),
 );
 
-/**
- * $3: the state it has now; $4: when it is tried again, if it is; $6: when this attempt began. What comes
- * after it does so at that time, or now.
- */
-const finish = statement(
-  "webhook_finish",
-  `with ended as (
-     update webhook_deliveries set state = $3, tries = tries + 1, attempts = attempts + 1, next_at_ms = coalesce($4::bigint, next_at_ms),
-       lease_token = null, lease_until_ms = 0, ended_at_ms = case when $3 = 'waiting' then null else $6::bigint end
-     where id = $1 and lease_token = $2 and state = 'waiting' returning id, endpoint_id, request_id, seq, attempts),
-   logged as (
-     insert into webhook_attempts (delivery_id, n, at_ms, took_ms, status, error, response)
-     select id, attempts, $6, $7, $8::integer, $5::text, $9::text from ended),
-   after_it as (
-     update webhook_deliveries f set next_at_ms = coalesce($4::bigint, least(f.next_at_ms, $6::bigint)) from ended
-     where f.endpoint_id = ended.endpoint_id and f.request_id = ended.request_id and f.seq > ended.seq and f.state = 'waiting'),
-   judged as (
-     update webhook_endpoints w set
-       failing_since_ms = case when $5::text is null then null else coalesce(w.failing_since_ms, $6::bigint) end,
-       last_error = $5, last_delivered_at_ms = case when $5::text is null then $6::bigint else w.last_delivered_at_ms end
-     from ended where w.id = ended.endpoint_id
-       -- Deliveries that succeed side by side need not queue for this row.
-       and ($5::text is not null or w.failing_since_ms is not null or coalesce(w.last_delivered_at_ms, 0) < $6::bigint - 1000))
-   select id from ended`,
-);
-
-const pruneDeliveries = statement(
-  "webhook_prune",
-  `delete from webhook_deliveries where id in (
-     select id from webhook_deliveries where ended_at_ms < $1 order by ended_at_ms limit $2) returning id`,
-);
-const pruneEvents = statement(
-  "status_events_prune",
-  `delete from status_events where (request_id, seq) in (
-     select e.request_id, e.seq from status_events e where e.at_ms < $1
-       and not exists (select from webhook_deliveries d where d.request_id = e.request_id and d.seq = e.seq)
-     order by e.at_ms limit $2) returning seq`,
-);
-/**
- * What was not delivered in so long a time will not be: nothing is sent to a removed endpoint or for a
- * revoked key.
- */
-const pruneUnsent = statement(
-  "webhook_unsent_prune",
-  `delete from webhook_deliveries where id in (
-     select d.id from (
-       select id from webhook_endpoints where deleted_at_ms < $1
-       union all
-       select w.id from api_keys k join webhook_endpoints w on w.key_id = k.id where k.revoked_at_ms < $1) gone
-     join webhook_deliveries d on d.endpoint_id = gone.id limit $2) returning id`,
-);
-const pruneEndpoints = statement(
-  "webhook_endpoints_prune",
-  `delete from webhook_endpoints where id in (
-     select id from (
-       (select id from webhook_endpoints where deleted_at_ms < $1 order by deleted_at_ms limit $2)
-       union all
-       (select w.id from api_keys k join webhook_endpoints w on w.key_id = k.id where k.revoked_at_ms < $1 limit $2)) gone
-     where not exists (select from webhook_deliveries d where d.endpoint_id = gone.id) limit $2) returning id`,
-);
-
-interface DueRow extends EventRow {
-  id: number;
-  tries: number;
-  endpoint_id: string;
-  url: string;
-  headers: string;
-  secret: string;
-  previous_secret: string | null;
-  previous_until_ms: number | null;
-  terms: string;
+interface Finished extends Record<string, unknown> {
+  readonly id: number;
+  readonly lease: string;
+  /** The state it has now. */
+  readonly state: DeliveryState;
+  /** When it is tried again; null if it is not. */
+  readonly againAtMs: number | null;
+  /** When this attempt began. */
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly response: string | null;
 }
+const later = alias(deliveries, "later");
+// Later deliveries of the same request are tried at the same time as this one, or now.
+const finish = defineSql("webhook_finish", { id: deliveries.id }, (p: Params<Finished>) => {
+  const [at, again, error] = [text`${p.atMs}::bigint`, text`${p.againAtMs}::bigint`, text`${p.error}::text`];
+  const { deliveryId, n, atMs, tookMs, status, error: failure, response } = webhookAttempts;
+  return text`
+    with ended as (
+      update ${deliveries} set ${nameOf(deliveries.state)} = ${p.state}::text, ${nameOf(deliveries.tries)} = ${deliveries.tries} + 1,
+        ${nameOf(deliveries.attempts)} = ${deliveries.attempts} + 1,
+        ${nameOf(deliveries.nextAtMs)} = coalesce(${again}, ${deliveries.nextAtMs}),
+        ${nameOf(deliveries.leaseToken)} = null, ${nameOf(deliveries.leaseUntilMs)} = 0,
+        ${nameOf(deliveries.endedAtMs)} = case when ${p.state}::text <> 'waiting' then ${at} end
+      where ${deliveries.id} = ${p.id} and ${deliveries.leaseToken} = ${p.lease} and ${isWaiting}
+      returning ${deliveries.id}, ${deliveries.endpointId}, ${deliveries.requestId}, ${deliveries.seq}, ${deliveries.attempts}),
+    logged as (
+      insert into ${webhookAttempts} (${namesOf(deliveryId, n, atMs, tookMs, status, failure, response)})
+      select id, attempts, ${at}, ${p.tookMs}::bigint, ${p.status}::integer, ${error}, ${p.response}::text from ended),
+    after_it as (
+      update ${deliveries} ${later} set ${nameOf(deliveries.nextAtMs)} = coalesce(${again}, least(${later.nextAtMs}, ${at})) from ended
+      where ${later.endpointId} = ended.endpoint_id and ${later.requestId} = ended.request_id and ${later.seq} > ended.seq
+        and ${later.state} = 'waiting'),
+    judged as (
+      update ${endpoints} set
+        ${nameOf(endpoints.failingSinceMs)} = case when ${error} is not null then coalesce(${endpoints.failingSinceMs}, ${at}) end,
+        ${nameOf(endpoints.lastError)} = ${error},
+        ${nameOf(endpoints.lastDeliveredAtMs)} = case when ${error} is null then ${at} else ${endpoints.lastDeliveredAtMs} end
+      from ended where ${endpoints.id} = ended.endpoint_id
+        -- Concurrent deliveries that succeed need not wait for the lock of this row.
+        and (${error} is not null or ${endpoints.failingSinceMs} is not null
+          or coalesce(${endpoints.lastDeliveredAtMs}, 0) < ${at} - 1000))
+    select id from ended`;
+});
+
+interface Pruned extends Record<string, unknown> {
+  readonly beforeMs: number;
+  readonly limit: number;
+}
+const pruneDeliveries = defineSql(
+  "webhook_prune",
+  { id: deliveries.id },
+  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} in (
+    select ${deliveries.id} from ${deliveries} where ${deliveries.endedAtMs} < ${p.beforeMs}
+    order by ${deliveries.endedAtMs} limit ${p.limit}) returning ${deliveries.id}`,
+);
+const pruneEvents = defineSql(
+  "status_events_prune",
+  { seq: statusEvents.seq },
+  (
+    p: Params<Pruned>,
+  ) => text`delete from ${statusEvents} where (${statusEvents.requestId}, ${statusEvents.seq}) in (
+    select ${statusEvents.requestId}, ${statusEvents.seq} from ${statusEvents} where ${statusEvents.atMs} < ${p.beforeMs}
+      and not exists (select from ${deliveries}
+        where ${deliveries.requestId} = ${statusEvents.requestId} and ${deliveries.seq} = ${statusEvents.seq})
+    order by ${statusEvents.atMs} limit ${p.limit}) returning ${statusEvents.seq}`,
+);
+const ofRevokedKeys = ({ beforeMs }: Params<Pruned>): SQL => text`
+  select ${endpoints.id} from ${apiKeys} join ${endpoints} on ${endpoints.keyId} = ${apiKeys.id} where ${apiKeys.revokedAtMs} < ${beforeMs}`;
+// Nothing is sent to a removed endpoint or for a revoked key, so these will never be delivered.
+const pruneUnsent = defineSql(
+  "webhook_unsent_prune",
+  { id: deliveries.id },
+  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} in (
+    select ${deliveries.id} from (
+      select ${endpoints.id} from ${endpoints} where ${endpoints.deletedAtMs} < ${p.beforeMs}
+      union all ${ofRevokedKeys(p)}) gone
+    join ${deliveries} on ${deliveries.endpointId} = gone.id limit ${p.limit}) returning ${deliveries.id}`,
+);
+const pruneEndpoints = defineSql(
+  "webhook_endpoints_prune",
+  { id: endpoints.id },
+  (p: Params<Pruned>) => text`delete from ${endpoints} where ${endpoints.id} in (
+    select gone.id from (
+      (select ${endpoints.id} from ${endpoints} where ${endpoints.deletedAtMs} < ${p.beforeMs} order by ${endpoints.deletedAtMs} limit ${p.limit})
+      union all (${ofRevokedKeys(p)} limit ${p.limit})) gone
+    where not exists (select from ${deliveries} where ${deliveries.endpointId} = gone.id) limit ${p.limit}) returning ${endpoints.id}`,
+);
 
 /**
- * What a message says of the terms. Read here: the database would refuse to, for one odd character in them,
- * and with them all that was claimed at once.
+ * What a message contains of the terms. Parsed here: the database refuses some characters in JSON, and one
+ * such message would fail the whole claim.
  */
 function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
   const { referrer, depositAddress, user } = JSON.parse(terms) as Pick<
@@ -175,28 +235,22 @@ export function webhookQueue(sql: Sql): WebhookQueue {
   return {
     async claim({ nowMs, leaseMs, perEndpoint, perKey, limit }): Promise<readonly DueDelivery[]> {
       const lease = randomUUID();
-      const claimed = await sql.query<{ id: number }>(claim, [
-        nowMs,
-        perEndpoint,
-        limit,
-        lease,
-        nowMs + leaseMs,
-        perKey,
-      ]);
+      const bounds = { nowMs, perEndpoint, perKey, limit };
+      const claimed = await claim(sql, { ...bounds, lease, leaseUntilMs: nowMs + leaseMs });
       if (claimed.length === 0) return [];
-      const rows = await sql.query<DueRow>(read, [claimed.map(({ id }) => id)]);
+      const rows = await read(sql, { ids: claimed.map(({ id }) => id) });
       return rows.map((row) => ({
         id: row.id,
         lease,
         endpoint: {
-          id: row.endpoint_id,
+          id: row.endpointId,
           url: row.url,
           headers: JSON.parse(row.headers) as WebhookHeaders,
           secret: row.secret,
           previous:
-            row.previous_secret === null || row.previous_until_ms === null
+            row.previousSecret === null || row.previousUntilMs === null
               ? undefined
-              : { secret: row.previous_secret, untilMs: row.previous_until_ms },
+              : { secret: row.previousSecret, untilMs: row.previousUntilMs },
         },
         tries: row.tries,
         change: changeOf(row),
@@ -205,24 +259,24 @@ export function webhookQueue(sql: Sql): WebhookQueue {
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {
       const isAgain = typeof end === "object";
-      const ended = await sql.query(finish, [
+      const ended = await finish(sql, {
         id,
         lease,
-        isAgain ? "waiting" : end,
-        isAgain ? end.againAtMs : null,
-        outcome.error ?? null,
+        state: isAgain ? "waiting" : end,
+        againAtMs: isAgain ? end.againAtMs : null,
         atMs,
-        outcome.tookMs,
-        outcome.status ?? null,
-        outcome.response ?? null,
-      ]);
+        tookMs: outcome.tookMs,
+        status: outcome.status ?? null,
+        error: outcome.error ?? null,
+        response: outcome.response ?? null,
+      });
       return ended.length > 0;
     },
     async prune(beforeMs, limit): Promise<number> {
-      const deliveries = await sql.query(pruneDeliveries, [beforeMs, limit]);
-      const events = await sql.query(pruneEvents, [beforeMs, limit]);
-      const unsent = await sql.query(pruneUnsent, [beforeMs, limit]);
-      const endpoints = await sql.query(pruneEndpoints, [beforeMs, limit]);
+      const deliveries = await pruneDeliveries(sql, { beforeMs, limit });
+      const events = await pruneEvents(sql, { beforeMs, limit });
+      const unsent = await pruneUnsent(sql, { beforeMs, limit });
+      const endpoints = await pruneEndpoints(sql, { beforeMs, limit });
       return Math.max(deliveries.length, events.length, unsent.length, endpoints.length);
     },
   };

@@ -1,201 +1,254 @@
+import { and, asc, desc, eq, sql as text, type SQL } from "drizzle-orm";
 import type {
   DeliveryState,
-  WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookHeaders,
   WebhookRegister,
 } from "./webhooks.port.ts";
-import { announcing } from "../db/announcements.postgres.ts";
-import { statement } from "../db/pool.postgres.ts";
+import { apiKeys } from "../callers/callers.tables.ts";
+import { storeAnnouncements } from "../db/announcements.postgres.ts";
+import {
+  columnsOf,
+  defineQuery,
+  defineSql,
+  nameOf,
+  namesOf,
+  type Params,
+  type Row,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
+import { statusEvents } from "../requests/requests.tables.ts";
+import {
+  webhookAttempts,
+  webhookDeliveries as deliveries,
+  webhookEndpoints as endpoints,
+} from "./webhooks.tables.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
-const ENDPOINT = `w.id, w.url, w.label, w.headers, w.created_at_ms, w.updated_at_ms, w.previous_until_ms, w.failing_since_ms, w.last_error,
-  w.last_delivered_at_ms, (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'waiting') as waiting,
-  (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'failed') as failed`;
-const OWN = "w.key_id = $1 and w.deleted_at_ms is null";
+const STORED = {
+  id: endpoints.id,
+  url: endpoints.url,
+  label: endpoints.label,
+  headers: endpoints.headers,
+  createdAtMs: endpoints.createdAtMs,
+  updatedAtMs: endpoints.updatedAtMs,
+  previousUntilMs: endpoints.previousUntilMs,
+  failingSinceMs: endpoints.failingSinceMs,
+  lastError: endpoints.lastError,
+  lastDeliveredAtMs: endpoints.lastDeliveredAtMs,
+};
+const ENDPOINT = { ...STORED, waiting: Number, failed: Number };
+const countOf = (state: "waiting" | "failed"): SQL => text`(select count(*) from ${deliveries}
+  where ${deliveries.endpointId} = ${endpoints.id} and ${deliveries.state} = ${text.raw(`'${state}'`)})`;
+const selectEndpoint = text`select ${columnsOf(STORED)}, ${countOf("waiting")} as waiting, ${countOf("failed")} as failed`;
 
-const create = statement(
-  "webhook_create",
-  `with owner as materialized (select id from api_keys where id = $2),
-   w as (insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms)
-     select $1, owner.id, $3, $4, $5, $6, $7, $7 from owner
-     where (select count(*) from webhook_endpoints where key_id = owner.id and deleted_at_ms is null) < $8 returning *)
-   select ${ENDPOINT} from w`,
-);
-/** The creation that must be a day old first: removed endpoints count, and are kept for longer. */
-const creationBefore = statement(
+interface Own extends Record<string, unknown> {
+  readonly keyId: string;
+}
+interface One extends Own {
+  readonly id: string;
+}
+const isOwn = ({ keyId }: Params<Own>): SQL =>
+  text`${endpoints.keyId} = ${keyId} and ${endpoints.deletedAtMs} is null`;
+const isOne = (p: Params<One>): SQL => text`${isOwn(p)} and ${endpoints.id} = ${p.id}`;
+const countOwn = (owner: SQL): SQL => text`(select count(*) from ${endpoints}
+  where ${endpoints.keyId} = ${owner} and ${endpoints.deletedAtMs} is null)`;
+
+interface NewEndpoint extends One {
+  readonly url: string;
+  readonly label: string;
+  readonly headers: string;
+  readonly secret: string;
+  readonly atMs: number;
+  readonly max: number;
+}
+const create = defineSql("webhook_create", ENDPOINT, (p: Params<NewEndpoint>) => {
+  const { id, keyId, url, label, headers, secret, createdAtMs, updatedAtMs } = endpoints;
+  return text`
+    with owner as materialized (select ${apiKeys.id} from ${apiKeys} where ${apiKeys.id} = ${p.keyId}),
+    made as (
+      insert into ${endpoints} (${namesOf(id, keyId, url, label, headers, secret, createdAtMs, updatedAtMs)})
+      select ${p.id}, owner.id, ${p.url}, ${p.label}, ${p.headers}, ${p.secret}, ${p.atMs}::bigint, ${p.atMs}::bigint
+      from owner where ${countOwn(text`owner.id`)} < ${p.max} returning ${endpoints}.*)
+    ${selectEndpoint} from made as ${endpoints}`;
+});
+// Removed endpoints count as well: they are kept for longer than a day.
+const creationBefore = defineSql(
   "webhook_creation_before",
-  `select created_at_ms from webhook_endpoints where key_id = $1 and created_at_ms > $2 order by created_at_ms desc offset $3 limit 1`,
+  { createdAtMs: endpoints.createdAtMs },
+  (p: Params<Own & { readonly sinceMs: number; readonly offset: number }>) => text`
+    select ${endpoints.createdAtMs} from ${endpoints} where ${endpoints.keyId} = ${p.keyId} and ${endpoints.createdAtMs} > ${p.sinceMs}
+    order by ${endpoints.createdAtMs} desc offset ${p.offset} limit 1`,
 );
-const withdraw = statement(
+const withdraw = defineSql(
   "webhook_withdraw",
-  `delete from webhook_endpoints where id = $1
-     and (select count(*) from webhook_endpoints where key_id = $2 and deleted_at_ms is null) > $3 returning id`,
+  { id: endpoints.id },
+  (p: Params<One & { readonly max: number }>) => text`
+    delete from ${endpoints} where ${endpoints.id} = ${p.id} and ${countOwn(p.keyId)} > ${p.max} returning ${endpoints.id}`,
 );
-const list = statement(
+const list = defineSql(
   "webhook_list",
-  `select ${ENDPOINT} from webhook_endpoints w where ${OWN} order by w.created_at_ms, w.id`,
+  ENDPOINT,
+  (p: Params<Own>) =>
+    text`${selectEndpoint} from ${endpoints} where ${isOwn(p)} order by ${endpoints.createdAtMs}, ${endpoints.id}`,
 );
-const find = statement("webhook_find", `select 1 as one from webhook_endpoints w where ${OWN} and w.id = $2`);
-const rotate = statement(
+const find = defineQuery("webhook_find", (db, p: Params<One>) =>
+  db.select({ id: endpoints.id }).from(endpoints).where(isOne(p)),
+);
+interface Rotation extends One {
+  readonly secret: string;
+  readonly previousUntilMs: number;
+  readonly atMs: number;
+}
+const rotate = defineSql(
   "webhook_rotate",
-  `with w as (update webhook_endpoints w set previous_secret = w.secret, previous_until_ms = $4, secret = $3, updated_at_ms = $5
-     where ${OWN} and w.id = $2 returning *)
-   select ${ENDPOINT} from w`,
+  ENDPOINT,
+  (p: Params<Rotation>) => text`
+    with rotated as (
+      update ${endpoints} set ${nameOf(endpoints.previousSecret)} = ${endpoints.secret},
+        ${nameOf(endpoints.previousUntilMs)} = ${p.previousUntilMs}, ${nameOf(endpoints.secret)} = ${p.secret},
+        ${nameOf(endpoints.updatedAtMs)} = ${p.atMs}
+      where ${isOne(p)} returning ${endpoints}.*)
+    ${selectEndpoint} from rotated as ${endpoints}`,
 );
-const remove = statement(
+const remove = defineSql(
   "webhook_remove",
-  `with gone as (update webhook_endpoints w set deleted_at_ms = $3, updated_at_ms = $3 where ${OWN} and w.id = $2 returning w.id),
-   dropped as (update webhook_deliveries set state = 'failed', ended_at_ms = $3 where state = 'waiting'
-     and endpoint_id in (select id from gone))
-   select id from gone`,
+  { id: endpoints.id },
+  (p: Params<One & { readonly atMs: number }>) => text`
+    with gone as (
+      update ${endpoints} set ${nameOf(endpoints.deletedAtMs)} = ${p.atMs}, ${nameOf(endpoints.updatedAtMs)} = ${p.atMs}
+      where ${isOne(p)} returning ${endpoints.id}),
+    dropped as (
+      update ${deliveries} set ${nameOf(deliveries.state)} = 'failed', ${nameOf(deliveries.endedAtMs)} = ${p.atMs}
+      where ${deliveries.state} = 'waiting' and ${deliveries.endpointId} in (select id from gone))
+    select id from gone`,
 );
-const DELIVERY = `d.id, d.request_id, d.seq, d.state, d.attempts, d.next_at_ms, d.created_at_ms, d.ended_at_ms`;
-const deliveries = statement(
-  "webhook_deliveries_list",
-  `select ${DELIVERY} from webhook_deliveries d where d.endpoint_id = $1 and ($2::text is null or d.state = $2)
-     and ($3::bigint is null or d.id < $3) and ($4::text is null or d.request_id = $4) order by d.id desc limit $5`,
+
+const DELIVERY = {
+  id: deliveries.id,
+  requestId: deliveries.requestId,
+  sequence: deliveries.seq,
+  state: deliveries.state,
+  attempts: deliveries.attempts,
+  nextAtMs: deliveries.nextAtMs,
+  createdAtMs: deliveries.createdAtMs,
+  endedAtMs: deliveries.endedAtMs,
+};
+interface Page extends Record<string, unknown> {
+  readonly id: string;
+  readonly state: DeliveryState | null;
+  readonly before: number | null;
+  readonly requestId: string | null;
+  readonly limit: number;
+}
+const listDeliveries = defineQuery("webhook_deliveries_list", (db, p: Params<Page>) =>
+  db
+    .select(DELIVERY)
+    .from(deliveries)
+    .where(
+      text`${deliveries.endpointId} = ${p.id} and (${p.state}::text is null or ${deliveries.state} = ${p.state})
+        and (${p.before}::bigint is null or ${deliveries.id} < ${p.before})
+        and (${p.requestId}::text is null or ${deliveries.requestId} = ${p.requestId})`,
+    )
+    .orderBy(desc(deliveries.id))
+    .limit(text.placeholder("limit")),
 );
-const delivery = statement(
-  "webhook_delivery",
-  `select ${DELIVERY} from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
-   where ${OWN} and w.id = $2 and d.id = $3`,
+const findDelivery = defineQuery("webhook_delivery", (db, p: Params<One & { readonly deliveryId: number }>) =>
+  db
+    .select(DELIVERY)
+    .from(deliveries)
+    .innerJoin(endpoints, eq(endpoints.id, deliveries.endpointId))
+    .where(and(isOne(p), eq(deliveries.id, p.deliveryId))),
 );
-const attempts = statement(
-  "webhook_attempts_list",
-  "select n, at_ms, took_ms, status, error, response from webhook_attempts where delivery_id = $1 order by n",
+const attemptsOf = defineQuery("webhook_attempts_list", (db, p: Params<{ deliveryId: number }>) =>
+  db
+    .select()
+    .from(webhookAttempts)
+    .where(eq(webhookAttempts.deliveryId, p.deliveryId))
+    .orderBy(asc(webhookAttempts.n)),
 );
-/**
- * An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was
- * pruned with its request stays as it is: there is nothing left to send.
- */
-const replay = announcing(
+// An attempt under way loses its lease, so its outcome does not end the replay. A delivery whose event was
+// pruned with its request stays as it is: there is nothing left to send.
+const replay = defineSql(
   "webhook_replay",
-  `with d as (update webhook_deliveries d set state = 'waiting', tries = 0, next_at_ms = $4, ended_at_ms = null, lease_token = null, lease_until_ms = 0
-     from webhook_endpoints w where w.id = d.endpoint_id and ${OWN} and w.id = $2 and d.id = $3 and d.state <> 'waiting'
-       and exists (select from status_events e where e.request_id = d.request_id and e.seq = d.seq) returning d.id)`,
-  `select '${WEBHOOK_CHANNEL}', '' from d`,
+  {},
+  (p: Params<One & { readonly deliveryId: number; readonly atMs: number }>) => text`
+    with again as (
+      update ${deliveries} set ${nameOf(deliveries.state)} = 'waiting', ${nameOf(deliveries.tries)} = 0,
+        ${nameOf(deliveries.nextAtMs)} = ${p.atMs}, ${nameOf(deliveries.endedAtMs)} = null,
+        ${nameOf(deliveries.leaseToken)} = null, ${nameOf(deliveries.leaseUntilMs)} = 0
+      from ${endpoints} where ${endpoints.id} = ${deliveries.endpointId} and ${isOne(p)} and ${deliveries.id} = ${p.deliveryId}
+        and ${deliveries.state} <> 'waiting' and exists (select from ${statusEvents}
+          where ${statusEvents.requestId} = ${deliveries.requestId} and ${statusEvents.seq} = ${deliveries.seq})
+      returning ${deliveries.id})
+    ${storeAnnouncements(text`select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' from again`)}`,
+  { announces: true },
 );
-
-interface EndpointRow {
-  id: string;
-  url: string;
-  label: string;
-  headers: string;
-  created_at_ms: number;
-  updated_at_ms: number;
-  previous_until_ms: number | null;
-  failing_since_ms: number | null;
-  last_error: string | null;
-  last_delivered_at_ms: number | null;
-  waiting: number;
-  failed: number;
-}
-
-interface DeliveryRow {
-  id: number;
-  request_id: string;
-  seq: number;
-  state: string;
-  attempts: number;
-  next_at_ms: number;
-  created_at_ms: number;
-  ended_at_ms: number | null;
-}
-
-interface AttemptRow {
-  n: number;
-  at_ms: number;
-  took_ms: number;
-  status: number | null;
-  error: string | null;
-  response: string | null;
-}
 
 export function webhookRegister(sql: Sql): WebhookRegister {
   const one = async (keyId: string, id: string, deliveryId: number): Promise<WebhookDelivery | undefined> => {
-    const [row] = await sql.query<DeliveryRow>(delivery, [keyId, id, deliveryId]);
+    const [row] = await findDelivery(sql, { keyId, id, deliveryId });
     return row && deliveryOf(row);
   };
   return {
     async mayCreateAtMs(keyId, maxPerDay, nowMs) {
-      const [row] = await sql.query<{ created_at_ms: number }>(creationBefore, [
-        keyId,
-        nowMs - DAY_MS,
-        maxPerDay - 1,
-      ]);
-      return row === undefined ? nowMs : row.created_at_ms + DAY_MS;
+      const day = { keyId, sinceMs: nowMs - DAY_MS, offset: maxPerDay - 1 };
+      const [row] = await creationBefore(sql, day);
+      return row === undefined ? nowMs : row.createdAtMs + DAY_MS;
     },
-    async create({ id, keyId, url, label, headers, secret, atMs }, most) {
-      const values = [id, keyId, url, label, JSON.stringify(headers), secret, atMs, most];
-      const [row] = await sql.query<EndpointRow>(create, values);
-      // Of several made at one moment each counts the others only now.
-      const isOneTooMany = (await sql.query(withdraw, [id, keyId, most])).length > 0;
+    async create({ headers, ...endpoint }, max) {
+      const [row] = await create(sql, { ...endpoint, headers: JSON.stringify(headers), max });
+      // Endpoints that are created at the same moment do not see each other before this.
+      const { id, keyId } = endpoint;
+      const isOneTooMany = (await withdraw(sql, { id, keyId, max })).length > 0;
       return row === undefined || isOneTooMany ? undefined : endpointOf(row);
     },
-    list: async (keyId) => (await sql.query<EndpointRow>(list, [keyId])).map(endpointOf),
+    list: async (keyId) => (await list(sql, { keyId })).map(endpointOf),
     async rotate(keyId, id, { secret, previousUntilMs, atMs }) {
-      const [row] = await sql.query<EndpointRow>(rotate, [keyId, id, secret, previousUntilMs, atMs]);
+      const [row] = await rotate(sql, { keyId, id, secret, previousUntilMs, atMs });
       return row && endpointOf(row);
     },
-    remove: async (keyId, id, atMs) => (await sql.query(remove, [keyId, id, atMs])).length > 0,
+    remove: async (keyId, id, atMs) => (await remove(sql, { keyId, id, atMs })).length > 0,
     async deliveries(keyId, id, { state, before, requestId, limit }) {
-      if ((await sql.query(find, [keyId, id])).length === 0) return undefined;
-      const values = [id, state ?? null, before ?? null, requestId ?? null, limit];
-      return (await sql.query<DeliveryRow>(deliveries, values)).map(deliveryOf);
+      if ((await find(sql, { keyId, id })).length === 0) return undefined;
+      const page = { id, state: state ?? null, before: before ?? null, requestId: requestId ?? null, limit };
+      return (await listDeliveries(sql, page)).map(deliveryOf);
     },
     async delivery(keyId, id, deliveryId) {
       const found = await one(keyId, id, deliveryId);
       if (found === undefined) return undefined;
-      return { ...found, log: (await sql.query<AttemptRow>(attempts, [deliveryId])).map(attemptOf) };
+      const log = (await attemptsOf(sql, { deliveryId })).map(({ deliveryId: _, ...row }) => ({
+        ...row,
+        status: row.status ?? undefined,
+        error: row.error ?? undefined,
+        response: row.response ?? undefined,
+      }));
+      return { ...found, log };
     },
     async replay(keyId, id, deliveryId, atMs) {
-      await sql.query(replay, [keyId, id, deliveryId, atMs]);
+      await replay(sql, { keyId, id, deliveryId, atMs });
       return await one(keyId, id, deliveryId);
     },
   };
 }
 
-function endpointOf(row: EndpointRow): WebhookEndpoint {
+function endpointOf({ headers, ...row }: Row<typeof ENDPOINT>): WebhookEndpoint {
   return {
-    id: row.id,
-    url: row.url,
-    label: row.label,
-    headerNames: Object.keys(JSON.parse(row.headers) as WebhookHeaders),
-    createdAtMs: row.created_at_ms,
-    updatedAtMs: row.updated_at_ms,
-    previousUntilMs: row.previous_until_ms ?? undefined,
-    failingSinceMs: row.failing_since_ms ?? undefined,
-    lastError: row.last_error ?? undefined,
-    lastDeliveredAtMs: row.last_delivered_at_ms ?? undefined,
-    waiting: row.waiting,
-    failed: row.failed,
+    ...row,
+    headerNames: Object.keys(JSON.parse(headers) as WebhookHeaders),
+    previousUntilMs: row.previousUntilMs ?? undefined,
+    failingSinceMs: row.failingSinceMs ?? undefined,
+    lastError: row.lastError ?? undefined,
+    lastDeliveredAtMs: row.lastDeliveredAtMs ?? undefined,
   };
 }
 
-function deliveryOf(row: DeliveryRow): WebhookDelivery {
+function deliveryOf(row: Row<typeof DELIVERY>): WebhookDelivery {
   return {
-    id: row.id,
-    requestId: row.request_id,
-    sequence: row.seq,
-    state: row.state as DeliveryState,
-    attempts: row.attempts,
-    nextAtMs: row.state === "waiting" ? row.next_at_ms : undefined,
-    createdAtMs: row.created_at_ms,
-    endedAtMs: row.ended_at_ms ?? undefined,
-  };
-}
-
-function attemptOf(row: AttemptRow): WebhookAttempt {
-  return {
-    n: row.n,
-    atMs: row.at_ms,
-    tookMs: row.took_ms,
-    status: row.status ?? undefined,
-    error: row.error ?? undefined,
-    response: row.response ?? undefined,
+    ...row,
+    nextAtMs: row.state === "waiting" ? row.nextAtMs : undefined,
+    endedAtMs: row.endedAtMs ?? undefined,
   };
 }

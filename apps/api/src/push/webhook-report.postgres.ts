@@ -1,3 +1,6 @@
+import { sql as text } from "drizzle-orm";
+import { defineSql, nullable } from "../db/define-query.postgres.ts";
+import { webhookDeliveries as deliveries, webhookEndpoints as endpoints } from "./webhooks.tables.ts";
 import { statement } from "../db/pool.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 
@@ -9,11 +12,12 @@ const report = statement(
      (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'failed') as failed
    from webhook_endpoints w join api_keys k on k.id = w.key_id where w.deleted_at_ms is null order by w.failing_since_ms nulls last, w.id`,
 );
-const waiting = statement(
+const waiting = defineSql(
   "webhook_waiting",
-  `select count(*) as waiting, min(created_at_ms) as oldest_ms,
-     (select count(*) from webhook_endpoints where failing_since_ms is not null and deleted_at_ms is null) as failing
-   from webhook_deliveries where state = 'waiting'`,
+  { waiting: Number, oldestMs: nullable(Number), failing: Number },
+  () => text`select count(*) as waiting, min(${deliveries.createdAtMs}) as oldest_ms,
+      (select count(*) from ${endpoints} where ${endpoints.failingSinceMs} is not null and ${endpoints.deletedAtMs} is null) as failing
+    from ${deliveries} where ${deliveries.state} = 'waiting'`,
 );
 
 /** What waits to be delivered. */
@@ -31,10 +35,6 @@ export async function webhookReport(sql: Sql): Promise<readonly object[]> {
 }
 
 export async function waitingDeliveries(sql: Sql): Promise<WaitingDeliveries> {
-  const [row] = await sql.query<{ waiting: number; oldest_ms: number | null; failing: number }>(waiting, []);
-  return {
-    waiting: row?.waiting ?? 0,
-    oldestMs: row?.oldest_ms ?? undefined,
-    failing: row?.failing ?? 0,
-  };
+  const [row] = await waiting(sql, {});
+  return { waiting: row?.waiting ?? 0, oldestMs: row?.oldestMs ?? undefined, failing: row?.failing ?? 0 };
 }
