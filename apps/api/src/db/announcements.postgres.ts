@@ -1,7 +1,7 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import { announcements } from "./db.tables.ts";
 import { defineSql, namesOf, type Params } from "./define-query.postgres.ts";
-import type { Sql, Statement } from "./pool.postgres.ts";
+import type { Sql } from "./pool.postgres.ts";
 
 /** Maximum number of announcements that one statement sends. */
 const BATCH = 1_000;
@@ -39,15 +39,6 @@ const beat = defineSql(
 /** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
 export function storeAnnouncements(select: SQL): SQL {
   return text`insert into ${announcements} (${namesOf(channel, payload)}) ${select}`;
-}
-
-/** A statement whose last part stores announcements: `select` gives channel and payload. */
-export function announcing(name: string, statements: string, select: string): Statement {
-  return {
-    name,
-    text: `${statements} insert into announcements (channel, payload) ${select}`,
-    announces: true,
-  };
 }
 
 export interface Announcer {

@@ -56,23 +56,6 @@ export function lostJob(
   };
 }
 
-/**
- * Parts of a statement that finds legs without a job. `$3` is now, ms; `since` says when the leg got into its
- * state: what ran before it is of another job.
- */
-export function withoutJob(
-  job: JobName,
-  legId: string,
-  since: string,
-): { readonly join: string; readonly isLost: string; readonly order: string } {
-  return {
-    join: `left join job_runs j on j.job_name = '${job}' and j.leg_id = ${legId} and j.ran_at_ms >= ${since}`,
-    isLost: "coalesce(j.lost_after_ms, 0) <= $3",
-    // Those that were queued again come last: what cannot go on does not hide what was lost.
-    order: `coalesce(j.lost_after_ms, ${since})`,
-  };
-}
-
 /** Job runs, on a Postgres pool. */
 export function jobRuns(sql: Sql): JobRuns {
   return {

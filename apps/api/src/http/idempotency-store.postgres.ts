@@ -33,9 +33,9 @@ interface Call extends Record<string, unknown> {
   readonly nowMs: number;
 }
 const string = (value: string): string => value;
-// Reads the stored call and, if that leaves the key free, takes the row; of any number of callers one does. A
-// caller that finds a run under way waits for no lock that a commit holds. The database's clock counts if that
-// of the process is ahead, which would free keys too early.
+// Reads the stored call and, if that leaves the key free, takes the row; of any number of callers one does.
+// A caller that finds a run under way waits for no lock that a commit holds. The database's clock counts if
+// that of the process is ahead, which would free keys too early.
 const begin = defineSql(
   "idempotency_begin",
   {

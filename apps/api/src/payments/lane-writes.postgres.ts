@@ -60,7 +60,8 @@ const noteNonceUser = defineQuery(
       }),
 );
 // Final slots are older than any balance that is used; the others are few and have an index. Native tokens
-// that a payment in another currency carries, for calls or for the recipient's gas, are reserved with its gas.
+// that a payment in another currency carries, for calls or for the recipient's gas, are reserved with its
+// gas.
 const reserved = defineSql(
   "lane_reserved",
   { amount: BigInt, gasWei: BigInt },

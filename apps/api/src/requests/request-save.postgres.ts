@@ -55,6 +55,46 @@ const isAnswerChanged = (p: Params<Change>): SQL => text`
   ${requests.state} <> ${p.state} or ${requests.depositId} is distinct from ${p.depositId} or ${requests.front} <> ${p.front}
   or ${requests.updatedAtMs} < ${p.atMs}`;
 
+/** API key of a request: that of its quote, or the one that submitted its call. */
+const keyOfRequest = text`coalesce(substring(${requests.terms} from '"keyId":"([^"]+)"'),
+  (select ${executions.keyId} from ${executions} where ${executions.requestId} = ${requests.requestId}))`;
+
+/**
+ * Inserts the status of each row of `from` as an event, and returns the events.
+ * @param from rows of requests as they were just saved, under the name of that table
+ */
+export function insertStatusEvents(
+  from: SQL,
+  { atMs, onlyFinal }: Readonly<Record<"atMs" | "onlyFinal", SQL>>,
+): SQL {
+  const { requestId, seq, keyId, state, depositId, failReason, refundFailReason } = statusEvents;
+  const { final, front, inTxHashes, txHashes, refundTxHashes, fundsSeen, fundsHeld } = statusEvents;
+  return text`
+    insert into ${statusEvents} (${namesOf(
+      requestId,
+      seq,
+      keyId,
+      statusEvents.atMs,
+      statusEvents.onlyFinal,
+      state,
+      depositId,
+      failReason,
+      refundFailReason,
+      final,
+      front,
+      inTxHashes,
+      txHashes,
+      refundTxHashes,
+      fundsSeen,
+      fundsHeld,
+    )})
+    select ${requests.requestId}, ${requests.statusSeq}, ${keyOfRequest}, ${atMs}, ${onlyFinal}, ${requests.state},
+      ${requests.depositId}, ${requests.failReason}, ${requests.refundFailReason}, ${requests.final}, ${requests.front},
+      ${requests.inTxHashes}, ${requests.txHashes}, ${requests.refundTxHashes}, ${requests.fundsSeen}, ${requests.fundsHeld}
+    from ${from}
+    returning ${requestId}, ${seq}, ${keyId}, ${statusEvents.atMs}, ${statusEvents.onlyFinal}`;
+}
+
 /**
  * Inserts a delivery of each row of `event` for every endpoint of its key, and returns their ids.
  * @param atMs now, ms
@@ -91,33 +131,10 @@ const save = defineSql(
           + case when ${isStatusChanged(p)} or ${requests.final} <> ${p.final} then 1 else 0 end
       where ${requests.requestId} = any(${p.requestIds}::text[]) returning ${requests}.*),
     event as (
-      insert into ${statusEvents} (${namesOf(
-        statusEvents.requestId,
-        statusEvents.seq,
-        statusEvents.keyId,
-        statusEvents.atMs,
-        statusEvents.onlyFinal,
-        statusEvents.state,
-        statusEvents.depositId,
-        statusEvents.failReason,
-        statusEvents.refundFailReason,
-        statusEvents.final,
-        statusEvents.front,
-        statusEvents.inTxHashes,
-        statusEvents.txHashes,
-        statusEvents.refundTxHashes,
-        statusEvents.fundsSeen,
-        statusEvents.fundsHeld,
-      )})
-      select ${requests.requestId}, ${requests.statusSeq},
-        coalesce(substring(${requests.terms} from '"keyId":"([^"]+)"'),
-          (select ${executions.keyId} from ${executions} where ${executions.requestId} = ${requests.requestId})),
-        ${requests.updatedAtMs}, not b.status_changed, ${requests.state}, ${requests.depositId}, ${requests.failReason},
-        ${requests.refundFailReason}, ${requests.final}, ${requests.front}, ${requests.inTxHashes}, ${requests.txHashes},
-        ${requests.refundTxHashes}, ${requests.fundsSeen}, ${requests.fundsHeld}
-      from saved as ${requests} join before b on b.request_id = ${requests.requestId}
-      where ${requests.statusSeq} > b.status_seq
-      returning ${statusEvents.requestId}, ${statusEvents.seq}, ${statusEvents.keyId}, ${statusEvents.atMs}, ${statusEvents.onlyFinal}),
+      ${insertStatusEvents(
+        text`saved as ${requests} join before b on b.request_id = ${requests.requestId} where ${requests.statusSeq} > b.status_seq`,
+        { atMs: text`${requests.updatedAtMs}`, onlyFinal: text`not b.status_changed` },
+      )}),
     delivered as (
       ${deliveriesOfEvent(p.atMs)})
     ${storeAnnouncements(text`

@@ -1,168 +1,207 @@
-import type { Address, HoldReason, RequestId } from "@causeway/domain";
+import type { Address, RequestId } from "@causeway/domain";
+import { asc, desc, eq, sql as text } from "drizzle-orm";
 import type { DepositAddressReads, RouteQuestion } from "./deposit-addresses.port.ts";
-import {
-  ADDRESS_COLUMNS,
-  addressOf,
-  FUNDS_COLUMNS,
-  fundsOf,
-  SWEEP_COLUMNS,
-  sweepOf,
-} from "./deposit-address-rows.postgres.ts";
-import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.postgres.ts";
-import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
-import { withoutJob } from "../../db/job-runs.postgres.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineQuery, defineSql, type Params } from "../../db/define-query.postgres.ts";
+import { lostJob } from "../../db/job-runs.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { requests } from "../../requests/requests.tables.ts";
+import { ADDRESS, addressOf, FUNDS, fundsOf, SWEEP, sweepOf } from "./deposit-address-rows.postgres.ts";
+import {
+  depositAddresses as addresses,
+  depositAddressFunds as funds,
+  depositSweeps as sweeps,
+} from "./deposit-addresses.tables.ts";
+import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 
-const find = statement(
-  "deposit_address_find",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses where address = $1`,
+type At = Params<{ address: Address }>;
+type OfRequest = Params<{ requestId: RequestId }>;
+const find = defineQuery("deposit_address_find", (db, { address }: At) =>
+  db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)),
 );
-const question = statement(
-  "deposit_address_question",
-  "select question from deposit_addresses where address = $1",
+const question = defineQuery("deposit_address_question", (db, { address }: At) =>
+  db.select({ question: addresses.question }).from(addresses).where(eq(addresses.address, address)),
 );
-const findByRequest = statement(
-  "deposit_address_of_request",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses
-   where address = (select deposit_address from requests where request_id = $1)`,
+const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId }: OfRequest) =>
+  db
+    .select(ADDRESS)
+    .from(addresses)
+    .where(
+      text`${addresses.address} = (select ${requests.depositAddress} from ${requests} where ${requests.requestId} = ${requestId})`,
+    ),
 );
-const active = statement(
-  "deposit_addresses_active",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses where active_at_ms >= $1 order by active_at_ms desc limit $2`,
+const active = defineQuery("deposit_addresses_active", (db, p: Params<{ sinceMs: number; limit: number }>) =>
+  db
+    .select(ADDRESS)
+    .from(addresses)
+    .where(text`${addresses.activeAtMs} >= ${p.sinceMs}`)
+    .orderBy(desc(addresses.activeAtMs))
+    .limit(text.placeholder("limit")),
 );
-const undecided = statement(
+const undecided = defineQuery(
   "deposit_addresses_undecided",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses join (
-     select address, bool_or(speaks) as speaks, min(seen_at_ms) as since from deposit_address_funds
-     where chain_id = $1 and (held_reason is null or held_reason = 'FAST_FILL_NOT_COVERED') group by address) f using (address)
-   order by f.speaks desc, f.since limit $2`,
+  (db, p: Params<{ chainId: number; limit: number }>) =>
+    db
+      .select(ADDRESS)
+      .from(addresses)
+      .innerJoin(
+        text`(select ${funds.address}, bool_or(${funds.speaks}) as speaks, min(${funds.seenAtMs}) as since from ${funds}
+          where ${funds.chainId} = ${p.chainId} and (${funds.heldReason} is null or ${funds.heldReason} = 'FAST_FILL_NOT_COVERED')
+          group by ${funds.address}) f`,
+        text`f.address = ${addresses.address}`,
+      )
+      .orderBy(text`f.speaks desc, f.since`)
+      .limit(text.placeholder("limit")),
 );
-const waiting = statement(
+const waiting = defineQuery(
   "deposit_addresses_waiting",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses a where address > $1
-     and exists (select from requests r where r.request_id = a.request_id and r.state = 'quoted')
-   order by address limit $2`,
+  (db, p: Params<{ after: Address | ""; limit: number }>) =>
+    db
+      .select(ADDRESS)
+      .from(addresses)
+      .where(
+        text`${addresses.address} > ${p.after} and exists (select from ${requests}
+          where ${requests.requestId} = ${addresses.requestId} and ${requests.state} = 'quoted')`,
+      )
+      .orderBy(asc(addresses.address))
+      .limit(text.placeholder("limit")),
 );
-const quiet = statement(
+const inOrder = defineQuery(
   "deposit_addresses_in_order",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses where address > $1 order by address limit $2`,
+  (db, p: Params<{ after: Address | ""; limit: number }>) =>
+    db
+      .select(ADDRESS)
+      .from(addresses)
+      .where(text`${addresses.address} > ${p.after}`)
+      .orderBy(asc(addresses.address))
+      .limit(text.placeholder("limit")),
 );
-const funds = statement(
+const fundsOn = defineQuery(
   "deposit_address_funds_on",
-  `select ${FUNDS_COLUMNS} from deposit_address_funds where chain_id = $1 and address = any($2::text[])`,
+  (db, p: Params<{ chainId: number; addresses: readonly Address[] }>) =>
+    db
+      .select(FUNDS)
+      .from(funds)
+      .where(text`${funds.chainId} = ${p.chainId} and ${funds.address} = any(${p.addresses}::text[])`),
 );
-const fundsAt = statement(
-  "deposit_address_funds_at",
-  `select ${FUNDS_COLUMNS} from deposit_address_funds where address = $1 order by chain_id, currency`,
+const fundsAt = defineQuery("deposit_address_funds_at", (db, { address }: At) =>
+  db
+    .select(FUNDS)
+    .from(funds)
+    .where(eq(funds.address, address))
+    .orderBy(asc(funds.chainId), asc(funds.currency)),
 );
-const sweep = statement("deposit_sweep_read", `select ${SWEEP_COLUMNS} from deposit_sweeps where id = $1`);
-const sweepsFrom = statement(
-  "deposit_sweeps_from",
-  `select ${SWEEP_COLUMNS} from deposit_sweeps where address = $1 order by id desc limit $2`,
+const sweep = defineQuery("deposit_sweep_read", (db, { id }: Params<{ id: string }>) =>
+  db.select(SWEEP).from(sweeps).where(eq(sweeps.id, id)),
 );
-const sweepOfRequest = statement(
-  "deposit_sweep_of_request",
-  `select ${SWEEP_COLUMNS} from deposit_sweeps where request_id = $1 order by state = 'void', id limit 1`,
+const sweepsFrom = defineQuery("deposit_sweeps_from", (db, p: Params<{ address: Address; limit: number }>) =>
+  db
+    .select(SWEEP)
+    .from(sweeps)
+    .where(eq(sweeps.address, p.address))
+    .orderBy(desc(sweeps.id))
+    .limit(text.placeholder("limit")),
 );
-const voidSweeps = statement(
+const sweepOfRequest = defineQuery("deposit_sweep_of_request", (db, { requestId }: OfRequest) =>
+  db
+    .select(SWEEP)
+    .from(sweeps)
+    .where(eq(sweeps.requestId, requestId))
+    .orderBy(text`${sweeps.state} = 'void'`, asc(sweeps.id))
+    .limit(1),
+);
+const voidSweeps = defineSql(
   "deposit_sweeps_void",
-  `select count(*)::int as count, coalesce(max(created_at_ms), 0) as last_at_ms from deposit_sweeps
-   where address = $1 and chain_id = $2 and currency = $3 and state = 'void'`,
+  { count: Number, lastAtMs: Number },
+  (p: Params<{ address: Address; chainId: number; currency: Address }>) => text`
+    select count(*) as count, coalesce(max(${sweeps.createdAtMs}), 0) as last_at_ms from ${sweeps}
+    where ${sweeps.address} = ${p.address} and ${sweeps.chainId} = ${p.chainId} and ${sweeps.currency} = ${p.currency}
+      and ${sweeps.state} = 'void'`,
 );
-const isUsed = statement(
+const isUsed = defineSql(
   "deposit_address_request_used",
-  `select from requests where request_id = $1 and superseded_by is not null
-   union all select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1`,
+  {},
+  ({ requestId }: OfRequest) => text`
+    select from ${requests} where ${requests.requestId} = ${requestId} and ${requests.supersededBy} is not null
+    union all select from ${sweeps} where ${sweeps.requestId} = ${requestId} and ${sweeps.state} <> 'void' limit 1`,
 );
-const frontedAt = statement(
+const frontedAt = defineSql(
   "deposit_address_fronted",
-  `select request_id from requests r where deposit_address = $1 and front in ('held', 'debited') and deposit_id is null and superseded_by is null
-     and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')
-   order by created_at_ms, request_id`,
+  { requestId: requests.requestId },
+  ({ address }: At) => text`
+    select ${requests.requestId} from ${requests}
+    where ${requests.depositAddress} = ${address} and ${requests.front} in ('held', 'debited') and ${requests.depositId} is null
+      and ${requests.supersededBy} is null and not exists (select from ${sweeps}
+        where ${sweeps.requestId} = ${requests.requestId} and ${sweeps.state} <> 'void')
+    order by ${requests.createdAtMs}, ${requests.requestId}`,
 );
-const lostSweep = withoutJob("sweep", "s.id::text", "s.created_at_ms");
-const overdue = statement(
+const overdue = defineSql(
   "deposit_sweeps_overdue",
-  `select id from deposit_sweeps s ${lostSweep.join} where state = 'planned' and created_at_ms < $1 and ${lostSweep.isLost}
-   order by ${lostSweep.order} limit $2`,
+  { id: sweeps.id },
+  (p: Params<{ sinceBeforeMs: number; nowMs: number; limit: number }>) => {
+    const since = text`${sweeps.createdAtMs}`;
+    const lost = lostJob("sweep", text`${sweeps.id}::text`, since, p.nowMs);
+    return text`select ${sweeps.id} from ${sweeps} ${lost.join}
+      where ${sweeps.state} = 'planned' and ${since} < ${p.sinceBeforeMs} and ${lost.isLost} order by ${lost.order} limit ${p.limit}`;
+  },
 );
-const unswept = statement(
+const unswept = defineSql(
   "deposit_address_unswept",
-  `select chain_id, currency, held_reason, count(*) as places, sum(amount) as amount, min(seen_at_ms) as oldest
-   from deposit_address_funds group by chain_id, currency, held_reason`,
+  {
+    chainId: funds.chainId,
+    currency: funds.currency,
+    heldReason: funds.heldReason,
+    places: Number,
+    amount: BigInt,
+    oldestSeenAtMs: Number,
+  },
+  () => text`
+    select ${funds.chainId}, ${funds.currency}, ${funds.heldReason}, count(*) as places, sum(${funds.amount}) as amount,
+      min(${funds.seenAtMs}) as oldest_seen_at_ms
+    from ${funds} group by ${funds.chainId}, ${funds.currency}, ${funds.heldReason}`,
 );
 
-/** Deposit addresses read on the pool. */
+/** Deposit addresses, on a Postgres pool. */
 export function depositAddressReads(sql: Sql): DepositAddressReads {
   return {
     async find(address) {
-      const [row] = await sql.query<AddressRow>(find, [address]);
+      const [row] = await find(sql, { address });
       return row && addressOf(row);
     },
     async question(address) {
-      const [row] = await sql.query<{ question: string }>(question, [address]);
+      const [row] = await question(sql, { address });
       if (row === undefined) throw new Error(`invariant violated: deposit address ${address} was not issued`);
       return JSON.parse(row.question) as RouteQuestion;
     },
     async findByRequest(requestId) {
-      const [row] = await sql.query<AddressRow>(findByRequest, [requestId]);
+      const [row] = await findByRequest(sql, { requestId });
       return row && addressOf(row);
     },
-    active: async (sinceMs, limit) => (await sql.query<AddressRow>(active, [sinceMs, limit])).map(addressOf),
-    undecided: async (chainId, limit) =>
-      (await sql.query<AddressRow>(undecided, [chainId, limit])).map(addressOf),
-    waiting: async (after, limit) => (await sql.query<AddressRow>(waiting, [after, limit])).map(addressOf),
-    quiet: async (after, limit) => (await sql.query<AddressRow>(quiet, [after, limit])).map(addressOf),
-    funds: async (chainId, addresses) =>
-      (await sql.query<FundsRow>(funds, [chainId, addresses])).map(fundsOf),
-    fundsAt: async (address) => (await sql.query<FundsRow>(fundsAt, [address])).map(fundsOf),
-    underWay: async (chainId, addresses, balanceBlock) =>
-      await sumUnderWay(sql, chainId, addresses, balanceBlock),
+    active: async (sinceMs, limit) => (await active(sql, { sinceMs, limit })).map(addressOf),
+    undecided: async (chainId, limit) => (await undecided(sql, { chainId, limit })).map(addressOf),
+    waiting: async (after, limit) => (await waiting(sql, { after, limit })).map(addressOf),
+    quiet: async (after, limit) => (await inOrder(sql, { after, limit })).map(addressOf),
+    funds: async (chainId, of) => (await fundsOn(sql, { chainId, addresses: of })).map(fundsOf),
+    fundsAt: async (address) => (await fundsAt(sql, { address })).map(fundsOf),
+    underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),
     async sweep(id) {
-      const [row] = await sql.query<SweepRow>(sweep, [id]);
+      const [row] = await sweep(sql, { id });
       return row && sweepOf(row);
     },
-    sweepsFrom: async (address, limit) =>
-      (await sql.query<SweepRow>(sweepsFrom, [address, limit])).map(sweepOf),
+    sweepsFrom: async (address, limit) => (await sweepsFrom(sql, { address, limit })).map(sweepOf),
     async sweepOf(requestId) {
-      const [row] = await sql.query<SweepRow>(sweepOfRequest, [requestId]);
+      const [row] = await sweepOfRequest(sql, { requestId });
       return row && sweepOf(row);
     },
     async voidSweeps({ address, chainId, currency }) {
-      const [row] = await sql.query<{ count: number; last_at_ms: number }>(voidSweeps, [
-        address,
-        chainId,
-        currency,
-      ]);
-      return { count: row?.count ?? 0, lastAtMs: row?.last_at_ms ?? 0 };
+      return (await voidSweeps(sql, { address, chainId, currency }))[0] ?? { count: 0, lastAtMs: 0 };
     },
-    isUsed: async (requestId) => (await sql.query(isUsed, [requestId])).length > 0,
-    async frontedAt(address) {
-      const rows = await sql.query<{ request_id: string }>(frontedAt, [address]);
-      return rows.map(({ request_id }) => request_id as RequestId);
-    },
-    async overdue({ sinceBeforeMs, nowMs }, limit) {
-      const rows = await sql.query<{ id: number }>(overdue, [sinceBeforeMs, limit, nowMs]);
-      return rows.map(({ id }) => String(id));
-    },
+    isUsed: async (requestId) => (await isUsed(sql, { requestId })).length > 0,
+    frontedAt: async (address) => (await frontedAt(sql, { address })).map(({ requestId }) => requestId),
+    overdue: async ({ sinceBeforeMs, nowMs }, limit) =>
+      (await overdue(sql, { sinceBeforeMs, nowMs, limit })).map(({ id }) => String(id)),
     async unswept() {
-      const rows = await sql.query<{
-        chain_id: number;
-        currency: string;
-        held_reason: string | null;
-        places: number;
-        amount: bigint;
-        oldest: number;
-      }>(unswept, []);
-      return rows.map((row) => ({
-        chainId: row.chain_id,
-        currency: row.currency as Address,
-        held: (row.held_reason as HoldReason | null) ?? undefined,
-        places: row.places,
-        amount: row.amount,
-        oldestSeenAtMs: row.oldest,
-      }));
+      const rows = await unswept(sql, {});
+      return rows.map(({ heldReason, ...row }) => ({ ...row, held: heldReason ?? undefined }));
     },
   };
 }

@@ -1,336 +1,479 @@
 import { totalOf } from "@causeway/domain";
-import type { RequestId } from "@causeway/domain";
-import type { DepositAddressWrites, CurrencyAt } from "./deposit-addresses.port.ts";
+import type { Address, HoldReason, OrderId, RequestId, TxHash } from "@causeway/domain";
+import { and, eq, sql as text, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import type { CurrencyAt, DepositAddressWrites, SweepState } from "./deposit-addresses.port.ts";
+import { storeAnnouncements } from "../../db/announcements.postgres.ts";
+import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../../db/define-query.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
+import { attempts, slots } from "../../payments/payments.tables.ts";
 import {
-  ADDRESS_COLUMNS,
+  deliveriesOfEvent,
+  insertStatusEvents,
+  STATUS_CHANNEL,
+  WEBHOOK_CHANNEL,
+} from "../../requests/request-save.postgres.ts";
+import { requests } from "../../requests/requests.tables.ts";
+import { chainCursors } from "../deposits.tables.ts";
+import {
+  ADDRESS,
   addressOf,
-  FUNDS_COLUMNS,
+  FUNDS,
   fundsOf,
   layersText,
-  NEW_ADDRESS_COLUMNS,
   refundColumn,
-  SWEEP_COLUMNS,
+  SWEEP,
   sweepOf,
 } from "./deposit-address-rows.postgres.ts";
-import type { AddressRow, FundsRow, SweepRow } from "./deposit-address-rows.postgres.ts";
+import {
+  depositAddresses as addresses,
+  depositAddressFunds as funds,
+  depositSweeps as sweeps,
+} from "./deposit-addresses.tables.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
-import { announcing } from "../../db/announcements.postgres.ts";
-import { statement } from "../../db/pool.postgres.ts";
-import type { Sql } from "../../db/pool.postgres.ts";
-import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "../../requests/request-save.postgres.ts";
-import { webhookDeliveries } from "../../requests/rows.postgres.ts";
 
-const insert = statement(
-  "deposit_address_insert",
-  `insert into deposit_addresses (${NEW_ADDRESS_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+const insert = defineQuery("deposit_address_insert", (db, p: Params<typeof addresses.$inferSelect>) =>
+  db.insert(addresses).values({
+    address: p.address,
+    requestId: p.requestId,
+    orderId: p.orderId,
+    depositor: p.depositor,
+    recovery: p.recovery,
+    strict: p.strict,
+    boundToOrder: p.boundToOrder,
+    refundTo: p.refundTo,
+    keyId: p.keyId,
+    createdAtMs: p.createdAtMs,
+    activeAtMs: p.activeAtMs,
+    quotedChainId: p.quotedChainId,
+    quotedCurrency: p.quotedCurrency,
+    question: p.question,
+  }),
 );
-const lock = statement(
-  "deposit_address_lock",
-  `select ${ADDRESS_COLUMNS} from deposit_addresses where address = $1 for update`,
+type At = Params<{ address: Address }>;
+const lock = defineQuery("deposit_address_lock", (db, { address }: At) =>
+  db.select(ADDRESS).from(addresses).where(eq(addresses.address, address)).for("update"),
 );
-const setActive = statement(
-  "deposit_address_active",
-  "update deposit_addresses set active_at_ms = greatest(active_at_ms, $2) where address = $1",
+const setActive = defineQuery("deposit_address_active", (db, p: Params<{ address: Address; atMs: number }>) =>
+  db
+    .update(addresses)
+    .set({ activeAtMs: text`greatest(${addresses.activeAtMs}, ${p.atMs})` })
+    .where(eq(addresses.address, p.address)),
 );
-const fundsOn = statement(
+
+const fundsOn = defineQuery(
   "deposit_address_funds_locked",
-  `select ${FUNDS_COLUMNS} from deposit_address_funds where chain_id = $1 and address = $2`,
+  (db, p: Params<{ chainId: number; address: Address }>) =>
+    db
+      .select(FUNDS)
+      .from(funds)
+      .where(and(eq(funds.chainId, p.chainId), eq(funds.address, p.address))),
 );
-const observe = statement(
-  "deposit_address_observe",
-  `insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
-   values ($1, $2, $3, $4, $5, $6, $7, $8)
-   on conflict (address, chain_id, currency) do update set amount = excluded.amount, layers = excluded.layers,
-     seen_block = excluded.seen_block, seen_at_ms = excluded.seen_at_ms, observation = excluded.observation, held_reason = null,
-     speaks = excluded.speaks`,
-);
-const forget = statement(
-  "deposit_address_forget",
-  "delete from deposit_address_funds where address = $1 and chain_id = $2 and currency = $3",
-);
-const lockFunds = statement(
-  "deposit_address_lock_funds",
-  `select ${FUNDS_COLUMNS} from deposit_address_funds
-   where address = $1 and chain_id = $2 and currency = $3 and observation = $4 for update`,
-);
-const hold = statement(
-  "deposit_address_hold",
-  "update deposit_address_funds set held_reason = $4, alarmed_reason = $4 where address = $1 and chain_id = $2 and currency = $3",
-);
-const release = statement(
-  "deposit_address_release",
-  "update deposit_address_funds set held_reason = null where chain_id = $1 and address = $2",
-);
-/**
- * Writes the status of the requests `told` down as it stands, with what the words of a change do not hold:
- * what lies at the deposit address, and the successor. `onlyFinal`: SQL on `t`, whether webhooks hear nothing
- * of it, because no word of theirs has changed.
- */
-function toldAgain(atMs: string, onlyFinal: string): string {
-  return `event as (
-     insert into status_events (request_id, seq, key_id, at_ms, only_final, state, deposit_id, fail_reason, refund_fail_reason, final,
-       front, in_tx_hashes, tx_hashes, refund_tx_hashes, funds_seen, funds_held)
-     select t.request_id, t.status_seq, substring(t.terms from '"keyId":"([^"]+)"'), ${atMs}, ${onlyFinal}, t.state, t.deposit_id, t.fail_reason,
-       t.refund_fail_reason, t.final, t.front, t.in_tx_hashes, t.tx_hashes, t.refund_tx_hashes, t.funds_seen, t.funds_held
-     from told t returning request_id, seq, key_id, only_final)`;
+interface Place extends Record<string, unknown> {
+  readonly address: Address;
+  readonly chainId: number;
+  readonly currency: Address;
 }
-const SAID = `select '${STATUS_CHANNEL}', concat(request_id, ' ', seq, ' ', key_id) from event`;
-/** States of a request whose status tells what lies at its deposit address. */
-const UNPAID = "('quoted', 'accepted', 'depositing', 'expired')";
+const isAt = (p: Params<Place>): SQL =>
+  text`${funds.address} = ${p.address} and ${funds.chainId} = ${p.chainId} and ${funds.currency} = ${p.currency}`;
+interface Observed extends Place {
+  readonly amount: bigint;
+  readonly layers: string;
+  readonly seenBlock: bigint;
+  readonly seenAtMs: number;
+  readonly speaks: boolean;
+}
+const observe = defineQuery(
+  "deposit_address_observe",
+  (db, { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks }: Params<Observed>) => {
+    const set = { amount, layers, seenBlock, seenAtMs, speaks };
+    return db
+      .insert(funds)
+      .values({ address, chainId, currency, ...set })
+      .onConflictDoUpdate({
+        target: [funds.address, funds.chainId, funds.currency],
+        set: { ...set, observation: text`excluded.${nameOf(funds.observation)}`, heldReason: null },
+      });
+  },
+);
+const forget = defineQuery("deposit_address_forget", (db, p: Params<Place>) =>
+  db.delete(funds).where(isAt(p)),
+);
+const lockFunds = defineQuery(
+  "deposit_address_lock_funds",
+  (db, p: Params<Place & { readonly observation: number }>) =>
+    db
+      .select(FUNDS)
+      .from(funds)
+      .where(and(isAt(p), eq(funds.observation, p.observation)))
+      .for("update"),
+);
+const hold = defineQuery("deposit_address_hold", (db, p: Params<Place & { readonly reason: HoldReason }>) =>
+  db.update(funds).set({ heldReason: p.reason, alarmedReason: p.reason }).where(isAt(p)),
+);
+const release = defineQuery(
+  "deposit_address_release",
+  (db, p: Params<{ chainId: number; address: Address }>) =>
+    db
+      .update(funds)
+      .set({ heldReason: null })
+      .where(and(eq(funds.chainId, p.chainId), eq(funds.address, p.address))),
+);
+
+const announceEvents = text`select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event`;
+/** The status of these requests mentions the funds at their deposit address. */
+const isUnpaid = text`${requests.state} in ('quoted', 'accepted', 'depositing', 'expired')`;
+const isMoving = text`${sweeps.state} in ('planned', 'sent', 'mined')`;
+const isVoid = text`${sweeps.state} = 'void'`;
 /**
- * What is paid on the origin chain, by the form in which `termsToJson` writes it ahead of all text of
- * callers. Never by a cast of the terms: that text may hold what Postgres refuses in JSON, and the statement
- * would fail.
+ * Part of the origin in the terms, found by the form in which `termsToJson` writes it before any text of
+ * callers. The terms are not cast to JSON: such text may hold characters that Postgres refuses there, and the
+ * statement would fail.
  */
-const ORIGIN = {
-  currency: String.raw`substring(r.terms from '"origin":\{"chainId":\d+,"currency":"([^"]+)"')`,
-  amount: String.raw`substring(r.terms from '"origin":\{"chainId":\d+,"currency":"[^"]+","amount":\{"\$n":"(\d+)"')::numeric`,
-} as const;
-const noteFunds = announcing(
+const inOrigin = (pattern: string): SQL =>
+  text`substring(${requests.terms} from ${text.raw(String.raw`'"origin":\{"chainId":\d+,"currency":${pattern}'`)})`;
+const originCurrency = inOrigin(String.raw`"([^"]+)"`);
+const originAmount = inOrigin(String.raw`"[^"]+","amount":\{"\$n":"(\d+)"`);
+
+const noteFunds = defineSql(
   "deposit_address_note_funds",
-  `with place as (
-     select coalesce(bool_or(held_reason is null and speaks), false) as is_seen,
-       coalesce(bool_or(held_reason <> 'AMOUNT_TOO_LOW' and speaks), false) as is_held
-     from deposit_address_funds where address = $1),
-   moving as (select request_id from deposit_sweeps where address = $1 and state in ('planned', 'sent', 'mined')),
-   voided as (select request_id from deposit_sweeps where address = $1 and state = 'void'),
-   concerned as (
-     select request_id from deposit_addresses where address = $1 union select request_id from moving union select request_id from voided
-     union select request_id from requests where deposit_address = $1 and (funds_seen or funds_held)),
-   stands as (
-     select r.request_id, r.funds_seen as was_seen, r.funds_held as was_held,
-       r.request_id in (select request_id from moving) as is_moving,
-       r.superseded_by is null
-         and (exists (select from deposit_addresses a where a.address = $1 and a.request_id = r.request_id)
-           or (r.request_id in (select request_id from voided) and r.deposit_id is null and r.front = 'none'))
-         and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void') as is_awaiting,
-       -- Too little to be moved at today's fees, and yet all that was asked for: a second payment would be one too many.
-       exists (select from deposit_address_funds f where f.address = $1 and f.speaks and f.held_reason = 'AMOUNT_TOO_LOW'
-         and f.chain_id = r.origin_chain_id and f.currency = ${ORIGIN.currency} and f.amount >= ${ORIGIN.amount}) as is_whole
-     from concerned join requests r using (request_id)),
-   noted as (
-     update requests r set funds_seen = s.is_moving or (s.is_awaiting and p.is_seen), funds_held = s.is_awaiting and (p.is_held or s.is_whole),
-       status_seq = status_seq + case when r.state in ${UNPAID} then 1 else 0 end,
-       updated_at_ms = case when r.state in ${UNPAID} then greatest(updated_at_ms, $2) else updated_at_ms end
-     from stands s, place p where r.request_id = s.request_id
-       and (s.was_seen, s.was_held) is distinct from (s.is_moving or (s.is_awaiting and p.is_seen), s.is_awaiting and (p.is_held or s.is_whole))
-     returning r.*, s.was_seen),
-   told as (select * from noted where state in ${UNPAID}),
-   ${toldAgain("t.updated_at_ms", "t.state not in ('quoted', 'accepted') or t.was_seen = t.funds_seen")},
-   delivered as (${webhookDeliveries("$2")})`,
-  `${SAID} union all select '${WEBHOOK_CHANNEL}', '' where exists (select from delivered)`,
+  {},
+  (p: Params<{ address: Address; atMs: number }>) => {
+    const [isSeen, isHeld] = [
+      text`(s.is_moving or (s.is_awaiting and p.is_seen))`,
+      text`(s.is_awaiting and (p.is_held or s.is_whole))`,
+    ];
+    return text`
+      with place as (
+        select coalesce(bool_or(${funds.heldReason} is null and ${funds.speaks}), false) as is_seen,
+          coalesce(bool_or(${funds.heldReason} <> 'AMOUNT_TOO_LOW' and ${funds.speaks}), false) as is_held
+        from ${funds} where ${funds.address} = ${p.address}),
+      moving as (select ${sweeps.requestId} from ${sweeps} where ${sweeps.address} = ${p.address} and ${isMoving}),
+      voided as (select ${sweeps.requestId} from ${sweeps} where ${sweeps.address} = ${p.address} and ${isVoid}),
+      concerned as (
+        select ${addresses.requestId} from ${addresses} where ${addresses.address} = ${p.address}
+        union select request_id from moving union select request_id from voided
+        union select ${requests.requestId} from ${requests}
+          where ${requests.depositAddress} = ${p.address} and (${requests.fundsSeen} or ${requests.fundsHeld})),
+      stands as (
+        select ${requests.requestId}, ${requests.fundsSeen} as was_seen, ${requests.fundsHeld} as was_held,
+          ${requests.requestId} in (select request_id from moving) as is_moving,
+          ${requests.supersededBy} is null
+            and (exists (select from ${addresses} where ${addresses.address} = ${p.address} and ${addresses.requestId} = ${requests.requestId})
+              or (${requests.requestId} in (select request_id from voided) and ${requests.depositId} is null and ${requests.front} = 'none'))
+            and not exists (select from ${sweeps} where ${sweeps.requestId} = ${requests.requestId} and not ${isVoid}) as is_awaiting,
+          -- Too little to be moved at today's fees, but the whole amount of the quote: nobody must pay it again.
+          exists (select from ${funds} where ${funds.address} = ${p.address} and ${funds.speaks}
+            and ${funds.heldReason} = 'AMOUNT_TOO_LOW' and ${funds.chainId} = ${requests.originChainId}
+            and ${funds.currency} = ${originCurrency} and ${funds.amount} >= ${originAmount}::numeric) as is_whole
+        from concerned join ${requests} using (request_id)),
+      noted as (
+        update ${requests} set ${nameOf(requests.fundsSeen)} = ${isSeen}, ${nameOf(requests.fundsHeld)} = ${isHeld},
+          ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + case when ${isUnpaid} then 1 else 0 end,
+          ${nameOf(requests.updatedAtMs)} = case when ${isUnpaid}
+            then greatest(${requests.updatedAtMs}, ${p.atMs}) else ${requests.updatedAtMs} end
+        from stands s, place p where ${requests.requestId} = s.request_id
+          and (s.was_seen, s.was_held) is distinct from (${isSeen}, ${isHeld})
+        returning ${requests}.*, s.was_seen),
+      event as (${insertStatusEvents(text`noted as ${requests} where ${isUnpaid}`, {
+        atMs: text`${requests.updatedAtMs}`,
+        // The status word stays the same, so webhooks have nothing to deliver.
+        onlyFinal: text`${requests.state} not in ('quoted', 'accepted') or ${requests}.was_seen = ${requests.fundsSeen}`,
+      })}),
+      delivered as (${deliveriesOfEvent(p.atMs)})
+      ${storeAnnouncements(text`${announceEvents}
+        union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}`;
+  },
+  { announces: true },
 );
-const addSweep = statement(
-  "deposit_sweep_insert",
-  `insert into deposit_sweeps (observation, address, chain_id, currency, amount, excess, order_id, request_id, arrived_at_ms, created_at_ms, layers)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`,
+
+interface Sweep extends Place {
+  readonly observation: number;
+  readonly amount: bigint;
+  readonly excess: bigint;
+  readonly orderId: OrderId;
+  readonly requestId: RequestId;
+  readonly arrivedAtMs: number;
+  readonly createdAtMs: number;
+  readonly layers: string;
+}
+const addSweep = defineQuery("deposit_sweep_insert", (db, p: Params<Sweep>) =>
+  db
+    .insert(sweeps)
+    .values({
+      observation: p.observation,
+      address: p.address,
+      chainId: p.chainId,
+      currency: p.currency,
+      amount: p.amount,
+      excess: p.excess,
+      orderId: p.orderId,
+      requestId: p.requestId,
+      arrivedAtMs: p.arrivedAtMs,
+      createdAtMs: p.createdAtMs,
+      layers: p.layers,
+    })
+    .returning({ id: sweeps.id }),
 );
-const lockSweep = statement(
-  "deposit_sweep_lock",
-  `select ${SWEEP_COLUMNS} from deposit_sweeps where id = $1 for update`,
+const lockSweep = defineQuery("deposit_sweep_lock", (db, { id }: Params<{ id: string }>) =>
+  db.select(SWEEP).from(sweeps).where(eq(sweeps.id, id)).for("update"),
 );
-const setSweep = statement(
-  "deposit_sweep_set",
-  "update deposit_sweeps set state = $2, block_number = $3, tx_hash = coalesce($4, tx_hash) where id = $1",
+interface SweepChange extends Record<string, unknown> {
+  readonly id: string;
+  readonly state: SweepState;
+  readonly blockNumber: bigint | null;
+  readonly txHash: TxHash | null;
+}
+const setSweep = defineQuery("deposit_sweep_set", (db, p: Params<SweepChange>) =>
+  db
+    .update(sweeps)
+    .set({
+      state: p.state,
+      blockNumber: text`${p.blockNumber}`,
+      txHash: text`coalesce(${p.txHash}, ${sweeps.txHash})`,
+    })
+    .where(eq(sweeps.id, p.id)),
 );
-const setRefusedSince = statement(
+const setRefusedSince = defineQuery(
   "deposit_sweep_refused_since",
-  "update deposit_sweeps set refused_since_ms = $2 where id = $1",
+  (db, p: Params<{ id: string; sinceMs: number | null }>) =>
+    db.update(sweeps).set({ refusedSinceMs: p.sinceMs }).where(eq(sweeps.id, p.id)),
 );
-/** No live sweep, no deposit, no fast fill: nothing pays this request `r` any more. */
-const HAS_NOTHING = `r.deposit_id is null and r.front = 'none'
-  and not exists (select from deposit_sweeps s where s.request_id = r.request_id and s.state <> 'void')`;
 // Counted from the next block: a look that read balances before the end of the sweep must not decide by this.
-// Who sent it is still found in its own block.
-const seeAgain = statement(
+// The sender is still found in the original block.
+const seeAgain = defineSql(
   "deposit_sweep_see_again",
-  `with cursor as (select coalesce(max(block_number), 0) as number from chain_cursors where chain_id = $2),
-   moved as (select jsonb_array_elements(layers::jsonb) as layer from deposit_sweeps where id = $6 and layers is not null),
-   back as (
-     select coalesce(
-       (select jsonb_agg(jsonb_build_array(layer->0, (number + 1)::text, layer->2, layer->3, coalesce(nullif(layer->4, 'null'), layer->1))) from moved),
-       jsonb_build_array(jsonb_build_array($4::text, (number + 1)::text, null, $5::bigint)))::text as layers, number from cursor)
-   insert into deposit_address_funds as f (address, chain_id, currency, amount, layers, seen_block, seen_at_ms, speaks)
-   select $1, $2, $3, $4::numeric, layers, number, $5, true from back
-   on conflict (address, chain_id, currency) do update set amount = f.amount + excluded.amount,
-     layers = (f.layers::jsonb || excluded.layers::jsonb)::text, seen_block = greatest(f.seen_block, excluded.seen_block),
-     seen_at_ms = least(f.seen_at_ms, excluded.seen_at_ms), observation = excluded.observation, held_reason = null, speaks = true`,
+  {},
+  (p: Params<Place & { readonly sweepId: string; readonly amount: bigint; readonly seenAtMs: number }>) => {
+    const { address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks } = funds;
+    const excluded = (name: SQL): SQL => text`excluded.${name}`;
+    return text`
+      with cursor as (
+        select coalesce(max(${chainCursors.blockNumber}), 0) as number from ${chainCursors} where ${chainCursors.chainId} = ${p.chainId}),
+      moved as (
+        select jsonb_array_elements(${sweeps.layers}::jsonb) as layer from ${sweeps}
+        where ${sweeps.id} = ${p.sweepId} and ${sweeps.layers} is not null),
+      back as (
+        select coalesce(
+          (select jsonb_agg(jsonb_build_array(layer->0, (number + 1)::text, layer->2, layer->3, coalesce(nullif(layer->4, 'null'), layer->1))) from moved),
+          jsonb_build_array(jsonb_build_array(${p.amount}::text, (number + 1)::text, null, ${p.seenAtMs}::bigint)))::text as layers, number
+        from cursor)
+      insert into ${funds} (${namesOf(address, chainId, currency, amount, layers, seenBlock, seenAtMs, speaks)})
+      select ${p.address}::text, ${p.chainId}::bigint, ${p.currency}::text, ${p.amount}::text::numeric, layers, number, ${p.seenAtMs}::bigint, true
+      from back
+      on conflict (${namesOf(address, chainId, currency)}) do update set
+        ${nameOf(amount)} = ${amount} + ${excluded(nameOf(amount))},
+        ${nameOf(layers)} = (${layers}::jsonb || ${excluded(nameOf(layers))}::jsonb)::text,
+        ${nameOf(seenBlock)} = greatest(${seenBlock}, ${excluded(nameOf(seenBlock))}),
+        ${nameOf(seenAtMs)} = least(${seenAtMs}, ${excluded(nameOf(seenAtMs))}),
+        ${nameOf(funds.observation)} = ${excluded(nameOf(funds.observation))}, ${nameOf(funds.heldReason)} = null,
+        ${nameOf(speaks)} = true`;
+  },
 );
-// Announced with what lies at the address, in the same commit.
-const reinstate = statement(
+
+const other = alias(requests, "r");
+/** Nothing pays this request any more: it has no live sweep, no deposit and no fast fill. */
+const hasNothing = (table: typeof requests | typeof other): SQL => text`
+  ${table.depositId} is null and ${table.front} = 'none'
+  and not exists (select from ${sweeps} where ${sweeps.requestId} = ${table.requestId} and not ${isVoid})`;
+// Announced by `noteFunds` in the same commit.
+const reinstate = defineSql(
   "requests_reinstate",
-  `update requests set superseded_by = null where deposit_address = $1 and superseded_by = $2
-     and exists (select from requests r where r.request_id = $2 and ${HAS_NOTHING})`,
+  {},
+  (p: Params<{ address: Address; by: RequestId }>) => text`
+    update ${requests} set ${nameOf(requests.supersededBy)} = null
+    where ${requests.depositAddress} = ${p.address} and ${requests.supersededBy} = ${p.by}
+      and exists (select from ${requests} ${other} where ${other.requestId} = ${p.by} and ${hasNothing(other)})`,
 );
-const hasSweep = statement(
-  "deposit_sweep_any",
-  "select from deposit_sweeps where request_id = $1 and state <> 'void' limit 1",
+const hasSweep = defineQuery("deposit_sweep_any", (db, { requestId }: Params<{ requestId: RequestId }>) =>
+  db
+    .select({ id: sweeps.id })
+    .from(sweeps)
+    .where(text`${sweeps.requestId} = ${requestId} and not ${isVoid}`)
+    .limit(1),
 );
-const sweepsWithNonce = statement(
+const sweepsWithNonce = defineQuery(
   "deposit_sweeps_with_nonce",
-  `select ${SWEEP_COLUMNS} from deposit_sweeps w where request_id = $1 and state <> 'void'
-     and exists (select from slots s where s.leg_kind = 'sweep' and s.leg_id = w.id::text and s.state <> 'dead')`,
+  (db, { requestId }: Params<{ requestId: RequestId }>) =>
+    db
+      .select(SWEEP)
+      .from(sweeps)
+      .where(
+        text`${sweeps.requestId} = ${requestId} and not ${isVoid} and exists (select from ${slots}
+          where ${slots.legKind} = 'sweep' and ${slots.legId} = ${sweeps.id}::text and ${slots.state} <> 'dead')`,
+      ),
 );
-// The hash is unique, so that this reads one row.
-const sweepBy = statement(
+// The hash is unique, so this reads one row.
+const sweepBy = defineQuery(
   "deposit_sweep_of_attempt",
-  `select ${SWEEP_COLUMNS} from deposit_sweeps where request_id = $2 and id::text in (
-     select s.leg_id from attempts a join slots s on s.id = a.slot_id where a.tx_hash = $1 and s.leg_kind = 'sweep')`,
+  (db, p: Params<{ requestId: RequestId; txHash: TxHash }>) =>
+    db
+      .select(SWEEP)
+      .from(sweeps)
+      .where(
+        text`${sweeps.requestId} = ${p.requestId} and ${sweeps.id}::text in (
+          select ${slots.legId} from ${attempts} join ${slots} on ${slots.id} = ${attempts.slotId}
+          where ${attempts.txHash} = ${p.txHash} and ${slots.legKind} = 'sweep')`,
+      ),
 );
-const setAddress = statement(
+const setAddress = defineQuery(
   "request_set_deposit_address",
-  "update requests set deposit_address = $2 where request_id = $1",
+  (db, p: Params<{ requestId: RequestId; address: Address }>) =>
+    db.update(requests).set({ depositAddress: p.address }).where(eq(requests.requestId, p.requestId)),
 );
-const supersede = announcing(
+
+/** Sets the successor of requests, stores their status and announces it; webhooks have nothing to deliver. */
+const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
+  told as (
+    update ${requests} set ${nameOf(requests.supersededBy)} = ${by}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
+    where ${where} returning ${requests}.*),
+  event as (${insertStatusEvents(text`told as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
+  ${storeAnnouncements(announceEvents)}`;
+const supersede = defineSql(
   "request_supersede",
-  `with told as (
-     update requests set superseded_by = $2, status_seq = status_seq + 1 where request_id = $1 and superseded_by is null returning *),
-   ${toldAgain("$3", "true")}`,
-  SAID,
+  {},
+  (p: Params<{ requestId: RequestId; by: RequestId; atMs: number }>) =>
+    text`with ${supersedeWhere(p.by, p.atMs, text`${requests.requestId} = ${p.requestId} and ${requests.supersededBy} is null`)}`,
+  { announces: true },
 );
-// With those that it had superseded: statuses follow one step, so a successor is never superseded itself.
-const supersedeVoided = announcing(
+// Includes the requests that these had superseded: statuses follow one step, so a successor must not be
+// superseded itself.
+const supersedeVoided = defineSql(
   "requests_supersede_voided",
-  `with voided as (
-     select r.request_id from requests r
-     where deposit_address = $1 and request_id <> $2 and superseded_by is null and state in ('quoted', 'expired') and ${HAS_NOTHING}
-       and exists (select from deposit_sweeps s where s.request_id = r.request_id)),
-   told as (
-     update requests set superseded_by = $2, status_seq = status_seq + 1
-     where deposit_address = $1 and (request_id in (select request_id from voided) or superseded_by in (select request_id from voided)) returning *),
-   ${toldAgain("$3", "true")}`,
-  SAID,
+  {},
+  (p: Params<{ address: Address; by: RequestId; atMs: number }>) => text`
+    with voided as (
+      select ${requests.requestId} from ${requests}
+      where ${requests.depositAddress} = ${p.address} and ${requests.requestId} <> ${p.by} and ${requests.supersededBy} is null
+        and ${requests.state} in ('quoted', 'expired') and ${hasNothing(requests)}
+        and exists (select from ${sweeps} where ${sweeps.requestId} = ${requests.requestId})),
+    ${supersedeWhere(
+      p.by,
+      p.atMs,
+      text`${requests.depositAddress} = ${p.address} and (${requests.requestId} in (select request_id from voided)
+        or ${requests.supersededBy} in (select request_id from voided))`,
+    )}`,
+  { announces: true },
 );
-const supersededBy = statement(
+const supersededBy = defineQuery(
   "request_superseded_by",
-  "select superseded_by from requests where request_id = $1",
+  (db, { requestId }: Params<{ requestId: RequestId }>) =>
+    db
+      .select({ supersededBy: requests.supersededBy })
+      .from(requests)
+      .where(eq(requests.requestId, requestId)),
 );
 
 /** Deposit addresses inside one transaction. */
 export function depositAddressWrites(sql: Sql): DepositAddressWrites {
-  const keyOf = ({ address, chainId, currency }: CurrencyAt): [string, number, string] => [
-    address,
-    chainId,
-    currency,
-  ];
+  const placeOf = ({ address, chainId, currency }: CurrencyAt): Place => ({ address, chainId, currency });
   return {
-    async insert({
-      address,
-      requestId,
-      key,
-      strict,
-      refundTo,
-      quoted,
-      question,
-      keyId,
-      createdAtMs,
-      activeAtMs,
-    }) {
-      await sql.query(insert, [
-        address,
-        requestId,
-        key.id,
-        key.depositor,
-        key.recovery,
-        strict,
-        key.strict,
-        refundColumn(refundTo),
-        keyId ?? null,
-        createdAtMs,
-        activeAtMs,
-        quoted?.chainId ?? null,
-        quoted?.currency ?? null,
-        JSON.stringify(question),
-      ]);
+    async insert({ key, refundTo, quoted, question, ...given }) {
+      await insert(sql, {
+        address: given.address,
+        requestId: given.requestId,
+        orderId: key.id,
+        depositor: key.depositor,
+        recovery: key.recovery,
+        strict: given.strict,
+        boundToOrder: key.strict,
+        refundTo: refundColumn(refundTo),
+        keyId: given.keyId ?? null,
+        createdAtMs: given.createdAtMs,
+        activeAtMs: given.activeAtMs,
+        quotedChainId: quoted?.chainId ?? null,
+        quotedCurrency: quoted?.currency ?? null,
+        question: JSON.stringify(question),
+      });
     },
     async lock(address) {
-      const [row] = await sql.query<AddressRow>(lock, [address]);
+      const [row] = await lock(sql, { address });
       return row && addressOf(row);
     },
     async setActive(address, atMs) {
-      await sql.query(setActive, [address, atMs]);
+      await setActive(sql, { address, atMs });
     },
-    funds: async (chainId, address) => (await sql.query<FundsRow>(fundsOn, [chainId, address])).map(fundsOf),
+    funds: async (chainId, address) => (await fundsOn(sql, { chainId, address })).map(fundsOf),
     async observe(place, layers, changedBlock, speaks) {
       const [oldest] = layers;
-      if (oldest === undefined) await sql.query(forget, keyOf(place));
+      if (oldest === undefined) await forget(sql, placeOf(place));
       else
-        await sql.query(observe, [
-          ...keyOf(place),
-          totalOf(layers),
-          layersText(layers),
-          changedBlock,
-          oldest.seenAtMs,
+        await observe(sql, {
+          ...placeOf(place),
+          amount: totalOf(layers),
+          layers: layersText(layers),
+          seenBlock: changedBlock,
+          seenAtMs: oldest.seenAtMs,
           speaks,
-        ]);
+        });
     },
-    underWay: async (chainId, addresses, balanceBlock) =>
-      await sumUnderWay(sql, chainId, addresses, balanceBlock),
+    underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),
     async lockFunds(place, observation) {
-      const [row] = await sql.query<FundsRow>(lockFunds, [...keyOf(place), observation]);
+      const [row] = await lockFunds(sql, { ...placeOf(place), observation });
       return row && fundsOf(row);
     },
     async hold(place, reason) {
-      await sql.query(hold, [...keyOf(place), reason]);
+      await hold(sql, { ...placeOf(place), reason });
     },
     async release(chainId, address) {
-      await sql.query(release, [chainId, address]);
+      await release(sql, { chainId, address });
     },
     async noteFunds(address, atMs) {
-      await sql.query(noteFunds, [address, atMs]);
+      await noteFunds(sql, { address, atMs });
     },
-    async addSweep(sweep) {
-      const [row] = await sql.query<{ id: number }>(addSweep, [
-        sweep.observation,
-        ...keyOf(sweep),
-        sweep.amount,
-        sweep.excess,
-        sweep.orderId,
-        sweep.requestId,
-        sweep.arrivedAtMs,
-        sweep.createdAtMs,
-        layersText(sweep.layers),
-      ]);
+    async addSweep({ observation, amount, excess, orderId, requestId, arrivedAtMs, createdAtMs, ...sweep }) {
+      const [row] = await addSweep(sql, {
+        ...placeOf(sweep),
+        observation,
+        amount,
+        excess,
+        orderId,
+        requestId,
+        arrivedAtMs,
+        createdAtMs,
+        layers: layersText(sweep.layers),
+      });
       if (row === undefined) throw new Error("invariant violated: sweep was not stored");
       return String(row.id);
     },
     async lockSweep(id) {
-      const [row] = await sql.query<SweepRow>(lockSweep, [id]);
+      const [row] = await lockSweep(sql, { id });
       return row && sweepOf(row);
     },
     async setSweep(id, state, mined) {
-      await sql.query(setSweep, [id, state, mined?.blockNumber ?? null, mined?.txHash ?? null]);
+      await setSweep(sql, {
+        id,
+        state,
+        blockNumber: mined?.blockNumber ?? null,
+        txHash: mined?.txHash ?? null,
+      });
     },
     async setRefusedSince(id, sinceMs) {
-      await sql.query(setRefusedSince, [id, sinceMs ?? null]);
+      await setRefusedSince(sql, { id, sinceMs: sinceMs ?? null });
     },
     async voidSweep(sweep, atMs) {
-      await sql.query(setSweep, [sweep.id, "void", null, null]);
-      await sql.query(seeAgain, [...keyOf(sweep), sweep.amount + sweep.excess, sweep.arrivedAtMs, sweep.id]);
-      await sql.query(reinstate, [sweep.address, sweep.requestId]);
-      await sql.query(noteFunds, [sweep.address, atMs]);
+      const { id, address, requestId } = sweep;
+      await setSweep(sql, { id, state: "void", blockNumber: null, txHash: null });
+      const seen = { amount: sweep.amount + sweep.excess, seenAtMs: sweep.arrivedAtMs };
+      await seeAgain(sql, { ...placeOf(sweep), sweepId: id, ...seen });
+      await reinstate(sql, { address, by: requestId });
+      await noteFunds(sql, { address, atMs });
     },
-    async hasSweep(requestId) {
-      return (await sql.query(hasSweep, [requestId])).length > 0;
-    },
-    sweepsWithNonce: async (requestId) =>
-      (await sql.query<SweepRow>(sweepsWithNonce, [requestId])).map(sweepOf),
+    hasSweep: async (requestId) => (await hasSweep(sql, { requestId })).length > 0,
+    sweepsWithNonce: async (requestId) => (await sweepsWithNonce(sql, { requestId })).map(sweepOf),
     async sweepBy(requestId, txHash) {
-      const [row] = await sql.query<SweepRow>(sweepBy, [txHash, requestId]);
+      const [row] = await sweepBy(sql, { requestId, txHash });
       return row && sweepOf(row);
     },
     async setAddress(requestId, address) {
-      await sql.query(setAddress, [requestId, address]);
+      await setAddress(sql, { requestId, address });
     },
     async supersede(requestId, by, atMs) {
-      await sql.query(supersede, [requestId, by, atMs]);
+      await supersede(sql, { requestId, by, atMs });
     },
     async supersedeVoided(address, by, atMs) {
-      await sql.query(supersedeVoided, [address, by, atMs]);
+      await supersedeVoided(sql, { address, by, atMs });
     },
-    async supersededBy(requestId) {
-      const [row] = await sql.query<{ superseded_by: string | null }>(supersededBy, [requestId]);
-      return (row?.superseded_by as RequestId | null | undefined) ?? undefined;
-    },
+    supersededBy: async (requestId) => (await supersededBy(sql, { requestId }))[0]?.supersededBy ?? undefined,
   };
 }

@@ -1,19 +1,23 @@
 import type { Address } from "@causeway/domain";
+import { sql as text } from "drizzle-orm";
 import { placeKey } from "./deposit-addresses.port.ts";
-import { statement } from "../../db/pool.postgres.ts";
+import { defineSql, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
+import { depositSweeps as sweeps } from "./deposit-addresses.tables.ts";
 
-const underWay = statement(
+const underWay = defineSql(
   "deposit_sweeps_under_way",
-  `select address, currency, sum(amount + excess) as amount from deposit_sweeps
-   where chain_id = $1 and address = any($2::text[])
-     and (state in ('planned', 'sent') or (state in ('mined', 'final') and block_number > $3))
-   group by address, currency`,
+  { address: sweeps.address, currency: sweeps.currency, amount: BigInt },
+  (p: Params<{ chainId: number; addresses: readonly Address[]; balanceBlock: bigint }>) => text`
+    select ${sweeps.address}, ${sweeps.currency}, sum(${sweeps.amount} + ${sweeps.excess}) as amount from ${sweeps}
+    where ${sweeps.chainId} = ${p.chainId} and ${sweeps.address} = any(${p.addresses}::text[])
+      and (${sweeps.state} in ('planned', 'sent') or (${sweeps.state} in ('mined', 'final') and ${sweeps.blockNumber} > ${p.balanceBlock}))
+    group by ${sweeps.address}, ${sweeps.currency}`,
 );
 
 /**
- * What balances read at a block still show, or may show, of money that is on its way, by address and
- * currency.
+ * Amounts that sweeps move or moved and that balances read at a block still include, or may include, by
+ * address and currency.
  */
 export async function sumUnderWay(
   sql: Sql,
@@ -21,12 +25,6 @@ export async function sumUnderWay(
   addresses: readonly Address[],
   balanceBlock: bigint,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await sql.query<{ address: string; currency: string; amount: bigint }>(underWay, [
-    chainId,
-    addresses,
-    balanceBlock,
-  ]);
-  return new Map(
-    rows.map(({ address, currency, amount }) => [placeKey(address as Address, currency as Address), amount]),
-  );
+  const rows = await underWay(sql, { chainId, addresses, balanceBlock });
+  return new Map(rows.map(({ address, currency, amount }) => [placeKey(address, currency), amount]));
 }

@@ -4,8 +4,8 @@ import { defineSql, type Params } from "../../db/define-query.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { requestHistory as history } from "../../requests/history/history.tables.ts";
 
-// Only requests with a deposit count: a quote is free, so anyone could make a token look popular. The limit is
-// far above what any list shows.
+// Only requests with a deposit count: a quote is free, so anyone could make a token look popular. The limit
+// is far above what any list shows.
 const traffic = defineSql(
   "token_traffic",
   {

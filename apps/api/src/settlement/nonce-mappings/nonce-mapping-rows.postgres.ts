@@ -81,7 +81,7 @@ const standing = defineSql(
         and ${requests.depositId} is null) as open_of_wallet,
     (select count(*) from ${mappings} where ${mappings.state} in ('stored', 'signed')) as waiting`,
 );
-interface Said extends Nonce {
+interface NewMapping extends Nonce {
   readonly mappedId: OrderId;
   readonly depositor: Address;
   readonly requestId: RequestId | null;
@@ -89,7 +89,7 @@ interface Said extends Nonce {
   readonly signatureChainId: number;
   readonly atMs: number;
 }
-const insert = defineQuery("nonce_mapping_insert", (db, p: Params<Said>) =>
+const insert = defineQuery("nonce_mapping_insert", (db, p: Params<NewMapping>) =>
   db
     .insert(mappings)
     .values({
