@@ -324,10 +324,10 @@ const setAddress = defineQuery(
 
 /** Sets the successor of requests, stores their status and announces it; webhooks have nothing to deliver. */
 const supersedeWhere = (by: SQL, atMs: SQL, where: SQL): SQL => text`
-  told as (
+  saved as (
     update ${requests} set ${nameOf(requests.supersededBy)} = ${by}, ${nameOf(requests.statusSeq)} = ${requests.statusSeq} + 1
     where ${where} returning ${requests}.*),
-  event as (${insertStatusEvents(text`told as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
+  event as (${insertStatusEvents(text`saved as ${requests}`, { atMs: text`${atMs}::bigint`, onlyFinal: text`true` })})
   ${storeAnnouncements(announceEvents)}`;
 const supersede = defineSql(
   "request_supersede",
