@@ -1,6 +1,5 @@
-import { getTableColumns } from "drizzle-orm";
 import type { ExecutionRecord, HubAttempt, HubTransaction } from "./settlement.port.ts";
-import { hubAttempts, hubExecutions, hubTransactions } from "./settlement.tables.ts";
+import { hubExecutions, type hubAttempts, type hubTransactions } from "./settlement.tables.ts";
 
 /** The columns of an {@link ExecutionRecord}. */
 export const EXECUTION = {
@@ -19,9 +18,6 @@ export function executionOf(
 ): ExecutionRecord {
   return { ...row, id: String(row.id), reason: row.reason ?? undefined };
 }
-
-/** The columns of a {@link HubTransaction}. */
-export const HUB_TRANSACTION = getTableColumns(hubTransactions);
 
 export function hubTransactionOf(
   { callTo, callData, state: _, ...row }: typeof hubTransactions.$inferSelect,
