@@ -14,8 +14,8 @@ export interface Verdict {
 }
 
 const QUOTE_MEDIAN_MS = 5;
-const QUOTE_RATIO = 0.25;
-const STATUS_RATIO = 0.6;
+const QUOTE_RATIO = 0.15;
+const STATUS_RATIO = 0.4;
 const CHANGE = 0.1;
 const CALLS_PER_QUOTE = 0.05;
 

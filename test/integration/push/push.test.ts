@@ -326,20 +326,6 @@ test("a stream tells where a request stands and every change, and ends when noth
   expect((await streamed("0x12")).status).toBe(400);
 });
 
-test("who keeps answers hears of each change before those who are told of it", async () => {
-  const { requestId } = await world.aRequest();
-  const client = await aFollower(requestId);
-  const heard: (string | undefined)[] = [];
-  const stop = world.feed.onChange((id) =>
-    heard.push(id === requestId ? `before ${client.frames.length}` : id),
-  );
-  await world.happens(requestId, deposited());
-  await client.got(4);
-  expect(heard).toContain("before 3");
-  stop();
-  client.socket.close();
-});
-
 test("a lost listener is made up for: who follows a request misses nothing, who follows a key is told to come again", async () => {
   const { requestId } = await world.aRequest({ keyId: OWN_KEY_ID });
   const [client, owner] = [await aFollower(requestId), await socketClient(`${world.wsUrl}?apiKey=${KEY}`)];

@@ -14,7 +14,7 @@ const PAUSE_MS = 20;
  * sent from here, in a transaction that nothing waits for: if that is lost, the next sender finds the rows.
  */
 const quickly = text`quick as (select set_config('synchronous_commit', 'off', true))`;
-const { id, channel, payload, createdAt } = announcements;
+const { id, channel, payload } = announcements;
 const send = defineSql(
   "announcements_send",
   {},
@@ -24,16 +24,11 @@ const send = defineSql(
     select pg_notify(channel, payload) from quick, (select channel, payload from gone order by id) as ordered`,
 );
 
-/**
- * Appends to `text` the age of the oldest announcement that is not sent, ms. Everything committed before
- * that has been sent, and listeners hear announcements in the order of the commits.
- */
 const beat = defineSql(
   "announcements_beat",
   {},
-  (p: Params<{ channel: string; text: string }>) => text`with ${quickly}, oldest as (
-      select coalesce(ceil(extract(epoch from clock_timestamp() - min(${createdAt})) * 1000), 0) as ms from ${announcements})
-    select pg_notify(${p.channel}, ${p.text}::text || ' ' || ms) from quick, oldest`,
+  (p: Params<{ channel: string; text: string }>) =>
+    text`with ${quickly} select pg_notify(${p.channel}, ${p.text}) from quick`,
 );
 
 /** The last part of a statement with `announces`: stores the channel and payload that `select` returns. */
@@ -73,7 +68,7 @@ export async function sendAll(sql: Sql): Promise<void> {
   while ((await send(sql, {})).length === BATCH);
 }
 
-/** Sends what others left behind, then `text` with the age of what is not sent yet. */
+/** Sends what other processes left behind, then `text`. */
 export async function announceBeat(sql: Sql, channel: string, text: string): Promise<void> {
   await sendAll(sql);
   await beat(sql, { channel, text });

@@ -10,7 +10,6 @@ import type { ExecuteOutcome } from "../executions/execute.port.ts";
 import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.ts";
 import type { Idempotency, IdempotencyLease, StoredAnswer } from "./idempotency.port.ts";
 import type { NonceAuthorization } from "../chains/nonce-mappings.port.ts";
-import type { MaybePromise } from "@causeway/domain";
 import type { PushRoutes } from "../push/push-routes.port.ts";
 import type { RateLimits } from "./rate-limits.port.ts";
 import type { HistoryRoutes } from "../requests/history/request-history-routes.port.ts";
@@ -70,7 +69,7 @@ export interface RouteServices {
    */
   requestFastFill(wish: FastFillWish): Promise<FastFillOutcome>;
   /** Undefined when no request has this id. */
-  requestStatus(requestId: RequestId): MaybePromise<StatusView | undefined>;
+  requestStatus(requestId: RequestId): Promise<StatusView | undefined>;
   /** Undefined when no request has this id. */
   requestSignature(requestId: RequestId, layout: AttestationLayout): Promise<SignedRequest | undefined>;
   /**

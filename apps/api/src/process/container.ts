@@ -67,7 +67,7 @@ import { historyRouteServices } from "./history.ts";
 import { startSearches } from "./searches.ts";
 import { discoveryRoutes, tokenBook } from "./discovery.ts";
 import { permitServices } from "./permits.ts";
-import { HEARD_WITHIN_MS, pushRouteServices, startWebhooks, webhookRouteServices } from "./push.ts";
+import { pushRouteServices, startWebhooks, webhookRouteServices } from "./push.ts";
 import { depositAddressRoutes, startDepositAddresses } from "./deposit-addresses.ts";
 import { liquidityServices } from "./liquidity.ts";
 import { MAX_DIVERGENCE_BPS, priceSource } from "./prices.ts";
@@ -105,7 +105,6 @@ import { sharedAnswers } from "../db/shared-answers.ts";
 import { createRequestSignature } from "../requests/request-signature.ts";
 import { requestFastFill } from "../executions/request-fast-fill.ts";
 import { walletNonces } from "../deposits/non-evm/wallet-nonces.ts";
-import { keptStatuses } from "../requests/kept-statuses.ts";
 import { depositoryBalances, hubBalances } from "../settlement/held-elsewhere.ts";
 import { requestStatus, statusByIdOrDeposit } from "../requests/request-status.ts";
 
@@ -115,8 +114,6 @@ const PRUNE_EVERY_MS = 60_000;
 /** Nothing waits for these balances, and each costs calls to every chain. */
 const HELD_EVERY_MS = 60_000;
 const REDIS_MEMORY_EVERY_MS = 15_000;
-/** About two kilobytes each. */
-const STATUSES_KEPT = 50_000;
 /** Reports of one transaction within this time are one report. */
 const INDEXING = { keptMs: 2_000, limit: 10_000 };
 /** Gas prices and balances older than so many blocks, and than so many ms, price nothing any more. */
@@ -280,7 +277,7 @@ export async function createContainer(
         timings: { estimateSeconds: routeSeconds([...connected, ...rails], polled.routeMs) },
       };
       const executing = { ...quoting, accept: groupedAcceptance(quoting) };
-      const { push, feed } = pushRouteServices(services, {
+      const { push } = pushRouteServices(services, {
         config,
         sql,
         lifecycle,
@@ -299,13 +296,7 @@ export async function createContainer(
         executePermit,
         authorizeNonce: (said) => authorizeNonce(services, said),
         requestFastFill: (wish) => requestFastFill(services, wish),
-        requestStatus: statusByIdOrDeposit(
-          keptStatuses(feed, clock, (requestId) => requestStatus(services, requestId), {
-            limit: STATUSES_KEPT,
-            heardWithinMs: HEARD_WITHIN_MS,
-          }),
-          services.reads,
-        ),
+        requestStatus: statusByIdOrDeposit((requestId) => requestStatus(services, requestId), services.reads),
         requestSignature: createRequestSignature(services),
         indexTransaction: (report, caller) =>
           sharedIndexing(

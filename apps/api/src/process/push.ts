@@ -26,12 +26,8 @@ import { inBatches } from "../reconcile/prune-history.ts";
 import { webhookAdmin } from "../push/keep-webhooks.ts";
 import { spellingOf } from "../chains/address-format.ts";
 
-/**
- * How often the feed announces a heartbeat to itself: as often as it can be known that it hears everything.
- */
+/** How often the feed announces a heartbeat to itself, to notice when it hears nothing any more. */
 const BEAT_MS = 1_000;
-/** The feed hears everything if its last heartbeat is no older: one may be late. */
-export const HEARD_WITHIN_MS = 2.5 * BEAT_MS;
 /**
  * So many beats after the feed went silent whoever follows it is told so: each comes again then, so that a
  * short stall must not end them all.
@@ -57,7 +53,6 @@ export function pushRouteServices(
     listen: (on) => listen(config.database.url.reveal(), STATUS_CHANNEL, on),
     announce: async (text) => await announceBeat(sql, STATUS_CHANNEL, text),
     events,
-    clock,
     beatMs: BEAT_MS,
     beatsUntilLost: BEATS_UNTIL_LOST,
   });

@@ -1,19 +1,15 @@
-import type { RequestId } from "@causeway/domain";
 import { plainFirst, sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
-import type { FastifyReply } from "fastify";
 import type { RouteServices } from "../http/route-services.port.ts";
-import type { StatusView } from "./status-view.port.ts";
 import { deprecated } from "../http/deprecated.route.ts";
 import { plainStatusQuery } from "../http/plain-inputs.ts";
-import { statusJson, statusJsonOnce } from "./status-json.route.ts";
+import { statusJson } from "./status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
 /** `GET /intents/status/v3` and its two older paths: one body with the fields of all three. */
 export function intentStatusRoutes(app: TypedServer, services: Pick<RouteServices, "requestStatus">): void {
-  const keptJson = statusJsonOnce();
   for (const { url, operationId, isOld } of [
     { url: "/intents/status/v3", operationId: "getRequestStatus", isOld: false },
     { url: "/intents/status/v2", operationId: "getRequestStatusV2", isOld: true },
@@ -36,25 +32,13 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
           response: { 200: statusAnswer, 404: unknownRequest, ...errors(400, 401, 403, 429, 500, 503) },
         },
       },
-      (request, reply) => {
+      async (request, reply) => {
         const requestId = hash(request.query.requestId);
-        const view = services.requestStatus(requestId);
-        // What is kept is answered in the same turn: waiting for it would cost more than the answer. And it
-        // is what is asked for again.
-        if (view instanceof Promise) return view.then((read) => tell(reply, requestId, read, statusJson));
-        tell(reply, requestId, view, keptJson);
-        return undefined;
+        const view = await services.requestStatus(requestId);
+        if (view === undefined) throw requestNotFound(requestId);
+        sendJson(reply, statusJson(view));
+        return reply;
       },
     );
   }
-}
-
-function tell(
-  reply: FastifyReply,
-  requestId: RequestId,
-  view: StatusView | undefined,
-  json: (view: StatusView) => string,
-): void {
-  if (view === undefined) throw requestNotFound(requestId);
-  sendJson(reply, json(view));
 }

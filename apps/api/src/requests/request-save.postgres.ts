@@ -17,11 +17,7 @@ import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
 import { requests, statusEvents } from "./requests.tables.ts";
 
-/**
- * Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or nothing>`. A
- * change that leaves the public status as it was is announced as `<request id>`, because it outdates cached
- * answers without being an event.
- */
+/** Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or nothing>`. */
 export const STATUS_CHANNEL = "causeway_status";
 /** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
@@ -49,11 +45,6 @@ const isStatusChanged = (p: Params<Change>): SQL => text`
   or ${requests.refundFailReason} is distinct from ${p.refundFailReason}
   or coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
   or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false)`;
-
-/** Whether any answer about the request changes. */
-const isAnswerChanged = (p: Params<Change>): SQL => text`
-  ${requests.state} <> ${p.state} or ${requests.depositId} is distinct from ${p.depositId} or ${requests.front} <> ${p.front}
-  or ${requests.updatedAtMs} < ${p.atMs}`;
 
 /** API key of a request: that of its quote, or the one that submitted its call. */
 const keyOfRequest = text`coalesce(substring(${requests.terms} from '"keyId":"([^"]+)"'),
@@ -117,7 +108,7 @@ const save = defineSql(
   {},
   (p: Params<Change>) => text`
     with before as materialized (
-      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed, ${isAnswerChanged(p)} as answer_changed
+      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed
       from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = ${p.state}, ${nameOf(requests.failReason)} = ${p.failReason},
@@ -139,8 +130,6 @@ const save = defineSql(
       ${deliveriesOfEvent(p.atMs)})
     ${storeAnnouncements(text`
       select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
-      union all select ${text.raw(`'${STATUS_CHANNEL}'`)}, s.request_id from saved s join before b on b.request_id = s.request_id
-        where s.status_seq = b.status_seq and b.answer_changed
       union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}`,
   { announces: true },
 );

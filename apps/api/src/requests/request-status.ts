@@ -1,6 +1,5 @@
 import { fundsAt, nextAction, pollAfterMs, publicStatus } from "@causeway/domain";
 import type { RequestId, TxHash } from "@causeway/domain";
-import type { MaybePromise } from "@causeway/domain";
 import type { Reads } from "../db/reads.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "./status-view.port.ts";
@@ -31,26 +30,18 @@ export async function requestStatus(
 }
 
 /**
- * Accepts a deposit's transaction hash in place of a request id; the answer carries the request's own id.
- *
+ * Accepts a deposit's transaction hash in place of a request id; the response carries the request's own id.
  * @param ask the status of a request id
  */
 export function statusByIdOrDeposit(
-  ask: (requestId: RequestId) => MaybePromise<StatusView | undefined>,
+  ask: (requestId: RequestId) => Promise<StatusView | undefined>,
   { requestOfDeposit }: Pick<Reads, "requestOfDeposit">,
-): (asked: RequestId | TxHash) => MaybePromise<StatusView | undefined> {
-  const orByDeposit = async (
-    asked: TxHash,
-    read: Promise<StatusView | undefined>,
-  ): Promise<StatusView | undefined> => {
-    const view = await read;
+): (asked: RequestId | TxHash) => Promise<StatusView | undefined> {
+  return async (asked) => {
+    const view = await ask(asked);
     if (view !== undefined) return view;
     const requestId = await requestOfDeposit(asked);
     return requestId && (await ask(requestId));
-  };
-  return (asked) => {
-    const view = ask(asked);
-    return view instanceof Promise ? orByDeposit(asked, view) : view;
   };
 }
 

@@ -34,13 +34,4 @@ export interface StatusFeed {
   follow(requestId: RequestId, listener: StatusListener, after?: number): Promise<StopListening | undefined>;
   /** Changes from now on of all requests of an API key. */
   followKey(keyId: string, listener: StatusListener): StopListening;
-  /**
-   * Calls with the id of each request of which an answer tells anything new, for whoever keeps answers;
-   * undefined: any may have changed unheard. Called before the change is told to those who follow it.
-   */
-  onChange(forget: (requestId: RequestId | undefined) => void): StopListening;
-  /**
-   * All that was committed before this time has been heard; undefined while nothing proves that anything is.
-   */
-  heardUpToMs(): number | undefined;
 }

@@ -1,6 +1,5 @@
 import type { RequestId } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../db/clock.port.ts";
 import type { Events } from "../db/events.port.ts";
 import type { StatusChange, StatusFeed, StatusListener, StopListening } from "./status-feed.port.ts";
 import type { StatusEventReads } from "./status-event-reads.postgres.ts";
@@ -33,13 +32,9 @@ export interface StatusFeedParts {
     readonly onNotice: (payload: string | undefined) => void;
     readonly onFault: (error: unknown) => void;
   }) => { close(): Promise<void> };
-  /**
-   * Announces a text to all that listen, this process included, followed by the age in ms of the oldest
-   * announcement that is not sent yet.
-   */
+  /** Announces a text to all that listen, this process included. */
   readonly announce: (text: string) => Promise<void>;
   readonly events: Pick<Events, "fault">;
-  readonly clock: Clock;
   /** A heartbeat is announced so often. */
   readonly beatMs: number;
   /**
@@ -66,7 +61,6 @@ export function statusFeed({
   listen,
   announce,
   events,
-  clock,
   beatMs,
   beatsUntilLost,
 }: StatusFeedParts): StatusFeed & {
@@ -75,26 +69,24 @@ export function statusFeed({
 } {
   const requests = new Map<RequestId, Followed>();
   const keys = new Map<string, Set<StatusListener>>();
-  const forgetters = new Set<(requestId: RequestId | undefined) => void>();
   /** Announced and not read yet, with the sequences that followers of a key are to be told. */
   const pending = new Map<RequestId, Set<number>>();
   const figures = { changes: 0, losses: 0 };
-  const beats = `${BEAT} ${randomUUID()}`;
+  const id = randomUUID();
   /** Numbers of the last heartbeat that was announced, and of the last that came back. */
   const counted = { announced: 0, heard: 0 };
-  let heardUpToMs: number | undefined;
   let isReading = false;
   let isScheduled = false;
 
   function onNotice(payload: string | undefined): void {
     if (payload === undefined) return listensAgain();
     if (payload.startsWith(BEAT)) {
-      if (payload.startsWith(beats)) hearsBeat(payload);
+      const [, sender, number] = payload.split(" ");
+      if (sender === id) counted.heard = Math.max(counted.heard, Number(number));
       return;
     }
-    const [id, sequence, keyId] = payload.split(" ");
-    const requestId = id as RequestId;
-    for (const forget of forgetters) forget(requestId);
+    const [word, sequence, keyId] = payload.split(" ");
+    const requestId = word as RequestId;
     if (sequence === undefined) return;
     const followed = requests.get(requestId);
     // What it stood at before this change is not known yet to have been told to anybody.
@@ -108,23 +100,10 @@ export function statusFeed({
   }
 
   /**
-   * Announcements come in the order in which they were sent: with this one, everything has been heard that
-   * was committed before the oldest announcement not sent then.
-   */
-  function hearsBeat(payload: string): void {
-    const [, , number = 0, announcedAtMs = 0, unsentMs = 0] = payload.split(" ").map(Number);
-    if (number <= counted.heard) return;
-    counted.heard = number;
-    heardUpToMs = announcedAtMs - unsentMs;
-  }
-
-  /**
    * A connection was made (again): what happened without one is read now, request by request. Of a key's
    * requests nobody knows which.
    */
   function listensAgain(): void {
-    heardUpToMs = undefined;
-    for (const forget of forgetters) forget(undefined);
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
     endKeys();
@@ -198,11 +177,9 @@ export function statusFeed({
 
   function lose(): void {
     figures.losses++;
-    heardUpToMs = undefined;
     pending.clear();
     const ended = [...requests.values()].flatMap(({ followers }) => [...followers]);
     requests.clear();
-    for (const forget of forgetters) forget(undefined);
     for (const { listener } of ended) listener.lost();
     endKeys();
   }
@@ -221,7 +198,7 @@ export function statusFeed({
       listener.close().catch(() => undefined);
       listener = startListening();
     }
-    announce(`${beats} ${++counted.announced} ${clock.nowMs()}`).catch((error: unknown) =>
+    announce(`${BEAT} ${id} ${++counted.announced}`).catch((error: unknown) =>
       events.fault("status_feed_fault", error, { part: "beat" }),
     );
   }, beatMs);
@@ -275,11 +252,6 @@ export function statusFeed({
         if (listeners.size === 0 && keys.get(keyId) === listeners) keys.delete(keyId);
       };
     },
-    onChange(forget): StopListening {
-      forgetters.add(forget);
-      return () => void forgetters.delete(forget);
-    },
-    heardUpToMs: () => heardUpToMs,
     figures: () => ({ ...figures, followed: requests.size }),
     async close(): Promise<void> {
       clearInterval(beat);

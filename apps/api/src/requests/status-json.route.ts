@@ -1,4 +1,4 @@
-import { inOnePiece, jsonList, jsonText } from "@causeway/service-kit";
+import { jsonList, jsonText } from "@causeway/service-kit";
 import type { StatusView } from "./status-view.port.ts";
 
 /**
@@ -24,21 +24,6 @@ export function statusJson(view: StatusView): string {
     `"final":${view.final},"fundsAt":"${view.fundsAt}","nextAction":${jsonText(view.nextAction)},` +
     `"pollAfterMs":${view.pollAfterMs}${superseded}}`
   );
-}
-
-/**
- * Writes the text of a view once, however often it is asked for; forgotten with the view. For views that are
- * kept: one of which nobody asks again would only be carried along.
- */
-export function statusJsonOnce(): (view: StatusView) => string {
-  const written = new WeakMap<StatusView, string>();
-  return (view) => {
-    const known = written.get(view);
-    if (known !== undefined) return known;
-    const json = inOnePiece(statusJson(view));
-    written.set(view, json);
-    return json;
-  };
 }
 
 const hashes = (list: readonly string[]): string => jsonList(list, (hash) => `"${hash}"`);
