@@ -20,13 +20,13 @@ async function someTerms(): Promise<RequestTerms> {
   return { ...terms, order: { ...terms.order, fees: [fee] } };
 }
 
-test("terms are read back as they were written, amounts of any size included", async () => {
+test("terms are read back as they were written, with amounts of any size", async () => {
   const terms = await someTerms();
-  const vast = { ...terms, inputUsd: 2n ** 255n, origin: { ...terms.origin, amount: 0n } };
-  for (const one of [terms, vast]) expect(termsFromJson(termsToJson(one))).toEqual(one);
+  const large = { ...terms, inputUsd: 2n ** 255n, origin: { ...terms.origin, amount: 0n } };
+  for (const one of [terms, large]) expect(termsFromJson(termsToJson(one))).toEqual(one);
 });
 
-test("what was to be signed is read back with its amounts", async () => {
+test("a permit is read back with its amounts", async () => {
   const address = "0x1111111111111111111111111111111111111111";
   const word = `0x${"12".repeat(32)}` as const;
   const terms: RequestTerms = {
@@ -51,7 +51,7 @@ test("what was to be signed is read back with its amounts", async () => {
   expect(termsFromJson(termsToJson(terms))).toEqual(terms);
 });
 
-test("calls that the fill makes are read back with what they carry, and with the consents beside them", async () => {
+test("calls of the fill are read back with their native tokens and authorizations", async () => {
   const address = "0x1111111111111111111111111111111111111111";
   const word = `0x${"12".repeat(32)}` as const;
   const terms: RequestTerms = {
@@ -66,7 +66,7 @@ test("calls that the fill makes are read back with what they carry, and with the
   expect(termsFromJson(termsToJson(terms))).toEqual(terms);
 });
 
-test("calls that the order holds are stored once, and calls stored twice before are read as ever", async () => {
+test("calls of the order are stored once", async () => {
   const plain = await someTerms();
   const calls = [1, 2].map((n) => ({
     to: `0x${"11".repeat(20)}` as const,
@@ -82,13 +82,4 @@ test("calls that the order holds are stored once, and calls stored twice before 
   const text = termsToJson(terms);
   expect(text.split("01".repeat(1_000))).toHaveLength(2);
   expect(termsFromJson(text)).toEqual(terms);
-  const before = JSON.stringify(terms, (_key, value: unknown) =>
-    typeof value === "bigint" ? { $n: value.toString() } : value,
-  );
-  expect(termsFromJson(before)).toEqual(terms);
-});
-
-test("an amount that nobody thought of is refused, not lost", async () => {
-  const terms = { ...(await someTerms()), surcharge: 5n };
-  expect(() => termsToJson(terms)).toThrow(TypeError);
 });
