@@ -17,7 +17,7 @@ import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
 import { requests, statusEvents } from "./requests.tables.ts";
 
-/** Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or nothing>`. */
+/** Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or empty>`. */
 export const STATUS_CHANNEL = "causeway_status";
 /** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
