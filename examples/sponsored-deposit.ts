@@ -69,7 +69,7 @@ const [received, after] = await Promise.all([
   destination.reads.getBalance({ address: newcomer }),
   appBalance(),
 ]);
-print("app", `${before.totalUsd} -> ${after.totalUsd} USD`);
+print("app", `$${before.totalUsd} -> $${after.totalUsd}`);
 conclude(
   status === "success" && received >= minimum && after.totalUsd < before.totalUsd,
   `The newcomer has ${formatEther(received)} ETH on ${destination.name}.`,

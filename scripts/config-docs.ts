@@ -89,7 +89,7 @@ are yours: deploy the contracts, then set the variables.
 | \`maxUnconfirmedUsd\` | maximum USD of deposits with fewer confirmations than the strictest tier requires that may be filled by the laxer tiers; above it, every deposit waits for the strictest. Limits the cost of one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
 | \`fees\` | \`flatUsd\`, \`depositBps\`, \`withdrawalBps\`, \`gasMarginBps\`, \`minPriorityFeeGwei\`, \`maxFeePerGasGwei\`; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
-| \`hubChainId\`, \`additionalData\` | for attestations only, see below |
+| \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |
 
 ### Chains of other families
 
@@ -107,7 +107,7 @@ the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers
 | \`exchange.publicApiUrl\` | Hyperliquid: URL to which clients post signed actions |
 | \`additionalData\` | as below; Bitcoin requires \`esploraCompatibleApiUrl\`: without it, the chain is disabled |
 
-### What the oracle reads of it
+### Fields that the oracle reads
 
 The oracle reads the same file and ignores fields and unset variables that it does not need. It
 requires \`id\`, \`vmType\`, \`httpRpcUrl\`, \`depository\` (absent: deposits and withdrawals are not
