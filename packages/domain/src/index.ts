@@ -50,7 +50,7 @@ export * from "./order/order-hash.ts";
 export * from "./order/order-signing.ts";
 export { keccak, keccakOf } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
-export * from "./order/order-text.ts";
+export * from "./order/order-in.ts";
 export * from "./order/refund-rule.ts";
 export * from "./order/weighted-difference.ts";
 export * from "./quote/calldata.ts";

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import fastify, { type FastifyInstance, type FastifyReply, LogController } from "fastify";
 import { hasZodFastifySchemaValidationErrors, validatorCompiler } from "fastify-type-provider-zod";
-import { AsciiResponse } from "./ascii-response.ts";
 import { allowEveryOrigin } from "./cors.ts";
 import { endConnectionsOnClose } from "./end-connections.ts";
 import { noteErrorCode } from "./error-codes.ts";
@@ -85,7 +84,6 @@ export async function createHttpServer(
     genReqId: createRequestIds(),
     bodyLimit: options.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
-    http: { ServerResponse: AsciiResponse },
     // Every body is read through a schema that keeps only the fields it names, so no key can reach a
     // prototype.
     onProtoPoisoning: "ignore",

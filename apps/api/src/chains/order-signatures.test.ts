@@ -6,7 +6,6 @@ import type { Address, TypedDataDefinition } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { quoteJson } from "../quotes/quote-json.route.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 
 /** An answer as a client reads it: JSON, in which amounts are texts. */
@@ -19,7 +18,7 @@ async function answered(includeProtocolData: boolean) {
     signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
   };
   const answer = await createQuote(services, aQuoteInput({ includeProtocolData }));
-  return quoteAnswer.parse(JSON.parse(quoteJson(answer))).protocol.v2;
+  return quoteAnswer.parse(JSON.parse(JSON.stringify(answer))).protocol.v2;
 }
 
 /** Nothing but the answer goes in. */

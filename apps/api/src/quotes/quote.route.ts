@@ -1,13 +1,10 @@
-import { inOnePiece, plainFirst } from "@causeway/service-kit";
 import { quoteAnswer, quoteFieldErrorCodes, quoteRequest } from "@causeway/wire";
 import type { QuoteAnswer } from "@causeway/wire";
 import type { StoredAnswer } from "../http/idempotency.port.ts";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { acceptChainAliases } from "../http/chain-aliases.route.ts";
 import { deprecated } from "../http/deprecated.route.ts";
-import { plainQuoteBody } from "../http/plain-inputs.ts";
 import { boundCalls } from "./quoted-calls.route.ts";
-import { quoteJson } from "./quote-json.route.ts";
 import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { IDEMPOTENCY_DESCRIPTION, withIdempotency } from "../http/with-idempotency.route.ts";
@@ -35,7 +32,6 @@ export function quoteRoutes(
           answerWithinMs: QUOTE_ANSWER_MS,
         },
         preValidation: [acceptChainAliases, noteNearMisses],
-        validatorCompiler: plainFirst(plainQuoteBody),
         schema: {
           tags: ["quote"],
           operationId,
@@ -53,15 +49,14 @@ export function quoteRoutes(
           reply,
           async () => {
             await boundCalls(services.limits, request, request.body);
-            const tell = (answer: QuoteAnswer): StoredAnswer => inWords(withWarnings(request.raw, answer));
-            return await services.createQuote(request.body, tell, request.apiKey?.id, request.apiKey);
+            const store = (answer: QuoteAnswer): StoredAnswer => ({
+              status: 200,
+              body: JSON.stringify(withWarnings(request.raw, answer)),
+            });
+            return await services.createQuote(request.body, store, request.apiKey?.id, request.apiKey);
           },
           { needsSecretKey: true },
         ),
     );
   }
-}
-
-function inWords(answer: QuoteAnswer): StoredAnswer {
-  return { status: 200, body: inOnePiece(quoteJson(answer)) };
 }

@@ -1,8 +1,7 @@
-import { plainFirst, sendJson } from "@causeway/service-kit";
+import { sendJson } from "@causeway/service-kit";
 import { statusAnswer, statusQuery, unknownRequest } from "@causeway/wire";
 import type { RouteServices } from "../http/route-services.port.ts";
 import { deprecated } from "../http/deprecated.route.ts";
-import { plainStatusQuery } from "../http/plain-inputs.ts";
 import { statusJson } from "./status-json.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
@@ -20,7 +19,6 @@ export function intentStatusRoutes(app: TypedServer, services: Pick<RouteService
       {
         ...(isOld && { onRequest: deprecated("/intents/status/v3").onRequest }),
         config: { limited: "status" },
-        validatorCompiler: plainFirst(plainStatusQuery),
         schema: {
           tags: ["status"],
           operationId,

@@ -5,12 +5,17 @@ const AMOUNT = "$n";
 
 type StoredCalls = Omit<OutputCalls, "calls"> & Partial<Pick<OutputCalls, "calls">>;
 
-/** Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`. */
+/**
+ * Terms as stored: JSON text, each bigint as `{"$n":"decimal"}`. `origin` begins with chain, currency and
+ * amount: statements of deposit addresses find them by that order.
+ */
 export function termsToJson(terms: RequestTerms): string {
-  const { outputCalls, order } = terms;
+  const { outputCalls, order, origin } = terms;
+  const { chainId, currency, amount, ...rest } = origin;
   const stored = outputCalls && { outputCalls: withoutOrderCalls(outputCalls, order.output.calls) };
-  return JSON.stringify({ ...terms, ...stored }, (_key, value: unknown) =>
-    typeof value === "bigint" ? { [AMOUNT]: value.toString() } : value,
+  return JSON.stringify(
+    { ...terms, ...stored, origin: { chainId, currency, amount, ...rest } },
+    (_key, value: unknown) => (typeof value === "bigint" ? { [AMOUNT]: value.toString() } : value),
   );
 }
 

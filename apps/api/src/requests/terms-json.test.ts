@@ -83,3 +83,12 @@ test("calls of the order are stored once", async () => {
   expect(text.split("01".repeat(1_000))).toHaveLength(2);
   expect(termsFromJson(text)).toEqual(terms);
 });
+
+test("the origin begins with chain, currency and amount, in whatever order the terms have them", async () => {
+  const terms = await someTerms();
+  const { amount, currency, chainId } = terms.origin;
+  const text = termsToJson({ ...terms, origin: { amount, minimumAmount: 1n, currency, chainId } });
+  expect(text).toContain(
+    `"origin":{"chainId":${chainId},"currency":"${currency}","amount":{"$n":"${amount}"},"minimumAmount"`,
+  );
+});

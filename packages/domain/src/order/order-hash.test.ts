@@ -6,7 +6,6 @@ import type { Hex } from "../ids/hex.ts";
 import { orderIdOf, orderTypes } from "./order-hash.ts";
 import { orderFromJson, orderToJson } from "./order-json.ts";
 import type { OrderJson } from "./order-json.ts";
-import { orderText } from "./order-text.ts";
 import type { Order } from "./order.ts";
 
 const fixtures = new URL("../../../../test/fixtures/orders/", import.meta.url);
@@ -121,16 +120,4 @@ test("an order whose values do not fit their types has no id", () => {
   expect(() => orderIdOf({ ...order, solver: "0x12" })).toThrow(RangeError);
   expect(() => orderIdOf({ ...order, output: { ...order.output, extraData: "0x1" } })).toThrow(RangeError);
   expect(() => orderIdOf({ ...order, output: { ...order.output, extraData: "0xzz" } })).toThrow(RangeError);
-});
-
-test("an order is written as JSON.stringify would write it, in either notation of its amounts", () => {
-  const texts = { name: JSON.stringify, amount: JSON.stringify };
-  const bigs = { name: JSON.stringify, amount: (amount: bigint) => `"${amount}"` };
-  fc.assert(
-    fc.property(anOrder, (order) => {
-      const expected = JSON.stringify(orderToJson(order));
-      expect(orderText(orderToJson(order), texts)).toBe(expected);
-      expect(orderText(order, bigs)).toBe(expected);
-    }),
-  );
 });

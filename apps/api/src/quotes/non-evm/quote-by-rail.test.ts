@@ -23,7 +23,6 @@ import { aConnectedRail, bitcoin, bytesOn, exchange, solana } from "../../../../
 import type { RailStory } from "../../../../../test/fakes/rail-chains.ts";
 import { noAppBalances } from "../../../../../test/fakes/no-app-balances.ts";
 import type { RailUsers, UserDeposit } from "../../chains/rail-steps.port.ts";
-import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceFastFill } from "../../executions/price-fast-fill.ts";
 import { priceIntent } from "../price-intent.ts";
@@ -168,11 +167,10 @@ test.each(pairs)(
 );
 
 test.each(pairs)(
-  "from %s to %s: the answer is one of the documented form, written as its users write, and JSON as it stands",
+  "from %s to %s: the quote has the documented form and uses the address formats of its chains",
   async (from, to) => {
     const { answer, terms } = await quoted(from, to);
     expect(mismatch(quoteAnswer, answer)).toBeUndefined();
-    expect(JSON.parse(quoteJson(answer))).toEqual(JSON.parse(JSON.stringify(answer)));
     expect(answer.details).toMatchObject({
       sender: places[from].user,
       recipient: places[to].user,

@@ -15,7 +15,6 @@ import {
   user,
 } from "../../../../../test/fakes/quote-world.ts";
 import type { PermitTokens, TokenPermits } from "../../chains/permits.port.ts";
-import { quoteJson } from "../quote-json.route.ts";
 import { createQuote } from "../create-quote.ts";
 import { priceIntent } from "../price-intent.ts";
 import { isSigned, typedDataOf } from "./typed-data.ts";
@@ -189,14 +188,13 @@ test("Permit2 is approved once, as far as its allowance is short, and that is th
   expect(reset.answer.steps.map(({ id }) => id)).toEqual(["approve", "approve", "authorize1"]);
 });
 
-test("an answer with a signature is written as JSON.stringify would, and every order has a nonce of its own", async () => {
+test("a quote with a signature has no EIP712Domain among its types, and every order has its own nonce", async () => {
   const answers = [
     await quoted(),
     await quoted({}, { eip3009: false }),
     await quoted({}, { domain: undefined }),
   ];
   for (const { answer } of answers) {
-    expect(quoteJson(answer)).toBe(JSON.stringify(answer));
     expect(JSON.stringify(answer.steps)).not.toContain("EIP712Domain");
   }
   const permit2Nonce = answers[2]!.terms.permit.nonce;
