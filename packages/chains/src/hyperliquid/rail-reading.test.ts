@@ -170,7 +170,8 @@ test("no fault of the ledger or the explorer makes a reading pass over a transfe
     ),
     { numRuns: 10 },
   );
-});
+  // Takes a second on a quiet machine.
+}, 30_000);
 
 test("a quiet ledger takes one request per reading", async () => {
   const first = transfer(START, 1, friend, depository);
