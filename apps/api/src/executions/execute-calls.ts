@@ -261,7 +261,7 @@ function reachedBy(
   if (rules.denyTargets !== undefined || rules.denySelectors !== undefined)
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",
-      "The node could not trace which contracts the call reaches, which denyTargets and denySelectors of the API key require; try again",
+      "denyTargets and denySelectors of the API key require a trace of the call, which the node did not return; try again",
     );
   return [];
 }

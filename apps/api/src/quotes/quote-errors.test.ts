@@ -178,7 +178,7 @@ const cases: readonly Case[] = [
       tradeType: "EXACT_OUTPUT",
       amount: "10",
     },
-    message: "txs must carry at most the output of 10 wei as value, got 11",
+    message: "txs may carry at most 10 wei of value, which is the output of the quote; got 11",
     data: { field: "txs", value: "11", output: "10" },
   },
   {

@@ -85,7 +85,7 @@ export function refuseBeyondOutput(coin: bigint, output: bigint): void {
   if (coin <= output) return;
   throw new ServiceError(
     "INVALID_EXTRA_TXS",
-    `txs must carry at most the output of ${output} wei as value, got ${coin}`,
+    `txs may carry at most ${output} wei of value, which is the output of the quote; got ${coin}`,
     {
       field: "txs",
       data: { value: coin.toString(), output: output.toString() },
