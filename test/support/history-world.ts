@@ -155,6 +155,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
           maxFeePerGas: 3n,
           maxPriorityFeePerGas: 1n,
           outflow: { currency: side.currency, amount },
+          ...(leg === "fill" && { delivers: amount }),
           cancelAfterMs: clock.nowMs() + 60_000,
         },
         clock.nowMs(),
@@ -190,6 +191,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
           status: "success",
           gasUsed: 40_000n,
           effectiveGasPrice: 4n,
+          atMs: clock.nowMs(),
         }),
     );
 

@@ -201,6 +201,7 @@ CREATE TABLE "requests" (
 	"in_tx_hashes" text[] DEFAULT '{}' NOT NULL,
 	"tx_hashes" text[] DEFAULT '{}' NOT NULL,
 	"refund_tx_hashes" text[] DEFAULT '{}' NOT NULL,
+	"key_id" text,
 	"terms" text NOT NULL,
 	"front" text DEFAULT 'none' NOT NULL,
 	"status_seq" integer DEFAULT 0 NOT NULL,
@@ -372,19 +373,19 @@ CREATE TABLE "deposits" (
 	"refund_released_at_ms" bigint
 );
 
-CREATE TABLE "origin_transactions" (
-	"request_id" text NOT NULL,
-	"tx_hash" text NOT NULL,
-	"reported_at_ms" bigint NOT NULL,
-	CONSTRAINT "origin_transactions_request_id_tx_hash_pk" PRIMARY KEY("request_id","tx_hash")
-);
-
 CREATE TABLE "rail_cursors" (
 	"chain_id" bigint PRIMARY KEY NOT NULL,
 	"cursor" text NOT NULL,
 	"block_number" bigint NOT NULL,
 	"block_hash" text NOT NULL,
 	"block_seconds" bigint NOT NULL
+);
+
+CREATE TABLE "origin_transactions" (
+	"request_id" text NOT NULL,
+	"tx_hash" text NOT NULL,
+	"reported_at_ms" bigint NOT NULL,
+	CONSTRAINT "origin_transactions_request_id_tx_hash_pk" PRIMARY KEY("request_id","tx_hash")
 );
 
 CREATE TABLE "deposit_address_funds" (
@@ -501,6 +502,7 @@ CREATE TABLE "slots" (
 	"max_priority_fee_per_gas" numeric(78, 0) NOT NULL,
 	"outflow_currency" text NOT NULL,
 	"outflow_amount" numeric(78, 0) NOT NULL,
+	"delivered_amount" numeric(78, 0),
 	"state" text NOT NULL,
 	"cancel_reason" text,
 	"cancel_after_ms" bigint NOT NULL,
@@ -508,6 +510,7 @@ CREATE TABLE "slots" (
 	"mined_block_number" bigint,
 	"mined_block_hash" text,
 	"mined_status" text,
+	"mined_at_ms" bigint,
 	"gas_used" numeric(78, 0),
 	"effective_gas_price" numeric(78, 0),
 	"unexplained_since" bigint,

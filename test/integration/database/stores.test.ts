@@ -325,6 +325,7 @@ test("money of open payments is reserved until a balance shows that it has left"
       status: "success",
       gasUsed: 1n,
       effectiveGasPrice: 1n,
+      atMs: NOW_MS,
     });
   });
   expect(await reservedAt(49n), "a balance read before the payment").toBe(5n);

@@ -85,20 +85,3 @@ test("a page deep in the list costs what the first one does", async () => {
   );
   expect(lookedAt(deep)).toBe(lookedAt(first));
 });
-
-test("what a request is listed as is looked up by indexes, however many executions, events and sends there are", async () => {
-  const client = await pool.connect();
-  try {
-    // Where an index can serve, it does now; a table that is read through has none.
-    await client.query("begin; set local enable_seqscan = off");
-    const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
-      "explain (format json) select * from request_listing where request_id = 'one'",
-    );
-    const plan = rows[0]?.["QUERY PLAN"][0].Plan;
-    const readThrough = nodesOf(plan as Plan).filter((node) => node["Node Type"] === "Seq Scan");
-    expect(readThrough.map((node) => node["Relation Name"])).toEqual([]);
-  } finally {
-    await client.query("rollback");
-    client.release();
-  }
-});

@@ -105,6 +105,8 @@ export interface SlotPlan {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
+  /** What the recipient of a fill gets, in base units of the destination currency. */
+  readonly delivers?: bigint;
   /** Past this moment an unmined payment is replaced by a no-op. */
   readonly cancelAfterMs: number;
 }

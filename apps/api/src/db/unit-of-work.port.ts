@@ -335,6 +335,7 @@ export interface LaneWrites {
       status: "success" | "reverted";
       gasUsed: bigint;
       effectiveGasPrice: bigint;
+      atMs: number;
     },
   ): Promise<void>;
   setOpen(slotId: string): Promise<void>;

@@ -20,6 +20,7 @@ import {
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { updateBlocks } from "../requests/history/history-writes.postgres.ts";
 import { requests } from "../requests/requests.tables.ts";
 import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
 import { deposits } from "./deposits.tables.ts";
@@ -107,6 +108,7 @@ const record = defineSql("deposits_record", DEPOSIT, (p: Params<Recorded>) => {
   const { chainId, txHash, currency, amount, depositor, sender, orderId, ordinal } = deposits;
   const { canonical, blockNumber, blockHash, confirmAtBlock, unattestable, disposition } = deposits;
   return text`
+    with recorded as (
     insert into ${deposits} (${nameOf(chainId)}, ${SIGHTED}, ${RECORDED}, ${namesOf(canonical, disposition)})
     select ${p.chainId}::bigint, ${SIGHTED}, ${RECORDED}, true, 'unattributed'
     from unnest(${sightedArrays(p)}, ${p.blockNumbers}::bigint[], ${p.blockHashes}::text[], ${p.confirmAtBlocks}::bigint[],
@@ -119,7 +121,9 @@ const record = defineSql("deposits_record", DEPOSIT, (p: Params<Recorded>) => {
       ${nameOf(blockHash)} = excluded.${nameOf(blockHash)}, ${nameOf(confirmAtBlock)} = excluded.${nameOf(confirmAtBlock)},
       ${nameOf(unattestable)} = excluded.${nameOf(unattestable)}
     where not ${canonical} or ${blockHash} <> excluded.${nameOf(blockHash)} or ${unattestable} <> excluded.${nameOf(unattestable)}
-    returning ${columnsOf(DEPOSIT)}`;
+    returning ${columnsOf(DEPOSIT)}),
+    ${updateBlocks(text`recorded`)}
+    select * from recorded`;
 });
 
 // Stored like a refund that was given up: it is not planned, and judged again if a reorg drops the deposit.

@@ -5,12 +5,13 @@ import { outbox } from "../db/db.tables.ts";
 import { defineSql, nameOf, namesOf, recordset, rowsJson, type Params } from "../db/define-query.postgres.ts";
 import { OUTBOX_CHANNEL } from "../db/outbox.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { listRequests } from "../requests/history/history-writes.postgres.ts";
 import { requestEvents, requests } from "../requests/requests.tables.ts";
 import { termsToJson } from "../requests/terms-json.postgres.ts";
 import { NEW_EXECUTION, newExecutionRow } from "./execution-rows.postgres.ts";
 import { executions } from "./executions.tables.ts";
 
-/** What is written of a call. Its execution also gives the request's id, origin chain and time. */
+/** What is written of a call. Its execution also gives the request's id, API key, origin chain and time. */
 const CALL = {
   orderId: requests.orderId,
   kind: requests.kind,
@@ -29,11 +30,20 @@ const insert = defineSql(
   "accepted_calls_insert",
   {},
   (p: Params<{ calls: string }>) => {
-    const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms } = requests;
+    const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, keyId, terms } = requests;
     const { jobName, jobId, payload } = outbox;
     const created = nameOf(executions.createdAtMs);
     const executionNames = namesOf(...Object.values(NEW_EXECUTION));
-    const requestNames = namesOf(requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms);
+    const requestNames = namesOf(
+      requestId,
+      orderId,
+      kind,
+      state,
+      destinationChainId,
+      fillDeadlineMs,
+      keyId,
+      terms,
+    );
     return text`
       with calls as (select * from ${recordset(p.calls, CALL)}),
       known as (insert into ${requests} (${requestNames}, ${namesOf(requests.originChainId, requests.createdAtMs, requests.updatedAtMs)})
@@ -71,4 +81,8 @@ export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall
     ...newExecutionRow(execution),
   }));
   await insert(sql, { calls: rowsJson(CALL, rows) });
+  await listRequests(
+    sql,
+    calls.map(({ terms, state }) => ({ terms, state: state.name, isFastFill: false })),
+  );
 }

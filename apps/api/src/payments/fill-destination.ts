@@ -362,7 +362,7 @@ async function commitAndSend(
       if (!isBorne) return "short" as const;
       // Last, so that a fill that is not begun does not count.
       await countExposure(services, tx, current.terms, basis, topupUsd);
-      const slot = await tx.lanes.reserve(plan, services.clock.nowMs());
+      const slot = await tx.lanes.reserve({ ...plan, delivers: amount }, services.clock.nowMs());
       if (burn.uncoveredUsd > 0n) await tx.fillBurns.noteUnderWay(slot.id, burn.uncoveredUsd);
       await transition(
         services,

@@ -108,6 +108,7 @@ interface Mined extends Id {
   readonly status: "success" | "reverted";
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
+  readonly atMs: number;
 }
 const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
   db
@@ -118,6 +119,7 @@ const setMined = defineQuery("slot_mined", (db, p: Params<Mined>) =>
       minedBlockNumber: p.blockNumber,
       minedBlockHash: p.blockHash,
       minedStatus: p.status,
+      minedAtMs: p.atMs,
       gasUsed: p.gasUsed,
       effectiveGasPrice: p.effectiveGasPrice,
       unexplainedSince: null,
@@ -134,6 +136,7 @@ const setOpen = defineQuery("slot_open", (db, { slotId }: Params<Id>) =>
       minedBlockNumber: null,
       minedBlockHash: null,
       minedStatus: null,
+      minedAtMs: null,
       gasUsed: null,
       effectiveGasPrice: null,
     })

@@ -39,6 +39,8 @@ export const slots = pgTable(
     /** What mining it costs the inventory; counts as reserved until then. */
     outflowCurrency: text("outflow_currency").$type<Address>().notNull(),
     outflowAmount: uint("outflow_amount").notNull(),
+    /** What the recipient of a fill gets, in the destination currency. Null for other payments. */
+    deliveredAmount: uint("delivered_amount"),
     /**
      * `open`: not mined. `mined`: in a canonical block. `final`: beyond reorgs. `dead`: the nonce was used
      * and did not pay the leg.
@@ -52,6 +54,8 @@ export const slots = pgTable(
     minedBlockNumber: int8("mined_block_number"),
     minedBlockHash: text("mined_block_hash").$type<Hex>(),
     minedStatus: text("mined_status").$type<"success" | "reverted">(),
+    /** When it was seen in that block. */
+    minedAtMs: int8("mined_at_ms"),
     gasUsed: uint("gas_used"),
     effectiveGasPrice: uint("effective_gas_price"),
     /** Height at which the nonce was first seen used while none of our attempts was found. */

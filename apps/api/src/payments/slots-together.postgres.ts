@@ -43,6 +43,7 @@ const PLANNED = {
   maxPriorityFeePerGas: slots.maxPriorityFeePerGas,
   outflowCurrency: slots.outflowCurrency,
   outflowAmount: slots.outflowAmount,
+  deliveredAmount: slots.deliveredAmount,
   cancelAfterMs: slots.cancelAfterMs,
   callAuthorizations: slots.callAuthorizations,
 };
@@ -121,6 +122,7 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
     outflowCurrency: plan.outflow.currency,
     outflowAmount: plan.outflow.amount,
+    deliveredAmount: plan.delivers ?? null,
     cancelAfterMs: plan.cancelAfterMs,
     callAuthorizations:
       plan.call.authorizationList === undefined ? null : JSON.stringify(plan.call.authorizationList),

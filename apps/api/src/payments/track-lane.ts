@@ -125,6 +125,7 @@ async function noteMined(services: Needs, slot: Slot, attempt: Attempt, mined: R
       status: receipt.status,
       gasUsed: receipt.gasUsed,
       effectiveGasPrice: receipt.effectiveGasPrice,
+      atMs: services.clock.nowMs(),
     });
     if (attempt.kind === "pay") await legOf(slot).mined({ services, tx, slot, record }, { attempt, receipt });
     return true;

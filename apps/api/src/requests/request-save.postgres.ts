@@ -15,6 +15,14 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
+import {
+  listRequests,
+  newlyListed,
+  selectUnlisted,
+  UNLISTED,
+  updateListed,
+  updateTransactions,
+} from "./history/history-writes.postgres.ts";
 import { requests, statusEvents } from "./requests.tables.ts";
 
 /** Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or empty>`. */
@@ -39,15 +47,17 @@ interface Change extends Record<string, unknown> {
   readonly statesOfSameStatus: readonly StateName[];
 }
 
+const areHashesChanged = (p: Params<Change>): SQL => text`
+  (coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
+  or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false))`;
+
 /** Whether clients see another status than before. */
 const isStatusChanged = (p: Params<Change>): SQL => text`
   not ${requests.state} = any(${p.statesOfSameStatus}::text[]) or ${requests.failReason} is distinct from ${p.failReason}
-  or ${requests.refundFailReason} is distinct from ${p.refundFailReason}
-  or coalesce(${p.inTxHashes} <> ${requests.inTxHashes}, false) or coalesce(${p.txHashes} <> ${requests.txHashes}, false)
-  or coalesce(${p.refundTxHashes} <> ${requests.refundTxHashes}, false)`;
+  or ${requests.refundFailReason} is distinct from ${p.refundFailReason} or ${areHashesChanged(p)}`;
 
 /** API key of a request: that of its quote, or the one that submitted its call. */
-const keyOfRequest = text`coalesce(substring(${requests.terms} from '"keyId":"([^"]+)"'),
+const keyOfRequest = text`coalesce(${requests.keyId},
   (select ${executions.keyId} from ${executions} where ${executions.requestId} = ${requests.requestId}))`;
 
 /**
@@ -100,15 +110,17 @@ export function deliveriesOfEvent(atMs: SQL): SQL {
 }
 
 /**
- * Saves the state and, in the same statement, stores what clients see of it if that changed. The sequence
+ * Saves the state and, in the same statement, stores what clients see of it if that changed. Returns the
+ * requests that enter history with this change. The sequence
  * counts under the lock of the request, so its order is that of the commits.
  */
 const save = defineSql(
   "request_save",
-  {},
+  UNLISTED,
   (p: Params<Change>) => text`
     with before as materialized (
-      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed
+      select ${requests.requestId}, ${requests.statusSeq}, ${isStatusChanged(p)} as status_changed,
+        ${areHashesChanged(p)} as hashes_changed
       from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])),
     saved as (
       update ${requests} set ${nameOf(requests.state)} = ${p.state}, ${nameOf(requests.failReason)} = ${p.failReason},
@@ -118,6 +130,8 @@ const save = defineSql(
         ${nameOf(requests.refundTxHashes)} = coalesce(${p.refundTxHashes}, ${requests.refundTxHashes}),
         ${nameOf(requests.updatedAtMs)} = greatest(${requests.updatedAtMs}, ${p.atMs}),
         ${nameOf(requests.depositId)} = ${p.depositId}, ${nameOf(requests.front)} = ${p.front},
+        ${nameOf(requests.stateSinceMs)} = case when ${requests.state} = ${p.state} then ${requests.stateSinceMs}
+          else greatest(${requests.updatedAtMs}, ${p.atMs}) end,
         ${nameOf(requests.statusSeq)} = ${requests.statusSeq}
           + case when ${isStatusChanged(p)} or ${requests.final} <> ${p.final} then 1 else 0 end
       where ${requests.requestId} = any(${p.requestIds}::text[]) returning ${requests}.*),
@@ -127,10 +141,14 @@ const save = defineSql(
         { atMs: text`${requests.updatedAtMs}`, onlyFinal: text`not b.status_changed` },
       )}),
     delivered as (
-      ${deliveriesOfEvent(p.atMs)})
-    ${storeAnnouncements(text`
+      ${deliveriesOfEvent(p.atMs)}),
+    announced as (
+      ${storeAnnouncements(text`
       select ${text.raw(`'${STATUS_CHANNEL}'`)}, concat(request_id, ' ', seq, ' ', key_id) from event
-      union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}`,
+      union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
+    moved as (select saved.* from saved join before b on b.request_id = saved.request_id where b.hashes_changed),
+    ${updateListed(text`saved`)}, ${updateTransactions(text`moved`)}
+    ${selectUnlisted(text`saved`)}`,
   { announces: true },
 );
 
@@ -148,7 +166,7 @@ export async function saveRequests(
   { state, inTxHashes, txHashes, refundTxHashes }: RequestChange,
   atMs: number,
 ): Promise<void> {
-  await save(sql, {
+  const unlisted = await save(sql, {
     requestIds,
     state: state.name,
     failReason: state.failReason ?? null,
@@ -162,4 +180,5 @@ export async function saveRequests(
     front: state.front,
     statesOfSameStatus: statesOfSameStatus.get(state.name) ?? [],
   });
+  await listRequests(sql, unlisted.map(newlyListed));
 }

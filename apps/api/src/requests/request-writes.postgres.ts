@@ -7,6 +7,7 @@ import { feeReservations } from "../balances/ledger.tables.ts";
 import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { originTransactions } from "../deposits/deposits.tables.ts";
+import { listRequests } from "./history/history-writes.postgres.ts";
 import { pruneQuotes } from "./prune-quotes.postgres.ts";
 import { saveRequests } from "./request-save.postgres.ts";
 import { REQUEST, requestOf, STATE, stateOf } from "./request-rows.postgres.ts";
@@ -23,6 +24,7 @@ type Inserted =
   | "destinationChainId"
   | "createdAtMs"
   | "fillDeadlineMs"
+  | "keyId"
   | "terms";
 const insert = defineQuery("request_insert", (db, p: Params<Pick<typeof requests.$inferInsert, Inserted>>) =>
   db.insert(requests).values({
@@ -35,6 +37,7 @@ const insert = defineQuery("request_insert", (db, p: Params<Pick<typeof requests
     createdAtMs: p.createdAtMs,
     updatedAtMs: p.createdAtMs,
     fillDeadlineMs: p.fillDeadlineMs,
+    keyId: p.keyId,
     terms: p.terms,
   }),
 );
@@ -156,8 +159,11 @@ export function requestWrites(sql: Sql): RequestWrites {
         destinationChainId: terms.destination.chainId,
         createdAtMs: terms.createdAtMs,
         fillDeadlineMs: payBy(terms),
+        keyId: terms.keyId ?? null,
         terms: termsToJson(terms),
       });
+      if (state.name !== "quoted")
+        await listRequests(sql, [{ terms, state: state.name, isFastFill: state.front !== "none" }]);
     },
     async lock(requestId): Promise<RequestRecord | undefined> {
       const [row] = await lock(sql, { requestId });

@@ -44,6 +44,8 @@ export const requests = pgTable(
     inTxHashes: text("in_tx_hashes").array().$type<TxHash[]>().notNull().default([]),
     txHashes: text("tx_hashes").array().$type<TxHash[]>().notNull().default([]),
     refundTxHashes: text("refund_tx_hashes").array().$type<TxHash[]>().notNull().default([]),
+    /** API key that requested the quote or submitted the call. Null if none. */
+    keyId: text("key_id"),
     /** The agreed terms, as JSON text. */
     terms: text("terms").notNull(),
     /** Progress of a fast fill, which an app's balance covers until the deposit is confirmed. */

@@ -13,6 +13,13 @@ import {
   STATUS_CHANNEL,
   WEBHOOK_CHANNEL,
 } from "../../requests/request-save.postgres.ts";
+import {
+  listRequests,
+  newlyListed,
+  selectUnlisted,
+  UNLISTED,
+  updateListed,
+} from "../../requests/history/history-writes.postgres.ts";
 import { requests } from "../../requests/requests.tables.ts";
 import { chainCursors } from "../deposits.tables.ts";
 import {
@@ -137,7 +144,7 @@ const originAmount = inOrigin(String.raw`"[^"]+","amount":\{"\$n":"(\d+)"`);
 
 const noteFunds = defineSql(
   "deposit_address_note_funds",
-  {},
+  UNLISTED,
   (p: Params<{ address: Address; atMs: number }>) => {
     const [isSeen, isHeld] = [
       text`(s.is_moving or (s.is_awaiting and p.is_seen))`,
@@ -180,12 +187,20 @@ const noteFunds = defineSql(
         // The status word stays the same, so webhooks have nothing to deliver.
         onlyFinal: text`${requests.state} not in ('quoted', 'accepted') or ${requests}.was_seen = ${requests.fundsSeen}`,
       })}),
-      delivered as (${deliveriesOfEvent(p.atMs)})
-      ${storeAnnouncements(text`${announceEvents}
-        union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}`;
+      delivered as (${deliveriesOfEvent(p.atMs)}),
+      announced as (
+        ${storeAnnouncements(text`${announceEvents}
+        union all select ${text.raw(`'${WEBHOOK_CHANNEL}'`)}, '' where exists (select from delivered)`)}),
+      ${updateListed(text`noted`)}
+      ${selectUnlisted(text`noted`)}`;
   },
   { announces: true },
 );
+
+async function noteFundsAt(sql: Sql, address: Address, atMs: number): Promise<void> {
+  const unlisted = await noteFunds(sql, { address, atMs });
+  await listRequests(sql, unlisted.map(newlyListed));
+}
 
 interface Sweep extends Place {
   readonly observation: number;
@@ -419,7 +434,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       await release(sql, { chainId, address });
     },
     async noteFunds(address, atMs) {
-      await noteFunds(sql, { address, atMs });
+      await noteFundsAt(sql, address, atMs);
     },
     async addSweep({ observation, amount, excess, orderId, requestId, arrivedAtMs, createdAtMs, ...sweep }) {
       const [row] = await addSweep(sql, {
@@ -457,7 +472,7 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
       const seen = { amount: sweep.amount + sweep.excess, seenAtMs: sweep.arrivedAtMs };
       await seeAgain(sql, { ...placeOf(sweep), sweepId: id, ...seen });
       await reinstate(sql, { address, by: requestId });
-      await noteFunds(sql, { address, atMs });
+      await noteFundsAt(sql, address, atMs);
     },
     hasSweep: async (requestId) => (await hasSweep(sql, { requestId })).length > 0,
     sweepsWithNonce: async (requestId) => (await sweepsWithNonce(sql, { requestId })).map(sweepOf),

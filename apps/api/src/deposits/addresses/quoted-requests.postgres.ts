@@ -14,11 +14,21 @@ interface Quotes extends Record<string, unknown> {
   readonly destinationChainIds: readonly number[];
   readonly createdAtMs: readonly number[];
   readonly fillDeadlinesMs: readonly number[];
+  readonly keyIds: readonly (string | null)[];
   readonly terms: readonly string[];
 }
 const insertMany = defineSql("request_insert_many", {}, (p: Params<Quotes>) => {
-  const { requestId, orderId, kind, originChainId, destinationChainId, createdAtMs, fillDeadlineMs, terms } =
-    requests;
+  const {
+    requestId,
+    orderId,
+    kind,
+    originChainId,
+    destinationChainId,
+    createdAtMs,
+    fillDeadlineMs,
+    keyId,
+    terms,
+  } = requests;
   const given = namesOf(
     requestId,
     orderId,
@@ -27,13 +37,14 @@ const insertMany = defineSql("request_insert_many", {}, (p: Params<Quotes>) => {
     destinationChainId,
     createdAtMs,
     fillDeadlineMs,
+    keyId,
     terms,
   );
   return text`
     insert into ${requests} (${given}, ${namesOf(requests.updatedAtMs, requests.state)})
     select ${given}, ${namesOf(createdAtMs)}, 'quoted'
     from unnest(${p.requestIds}::text[], ${p.orderIds}::text[], ${p.kinds}::text[], ${p.originChainIds}::bigint[],
-      ${p.destinationChainIds}::bigint[], ${p.createdAtMs}::bigint[], ${p.fillDeadlinesMs}::bigint[], ${p.terms}::text[]) as q (${given})`;
+      ${p.destinationChainIds}::bigint[], ${p.createdAtMs}::bigint[], ${p.fillDeadlinesMs}::bigint[], ${p.keyIds}::text[], ${p.terms}::text[]) as q (${given})`;
 });
 
 /**
@@ -51,6 +62,7 @@ export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<
         destinationChainIds: rows.map(({ destinationChainId }) => destinationChainId),
         createdAtMs: rows.map(({ createdAtMs }) => createdAtMs),
         fillDeadlinesMs: rows.map(({ fillDeadlineMs }) => fillDeadlineMs),
+        keyIds: rows.map(({ keyId }) => keyId),
         terms: rows.map((row) => row.terms),
       });
       return rows.map(() => undefined);
@@ -71,6 +83,7 @@ function rowOf(terms: RequestTerms) {
     destinationChainId: terms.destination.chainId,
     createdAtMs,
     fillDeadlineMs,
+    keyId: terms.keyId ?? null,
     terms: termsToJson(terms),
   };
 }

@@ -216,7 +216,13 @@ async function noteMined(
     const cost = { gasUsed: attempt.maxFeePerGas, effectiveGasPrice: 1n };
     const where = { blockNumber: block.number, blockHash: block.hash };
     if (txId !== seen.txHash) await tx.rails.renameAttempt(slot.id, attempt.n, txId);
-    await tx.lanes.setMined(slot.id, { attempt: attempt.n, ...where, status: "success", ...cost });
+    await tx.lanes.setMined(slot.id, {
+      attempt: attempt.n,
+      ...where,
+      status: "success",
+      ...cost,
+      atMs: services.clock.nowMs(),
+    });
     const receipt: ReceiptFact = { txHash: txId, status: "success", ...where, ...cost, logs: [] };
     if (attempt.kind === "pay") await legOf(slot).mined(moment, { attempt, receipt });
   });

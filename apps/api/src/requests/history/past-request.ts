@@ -1,13 +1,7 @@
 import { refundRecipient } from "../refund-terms.ts";
 import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";
-import type {
-  HistoryDeposit,
-  HistoryEvent,
-  HistorySlot,
-  ListedRequest,
-  RequestStory,
-} from "./request-history.port.ts";
+import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";
 import type {
   Delivered,
   PastAmount,
@@ -112,32 +106,13 @@ function isBeyondConfirmations({ state }: RequestStory): boolean {
   return state.name !== "quoted" && state.name !== "deposited" && state.name !== "depositing";
 }
 
-/**
- * What the recipient got. A fill that exchanges pays exactly what was noted when its nonce was given; its
- * outflow is in another currency.
- */
-function deliveredBy({ terms, events }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
+/** What the recipient got. */
+function deliveredBy({ terms }: RequestStory, paid: HistorySlot | undefined): Delivered | undefined {
   const { expectedAmount, minimumAmount } = terms.destination;
-  const amount = terms.kind === "send" ? expectedAmount : paid && paidAmount(terms, events, paid);
+  const amount = terms.kind === "send" ? expectedAmount : paid?.deliveredAmount;
   if (amount === undefined) return undefined;
   const difference = expectedAmount === 0n ? 0n : ((amount - expectedAmount) * 1_000_000n) / expectedAmount;
   return { amount, quotedAmount: expectedAmount, minimumAmount, differenceBps: Number(difference) / 100 };
-}
-
-function paidAmount(
-  { destination: { currency, paidFrom } }: RequestStory["terms"],
-  events: readonly HistoryEvent[],
-  { nonce, outflow }: HistorySlot,
-): bigint | undefined {
-  if (paidFrom === undefined) return outflow.currency === currency ? outflow.amount : undefined;
-  const planned = events.findLast(
-    ({ event, detail }) => event === "fillPlanned" && detail["nonce"] === nonce,
-  );
-  return notedAmount(planned?.detail["amount"]);
-}
-
-function notedAmount(value: unknown): bigint | undefined {
-  return typeof value === "string" && /^\d+$/.test(value) ? BigInt(value) : undefined;
 }
 
 function quotedSides(services: Needs, { terms }: RequestStory): { origin: PastSide; destination: PastSide } {
@@ -253,7 +228,7 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
         txHash,
         chainId: slot.chainId,
         block: slot.minedBlockNumber,
-        seenAtMs: minedAtMs(story, slot),
+        seenAtMs: slot.minedAtMs,
         status: slot.minedStatus === "reverted" ? "failure" : isDone ? "success" : "pending",
         feeWei: feeOf(slot),
         leg: slot.legKind === "fill" || slot.legKind === "refund" ? slot.legKind : undefined,
@@ -267,12 +242,12 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
                   difference: slot.outflow.amount,
                 },
               ]
-            : isDone && slot.legKind === "fill" && slot.outflow.currency === terms.destination.currency
+            : isDone && slot.deliveredAmount !== undefined
               ? [
                   {
                     address: terms.recipient,
-                    currency: slot.outflow.currency,
-                    difference: slot.outflow.amount,
+                    currency: terms.destination.currency,
+                    difference: slot.deliveredAmount,
                   },
                 ]
               : [],
@@ -281,21 +256,6 @@ function outTransactions(services: Needs, story: RequestStory): PastTransaction[
   });
   // A user's own payment goes in and out at once.
   return story.send === undefined ? ours : [...ours, ...inTransactions({ ...story, deposits: [] })];
-}
-
-const minedEvents: Readonly<Record<string, string>> = {
-  fill: "fillMined",
-  refund: "refundMined",
-  execution: "executionMined",
-};
-
-/** When we saw a payment in its block. */
-export function minedAtMs({ events }: Pick<RequestStory, "events">, slot: HistorySlot): number | undefined {
-  if (slot.minedBlockNumber === undefined) return undefined;
-  const name = minedEvents[slot.legKind];
-  const noted = ({ detail }: HistoryEvent): boolean =>
-    detail["txHash"] === undefined || detail["txHash"] === hashOf(slot);
-  return events.findLast((one) => one.event === name && noted(one))?.atMs;
 }
 
 function failedOf(slots: readonly HistorySlot[]): PastRequest["failed"] {

@@ -173,12 +173,16 @@ export interface HistorySlot {
   readonly call: { readonly to: Address; readonly data: Hex; readonly value: bigint };
   readonly gasLimit: bigint;
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
+  /** What the recipient of a fill gets, in base units of the destination currency. */
+  readonly deliveredAmount: bigint | undefined;
   readonly state: string;
   readonly cancelReason: string | undefined;
   readonly deadReason: string | undefined;
   readonly minedAttempt: number | undefined;
   readonly minedBlockNumber: bigint | undefined;
   readonly minedStatus: string | undefined;
+  /** When it was seen in its block. */
+  readonly minedAtMs: number | undefined;
   readonly gasUsed: bigint | undefined;
   readonly effectiveGasPrice: bigint | undefined;
   readonly createdAtMs: number;

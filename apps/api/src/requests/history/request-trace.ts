@@ -5,7 +5,7 @@ import type { RequestTrace, TraceEntry } from "./request-history-routes.port.ts"
 import { spellingOf } from "../../chains/address-format.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
-import { fundsOf, hashOf, minedAtMs } from "./past-request.ts";
+import { fundsOf, hashOf } from "./past-request.ts";
 import { spelledTrace } from "./spelled-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -35,7 +35,7 @@ function entriesOf(story: RequestStory): readonly TraceEntry[] {
     ...sponsorship(story),
     ...deposits(story),
     ...story.events.map(({ atMs, event, detail }) => entry(atMs, "event", { event, ...detail })),
-    ...story.slots.flatMap((slot) => payment(story, slot)),
+    ...story.slots.flatMap((slot) => payment(slot)),
     ...settlements(story),
     ...ledger(story),
   ];
@@ -124,10 +124,10 @@ function deposits({ deposits: seen, send, terms }: RequestStory): TraceEntry[] {
 }
 
 /** A nonce, every transaction that was signed for it, and what became of it. */
-function payment(story: RequestStory, slot: HistorySlot): TraceEntry[] {
+function payment(slot: HistorySlot): TraceEntry[] {
   const lane = { leg: slot.legKind, chainId: slot.chainId, nonce: slot.nonce };
   const [first] = slot.attempts;
-  const mined = minedAtMs(story, slot) ?? first?.firstBroadcastAtMs ?? slot.createdAtMs;
+  const mined = slot.minedAtMs ?? first?.firstBroadcastAtMs ?? slot.createdAtMs;
   return [
     entry(slot.createdAtMs, "nonce", {
       ...lane,

@@ -1,0 +1,112 @@
+import type { Address, RequestId, RequestTerms, StateName } from "@causeway/domain";
+import type { CurrencyName, RequestFeature, RequestType } from "./request-history.port.ts";
+
+/** What history lists a request by that never changes, or that only gains features. */
+export interface HistoryEntry {
+  readonly requestId: RequestId;
+  readonly requestType: RequestType;
+  readonly userAddress: Address;
+  readonly recipient: Address;
+  /** What the user pays. */
+  readonly currencyIn: Address;
+  /** What the recipient receives. */
+  readonly currencyOut: Address;
+  /** Lower case; null if the currency has no known symbol. */
+  readonly symbolIn: string | null;
+  readonly symbolOut: string | null;
+  /** Quoted input value, in millionths of a USD. */
+  readonly amountUsd: number;
+  /** Quoted app fees, in millionths of a USD. */
+  readonly appFeesUsd: number;
+  readonly features: RequestFeature[];
+  readonly keyId: string | null;
+  readonly referrer: string | null;
+}
+
+/** A currency on a chain. */
+export interface ChainCurrency {
+  readonly chainId: number;
+  readonly address: Address;
+}
+
+/** What the configuration says of a currency. */
+export type KnownName = Pick<CurrencyName, "symbol" | "wrapsNative"> & { readonly asset: string | null };
+type FindName = (currency: ChainCurrency) => KnownName | undefined;
+
+/** USD with 18 decimals to millionths. */
+const USD_TO_MILLIONTHS = 10n ** 12n;
+
+/** What the user pays and what the recipient receives. */
+export function listedCurrencies({ origin, input, destination }: RequestTerms): {
+  readonly paid: ChainCurrency;
+  readonly received: ChainCurrency;
+} {
+  return {
+    paid: { chainId: origin.chainId, address: (input ?? origin).currency },
+    received: { chainId: destination.chainId, address: destination.currency },
+  };
+}
+
+/** Describes a request for history, with the names that its currencies have now. */
+export function historyEntry(
+  {
+    terms,
+    state,
+    isFastFill,
+  }: { readonly terms: RequestTerms; readonly state: StateName; readonly isFastFill: boolean },
+  findName: FindName,
+): HistoryEntry {
+  const { paid, received } = listedCurrencies(terms);
+  const [nameIn, nameOut] = [findName(paid), findName(received)];
+  return {
+    requestId: terms.requestId,
+    requestType: requestTypeOf(terms, nameIn, nameOut),
+    userAddress: terms.user,
+    recipient: terms.recipient,
+    currencyIn: paid.address,
+    currencyOut: received.address,
+    symbolIn: nameIn?.symbol.toLowerCase() ?? null,
+    symbolOut: nameOut?.symbol.toLowerCase() ?? null,
+    amountUsd: millionths(terms.inputUsd),
+    appFeesUsd: millionths(terms.appFeesUsd ?? 0n),
+    features: featuresOf(terms, state, isFastFill),
+    keyId: terms.keyId ?? null,
+    referrer: terms.referrer === undefined ? null : storable(terms.referrer),
+  };
+}
+
+function requestTypeOf(
+  { kind, origin, destination }: RequestTerms,
+  nameIn: KnownName | undefined,
+  nameOut: KnownName | undefined,
+): RequestType {
+  if (kind === "call") return "Call";
+  if (kind === "send") return "Send";
+  const isSameAsset = typeof nameIn?.asset === "string" && nameIn.asset === nameOut?.asset;
+  if (origin.chainId !== destination.chainId) return isSameAsset ? "Bridge" : "Crosschain Swap";
+  if (isSameAsset && nameOut?.wrapsNative === true) return "Wrap";
+  if (isSameAsset && nameIn.wrapsNative) return "Unwrap";
+  return "Same-chain Swap";
+}
+
+function featuresOf(terms: RequestTerms, state: StateName, isFastFill: boolean): RequestFeature[] {
+  const features: Readonly<Record<RequestFeature, boolean>> = {
+    "fast-fill": isFastFill,
+    execution: state === "accepted" || terms.kind === "call",
+    "origin-swap": terms.input !== undefined,
+    "destination-swap": terms.destination.paidFrom !== undefined,
+    calls: terms.order.output.calls.length > 0,
+  };
+  return (Object.keys(features) as RequestFeature[]).filter((feature) => features[feature]);
+}
+
+/** A column of 8 bytes holds it, and a number exactly. */
+function millionths(usd: bigint): number {
+  const value = usd / USD_TO_MILLIONTHS;
+  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);
+}
+
+/** Postgres stores no NUL and no half of a surrogate pair; control characters help nobody to search. */
+function storable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "");
+}

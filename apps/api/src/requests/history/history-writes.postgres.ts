@@ -1,0 +1,202 @@
+import { publicStatus, requestStates } from "@causeway/domain";
+import type { AddressFunds, RequestTerms, StateName } from "@causeway/domain";
+import { sql as text, type Column, type SQL } from "drizzle-orm";
+import {
+  columnsOf,
+  defineSql,
+  nameOf,
+  namesOf,
+  recordset,
+  rowsJson,
+  type Params,
+  type Row,
+} from "../../db/define-query.postgres.ts";
+import type { Sql } from "../../db/pool.postgres.ts";
+import { deposits } from "../../deposits/deposits.tables.ts";
+import { sends } from "../../payments/sends.tables.ts";
+import { requests } from "../requests.tables.ts";
+import { termsFromJson } from "../terms-json.postgres.ts";
+import { historyEntry, listedCurrencies } from "./history-entry.ts";
+import { currencyNames, requestHistory, requestTransactions } from "./history.tables.ts";
+
+const h = requestHistory;
+
+/** {@link publicStatus} as an expression over the columns of `requests`. */
+const STATUS = statusSql("seen", statusSql("none"));
+
+function statusSql(funds: AddressFunds, otherwise?: SQL): SQL {
+  const cases = requestStates
+    .filter((name) => otherwise === undefined || publicStatus({ name }, funds) !== publicStatus({ name }))
+    .map((name) => {
+      const isState = text`${requests.state} = ${text.raw(`'${name}'`)}`;
+      const isCase = otherwise === undefined ? isState : text`${requests.fundsSeen} and ${isState}`;
+      return text`when ${isCase} then ${text.raw(`'${publicStatus({ name }, funds)}'`)}`;
+    });
+  const last = otherwise === undefined ? text`` : text` else ${otherwise}`;
+  return text`case ${text.join(cases, text` `)}${last} end`;
+}
+
+/** Requests are listed once someone has paid them, or is about to. */
+const IS_LISTABLE = text`(${requests.state} not in ('quoted', 'expired') or ${requests.depositId} is not null or ${requests.fundsSeen})`;
+
+/** A join that finds block and time of what the user paid: a deposit, or their own transfer. */
+const PAYMENT = text`left join lateral (
+    select ${deposits.blockNumber} as block_number, ${deposits.seenAtMs} as seen_at_ms from ${deposits} where ${deposits.id} = ${requests.depositId}
+    union all
+    select ${sends.blockNumber}, ${sends.createdAtMs} from ${sends} where ${sends.requestId} = ${requests.requestId}
+    limit 1) as payment on true`;
+
+/** From the sighting of the deposit until the fill was mined. Fast fills come before their deposit. */
+const FILL_MS = text`case when ${requests.state} = 'filled' and ${requests.front} = 'none' and ${requests.depositId} is not null
+    then greatest(${requests.updatedAtMs} - payment.seen_at_ms, 0) end`;
+
+const TRANSACTIONS = text`(
+    select unnest(${requests.inTxHashes}) as tx_hash, 'deposit' as kind
+    union select unnest(${requests.txHashes}), 'fill'
+    union select unnest(${requests.refundTxHashes}), 'refund') as own`;
+
+/** What is read of a request that must be listed. */
+export const UNLISTED = { state: requests.state, front: requests.front, terms: requests.terms };
+export type Unlisted = Row<typeof UNLISTED>;
+
+/** Selects the {@link UNLISTED} columns of saved requests that are not listed, but must be. */
+export function selectUnlisted(saved: SQL): SQL {
+  return text`select ${columnsOf(UNLISTED)} from ${saved} as ${requests}
+    where ${IS_LISTABLE} and not exists (select from ${h} where ${h.requestId} = ${requests.requestId})`;
+}
+
+/**
+ * Parts of a `with` that bring the entries of saved requests up to date. Changes that clients do not see
+ * write nothing, because each entry has many indexes.
+ * @param saved rows of `requests` as they were just saved
+ */
+export function updateListed(saved: SQL): SQL {
+  const appended = (feature: string, isMissing: SQL): SQL => {
+    const array = text.raw(`'{${feature}}'`);
+    return text`case when ${isMissing} and not entry.features @> ${array} then ${array}::text[] else '{}' end`;
+  };
+  const features = text`entry.features || ${appended("fast-fill", text`${requests.front} <> 'none'`)}
+    || ${appended("execution", text`${requests.state} = 'accepted'`)}`;
+  const names = namesOf(h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs);
+  const values = text`next.status, next.fail_reason, next.refund_fail_reason, next.features, next.block_number, next.seen_at_ms`;
+  return text`
+    relisted as (
+      update ${h} set (${names}, ${namesOf(h.fillMs, h.updatedAtMs)}) = (select ${values}, next.fill_ms, next.updated_at_ms)
+      from (
+        select ${requests.requestId}, ${STATUS} as status, ${requests.failReason}, ${requests.refundFailReason}, ${features} as features,
+          payment.block_number, payment.seen_at_ms, ${requests.updatedAtMs},
+          case when entry.status = 'success' and ${requests.state} = 'filled' and ${requests.front} = 'none' then entry.fill_ms else ${FILL_MS} end as fill_ms
+        from ${saved} as ${requests} join ${h} as entry on entry.request_id = ${requests.requestId} ${PAYMENT}
+      ) as next
+      where ${h.requestId} = next.request_id
+        and (${columnsOf([h.status, h.failReason, h.refundFailReason, h.features, h.inBlock, h.inSeenAtMs])}) is distinct from (${values}))`;
+}
+
+/** Parts of a `with` that keep the transactions of listed requests whose hashes changed. */
+export function updateTransactions(saved: SQL): SQL {
+  const t = requestTransactions;
+  return text`
+    forgotten as (
+      delete from ${t} using ${saved} as ${requests}
+      where ${t.requestId} = ${requests.requestId}
+        and not exists (select from ${TRANSACTIONS} where own.tx_hash = ${t.txHash} and own.kind = ${t.kind})),
+    found as (
+      insert into ${t} (${namesOf(t.txHash, t.requestId, t.kind)})
+      select own.tx_hash, ${requests.requestId}, own.kind from ${saved} as ${requests} cross join lateral ${TRANSACTIONS}
+      where exists (select from ${h} where ${h.requestId} = ${requests.requestId})
+      on conflict do nothing)`;
+}
+
+/** The part of a `with` that follows deposits to the block that a reorg moved them to. */
+export function updateBlocks(recorded: SQL): SQL {
+  return text`
+    relisted as (
+      update ${h} set ${nameOf(h.inBlock)} = recorded.block_number
+      from ${recorded} as recorded join ${requests} on ${requests.requestId} = recorded.request_id and ${requests.depositId} = recorded.id
+      where ${h.requestId} = ${requests.requestId} and ${h.inBlock} <> recorded.block_number)`;
+}
+
+const NAME = {
+  chainId: currencyNames.chainId,
+  address: currencyNames.address,
+  asset: currencyNames.asset,
+  symbol: currencyNames.symbol,
+  wrapsNative: currencyNames.wrapsNative,
+};
+const readNames = defineSql(
+  "history_names",
+  NAME,
+  (p: Params<{ chainIds: readonly number[]; addresses: readonly string[] }>) => text`
+    select ${columnsOf(NAME)} from ${currencyNames}
+    join (select distinct * from unnest(${p.chainIds}::bigint[], ${p.addresses}::text[]) as a (chain_id, address)) as asked
+      on asked.chain_id = ${currencyNames.chainId} and asked.address = ${currencyNames.address}`,
+);
+
+const ENTRY = {
+  requestId: h.requestId,
+  requestType: h.requestType,
+  userAddress: h.userAddress,
+  recipient: h.recipient,
+  currencyIn: h.currencyIn,
+  currencyOut: h.currencyOut,
+  symbolIn: h.symbolIn,
+  symbolOut: h.symbolOut,
+  amountUsd: h.amountUsd,
+  appFeesUsd: h.appFeesUsd,
+  features: h.features,
+  keyId: h.keyId,
+  referrer: h.referrer,
+};
+/** The columns that are the same in `requests`. */
+const SHARED: readonly (readonly [Column, Column])[] = [
+  [h.createdAtMs, requests.createdAtMs],
+  [h.updatedAtMs, requests.updatedAtMs],
+  [h.failReason, requests.failReason],
+  [h.refundFailReason, requests.refundFailReason],
+  [h.originChainId, requests.originChainId],
+  [h.destinationChainId, requests.destinationChainId],
+  [h.depositAddress, requests.depositAddress],
+];
+const insert = defineSql("history_insert", {}, (p: Params<{ entries: string }>) => {
+  const entry = text.join(
+    Object.values(ENTRY).map((column) => text`given.${nameOf(column)}`),
+    text`, `,
+  );
+  const shared = columnsOf(SHARED.map(([, column]) => column));
+  return text`
+    with given as materialized (select * from ${recordset(p.entries, ENTRY)}),
+    found as (
+      insert into ${requestTransactions} (${namesOf(requestTransactions.txHash, requestTransactions.requestId, requestTransactions.kind)})
+      select own.tx_hash, ${requests.requestId}, own.kind
+      from given join ${requests} on ${requests.requestId} = given.request_id cross join lateral ${TRANSACTIONS})
+    insert into ${h} (${namesOf(...Object.values(ENTRY), ...SHARED.map(([column]) => column), h.status, h.inBlock, h.inSeenAtMs, h.fillMs)})
+    select ${entry}, ${shared}, ${STATUS}, payment.block_number, payment.seen_at_ms, ${FILL_MS}
+    from given join ${requests} on ${requests.requestId} = given.request_id ${PAYMENT}`;
+});
+
+/** A request that enters history. */
+export interface NewlyListed {
+  readonly terms: RequestTerms;
+  readonly state: StateName;
+  readonly isFastFill: boolean;
+}
+
+/** Reads a row of {@link selectUnlisted}. */
+export function newlyListed({ state, front, terms }: Unlisted): NewlyListed {
+  return { terms: termsFromJson(terms), state, isFastFill: front !== "none" };
+}
+
+/** Lists requests that this transaction saved. */
+export async function listRequests(sql: Sql, listed: readonly NewlyListed[]): Promise<void> {
+  if (listed.length === 0) return;
+  const currencies = listed.flatMap(({ terms }) => Object.values(listedCurrencies(terms)));
+  const names = await readNames(sql, {
+    chainIds: currencies.map(({ chainId }) => chainId),
+    addresses: currencies.map(({ address }) => address),
+  });
+  const known = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
+  const entries = listed.map((request) =>
+    historyEntry(request, ({ chainId, address }) => known.get(`${chainId} ${address}`)),
+  );
+  await insert(sql, { entries: rowsJson(ENTRY, entries) });
+}
