@@ -1,7 +1,16 @@
+import { sql } from "drizzle-orm";
 import pg from "pg";
+import { runSql } from "../../apps/api/src/db/define-query.postgres.ts";
+import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
+import {
+  listRequests,
+  newlyListed,
+  selectUnlisted,
+  UNLISTED,
+} from "../../apps/api/src/requests/history/history-writes.postgres.ts";
 import { withoutIndexes } from "../own-database.ts";
 
-const CHUNK = 50_000;
+const CHUNK = 20_000;
 
 /** When the newest of the generated requests was quoted, ms; each older one a second before the next. */
 export const NEWEST_MS = 1_790_000_000_000;
@@ -91,17 +100,13 @@ const events = `
   union all
   select request_id, updated_at_ms, 'fillMined', '{"from":"submitted","to":"filled"}' from requests where request_id = any($1::text[]) and state = 'filled'`;
 
-const LISTED =
-  "request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms";
-const listing = `insert into request_history (${LISTED}) select ${LISTED} from request_listing where request_id = any($1::text[])`;
-
 /**
  * Where every row is in dozens of indexes: they are made when all rows are there, for row by row most of the
  * time would be theirs.
  */
 const LISTINGS = ["request_history", "request_transactions"];
 
-/** Adds paid requests straight to the tables, listed as the service lists them, and leaves all analysed. */
+/** Adds paid requests straight to the tables, listed by the service's own statements, and leaves all analyzed. */
 export async function storeHistory(
   databaseUrl: string,
   count: number,
@@ -112,6 +117,7 @@ export async function storeHistory(
 ): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
+  const service = sqlOn(client);
   try {
     await client.query("set synchronous_commit = off");
     await client.query("set maintenance_work_mem = '512MB'");
@@ -123,8 +129,6 @@ export async function storeHistory(
         signal?.throwIfAborted();
         const last = Math.min(first + CHUNK, count) - 1;
         await client.query("begin");
-        // The rows are listed below, when their deposits are there.
-        await client.query("alter table requests disable trigger requests_listed");
         await client.query(requests, [first, last, count, NEWEST_MS]);
         const { rows } = await client.query<{ ids: string[] }>(
           `select array_agg(${hash("request")}) as ids from generate_series($1::bigint, $2::bigint) i`,
@@ -133,12 +137,9 @@ export async function storeHistory(
         const ids = rows[0]?.ids ?? [];
         await client.query(deposits, [first, last, ids]);
         for (const statement of [slots, attempts, events]) await client.query(statement, [ids]);
-        await client.query(listing, [ids]);
-        await client.query(
-          "insert into request_transactions select tx_hash, request_id, kind from request_transaction_listing where request_id = any($1::text[])",
-          [ids],
-        );
-        await client.query("alter table requests enable trigger requests_listed");
+        const saved = sql`(select * from requests where request_id = any(${sql.param(ids)}))`;
+        const unlisted = await runSql(service, UNLISTED, selectUnlisted(saved));
+        await listRequests(service, unlisted.map(newlyListed));
         await client.query("commit");
         onProgress?.(last + 1);
       }

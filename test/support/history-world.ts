@@ -47,6 +47,8 @@ export interface HistoryWorld {
   happens(terms: RequestTerms, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
   /** Quoted, and its deposit seen and confirmed. */
   paid(change?: Partial<RequestTerms>, block?: bigint): Promise<Paid>;
+  /** A reorg moved the deposit to this block. */
+  remined(paid: Paid, block: bigint): Promise<Paid>;
   /** Paid, and the recipient has so much. */
   filled(change?: Partial<RequestTerms>, delivered?: bigint, block?: bigint): Promise<Filled>;
   /** Paid, and sent back. */
@@ -89,8 +91,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
       if (record === undefined) throw new Error("invariant violated: request is not stored");
       return (await transition(services, tx, record, event, change, {})).decision.kind;
     });
-  const deposit = async (terms: RequestTerms, block: bigint): Promise<Paid> => {
-    const depositTx = someHash();
+  const deposit = async (terms: RequestTerms, block: bigint, depositTx = someHash()): Promise<Paid> => {
     const [stored] = await uow.run(
       async (tx) =>
         await tx.deposits.record(terms.origin.chainId, [
@@ -204,6 +205,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
     quoted,
     happens,
     paid,
+    remined: async ({ terms, depositTx }, block) => await deposit(terms, block, depositTx),
     async filled(change, delivered, block) {
       const one = await paid(change, block);
       const { terms } = one;

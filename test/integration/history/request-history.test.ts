@@ -537,9 +537,10 @@ test("lists a request under its public status after each change", async () => {
   }
 });
 
-test("a deposit that a reorg takes back leaves a waiting request, and one that it moves another block", async () => {
-  const { terms, depositId } = await world.paid({ user: someAddress() }, 55n);
-  await world.pool.query("update deposits set block_number = 57 where id = $1", [depositId]);
+test("lists a deposit in the block that a reorg moved it to, and its request as waiting if it is orphaned", async () => {
+  const paid = await world.paid({ user: someAddress() }, 55n);
+  const { terms, depositId } = paid;
+  await world.remined(paid, 57n);
   expect(await idsOf({ user: terms.user, startBlock: 57 })).toEqual([terms.requestId]);
   expect(await world.happens(terms, { kind: "depositRemoved", depositId }, { inTxHashes: [] })).toBe(
     "applied",

@@ -3,6 +3,9 @@ import { bigint, customType, numeric } from "drizzle-orm/pg-core";
 /** A 64-bit integer below 2^53: an id, a chain id, a height, or milliseconds since the epoch. */
 export const int8 = (name: string) => bigint(name, { mode: "number" });
 
+/** A 64-bit integer of any size. */
+export const largeInt8 = (name: string) => bigint(name, { mode: "bigint" });
+
 /** An unsigned 256-bit integer: an amount in base units, or USD with 18 decimals. */
 export const uint = (name: string) => numeric(name, { precision: 78, scale: 0, mode: "bigint" });
 

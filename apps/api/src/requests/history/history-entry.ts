@@ -15,9 +15,9 @@ export interface HistoryEntry {
   readonly symbolIn: string | null;
   readonly symbolOut: string | null;
   /** Quoted input value, in millionths of a USD. */
-  readonly amountUsd: number;
+  readonly amountUsd: bigint;
   /** Quoted app fees, in millionths of a USD. */
-  readonly appFeesUsd: number;
+  readonly appFeesUsd: bigint;
   readonly features: RequestFeature[];
   readonly keyId: string | null;
   readonly referrer: string | null;
@@ -33,8 +33,10 @@ export interface ChainCurrency {
 export type KnownName = Pick<CurrencyName, "symbol" | "wrapsNative"> & { readonly asset: string | null };
 type FindName = (currency: ChainCurrency) => KnownName | undefined;
 
-/** USD with 18 decimals to millionths. */
-const USD_TO_MILLIONTHS = 10n ** 12n;
+/** Base units of USD, which has 18 decimals, in a millionth. */
+const USD_MILLIONTH = 10n ** 12n;
+/** Below the largest value of a column with 8 bytes. */
+const MAX_MILLIONTHS = 9n * 10n ** 18n;
 
 /** What the user pays and what the recipient receives. */
 export function listedCurrencies({ origin, input, destination }: RequestTerms): {
@@ -100,10 +102,9 @@ function featuresOf(terms: RequestTerms, state: StateName, isFastFill: boolean):
   return (Object.keys(features) as RequestFeature[]).filter((feature) => features[feature]);
 }
 
-/** A column of 8 bytes holds it, and a number exactly. */
-function millionths(usd: bigint): number {
-  const value = usd / USD_TO_MILLIONTHS;
-  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);
+function millionths(usd: bigint): bigint {
+  const value = usd / USD_MILLIONTH;
+  return value < MAX_MILLIONTHS ? value : MAX_MILLIONTHS;
 }
 
 /** Postgres stores no NUL and no half of a surrogate pair; control characters help nobody to search. */

@@ -1,7 +1,7 @@
 import type { Address, FailReason, RefundFailReason, RequestId, TxHash } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { boolean, index, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
-import { int8 } from "../../db/columns.tables.ts";
+import { int8, largeInt8 } from "../../db/columns.tables.ts";
 import type { RequestFeature, RequestType } from "./request-history.port.ts";
 import { requests } from "../requests.tables.ts";
 
@@ -36,9 +36,9 @@ export const requestHistory = pgTable(
     symbolIn: text("symbol_in"),
     symbolOut: text("symbol_out"),
     /** Quoted input value, in millionths of a USD. */
-    amountUsd: int8("amount_usd").notNull(),
+    amountUsd: largeInt8("amount_usd").notNull(),
     /** Quoted app fees, in millionths of a USD. */
-    appFeesUsd: int8("app_fees_usd").notNull().default(0),
+    appFeesUsd: largeInt8("app_fees_usd").notNull().default(sql`0`),
     features: text("features").array().$type<RequestFeature[]>().notNull().default([]),
     /** API key that requested the quote. */
     keyId: text("key_id"),

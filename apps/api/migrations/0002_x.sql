@@ -1,0 +1,1 @@
+ALTER TABLE "request_history" ALTER COLUMN "app_fees_usd" SET DEFAULT 0;
