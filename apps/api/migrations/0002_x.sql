@@ -1,1 +1,0 @@
-ALTER TABLE "request_history" ALTER COLUMN "app_fees_usd" SET DEFAULT 0;
