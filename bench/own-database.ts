@@ -45,7 +45,7 @@ export async function onOwnDatabase<T>(
  * most of the time.
  */
 export async function withoutIndexes(
-  sql: pg.Pool | pg.Client,
+  sql: pg.Pool | pg.ClientBase,
   tables: readonly string[],
   load: () => Promise<void>,
   signal?: AbortSignal,

@@ -80,11 +80,11 @@ const deposits = `
 
 const slots = `
   insert into slots (chain_id, sender, nonce, leg_kind, leg_id, request_id, call_to, call_data, call_value, gas_limit,
-    max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, state, cancel_after_ms, mined_attempt,
-    mined_block_number, mined_block_hash, mined_status, gas_used, effective_gas_price, created_at_ms)
+    max_fee_per_gas, max_priority_fee_per_gas, outflow_currency, outflow_amount, delivered_amount, state, cancel_after_ms, mined_attempt,
+    mined_block_number, mined_block_hash, mined_status, mined_at_ms, gas_used, effective_gas_price, created_at_ms)
   select destination_chain_id, '0x' || repeat('be', 20), deposit_id, 'fill', request_id, request_id, '0x' || repeat('ca', 20),
-    '0x' || repeat('ab', 200), 0, 200000, 2000000000, 100000000, '0x' || repeat('c0', 20), 985000, 'final', 0, 0, 1, tx_hashes[1],
-    'success', 60000, 1000000000, created_at_ms + 3000
+    '0x' || repeat('ab', 200), 0, 200000, 2000000000, 100000000, '0x' || repeat('c0', 20), 985000, 985000, 'final', 0, 0, 1, tx_hashes[1],
+    'success', updated_at_ms, 60000, 1000000000, created_at_ms + 3000
   from requests where request_id = any($1::text[]) and state = 'filled'`;
 
 const attempts = `
@@ -106,7 +106,7 @@ const events = `
  */
 const LISTINGS = ["request_history", "request_transactions"];
 
-/** Adds paid requests straight to the tables, listed by the service's own statements, and leaves all analyzed. */
+/** Stores paid requests, lists them by the service's own statements, and analyzes the tables. */
 export async function storeHistory(
   databaseUrl: string,
   count: number,
@@ -115,8 +115,8 @@ export async function storeHistory(
     signal,
   }: { readonly onProgress?: (stored: number) => void; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  const client = await pool.connect();
   const service = sqlOn(client);
   try {
     await client.query("set synchronous_commit = off");
@@ -149,6 +149,7 @@ export async function storeHistory(
       "vacuum (analyze) requests, deposits, slots, attempts, request_events, request_history, request_transactions, currency_names",
     );
   } finally {
-    await client.end();
+    client.release();
+    await pool.end();
   }
 }

@@ -107,7 +107,7 @@ function millionths(usd: bigint): bigint {
   return value < MAX_MILLIONTHS ? value : MAX_MILLIONTHS;
 }
 
-/** Postgres stores no NUL and no half of a surrogate pair; control characters help nobody to search. */
+/** Postgres cannot store NUL and unpaired surrogates; other control characters are useless in a search. */
 function storable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cs}]/gu, "");
 }

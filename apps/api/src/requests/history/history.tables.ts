@@ -38,7 +38,9 @@ export const requestHistory = pgTable(
     /** Quoted input value, in millionths of a USD. */
     amountUsd: largeInt8("amount_usd").notNull(),
     /** Quoted app fees, in millionths of a USD. */
-    appFeesUsd: largeInt8("app_fees_usd").notNull().default(sql`0`),
+    appFeesUsd: largeInt8("app_fees_usd")
+      .notNull()
+      .default(sql`0`),
     features: text("features").array().$type<RequestFeature[]>().notNull().default([]),
     /** API key that requested the quote. */
     keyId: text("key_id"),
