@@ -86,7 +86,7 @@ function requestTypeOf(
   if (kind === "send") return "Send";
   const isSameAsset = typeof nameIn?.asset === "string" && nameIn.asset === nameOut?.asset;
   if (origin.chainId !== destination.chainId) return isSameAsset ? "Bridge" : "Crosschain Swap";
-  if (isSameAsset && nameOut?.wrapsNative === true) return "Wrap";
+  if (isSameAsset && nameOut.wrapsNative) return "Wrap";
   if (isSameAsset && nameIn.wrapsNative) return "Unwrap";
   return "Same-chain Swap";
 }
