@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { plansOf } from "../../support/plan-of.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { databaseBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
+import { databaseBytes, tableBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { outboxDepth } from "../../../apps/api/src/db/outbox-depth.postgres.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { requestsUnderWay } from "../../../apps/api/src/requests/requests-under-way.postgres.ts";
@@ -19,12 +19,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("the database's size grows by what is stored", async () => {
-  const before = await databaseBytes(sqlOn(pool));
+test("measures the size of the database and of each table", async () => {
+  const sql = sqlOn(pool);
+  const before = await databaseBytes(sql);
   await pool.query(
     "create table filler as select repeat(md5(n::text), 30) as filling from generate_series(1, 2000) n",
   );
-  expect((await databaseBytes(sqlOn(pool))) - before).toBeGreaterThan(1_900_000);
+  expect((await databaseBytes(sql)) - before).toBeGreaterThan(1_900_000);
+  expect((await tableBytes(sql)).get("filler")).toBeGreaterThan(1_900_000);
 });
 
 /** @param hours how long ago the request was updated */

@@ -21,7 +21,7 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
 import { depositAddressReads } from "../deposits/addresses/deposit-address-reads.postgres.ts";
-import { databaseBytes, oldestSnapshot } from "../telemetry/database-figures.postgres.ts";
+import { databaseBytes, oldestSnapshot, tableBytes } from "../telemetry/database-figures.postgres.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { outboxDepth } from "../db/outbox-depth.postgres.ts";
 import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
@@ -353,6 +353,7 @@ export async function createContainer(
       databaseGauges(metrics.registry, {
         oldestSnapshot: () => oldestSnapshot(sql),
         bytes: () => databaseBytes(sql),
+        tableBytes: () => tableBytes(sql),
       });
       for (const one of connected) {
         const watcher = watchChain(paying, one, locks.lead, addresses.beside(one));

@@ -193,10 +193,13 @@ const setBroadcast = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-const setFinal = defineQuery(
+const setFinal = defineSql(
   "hub_transaction_final",
-  (db, { transactionId }: Params<{ transactionId: string }>) =>
-    db.update(hubTransactions).set({ state: "final" }).where(eq(hubTransactions.id, transactionId)),
+  {},
+  ({ transactionId }: Params<{ transactionId: string }>) => text`
+    with final as (
+      update ${hubTransactions} set ${nameOf(hubTransactions.state)} = 'final' where ${hubTransactions.id} = ${transactionId})
+    update ${hubAttempts} set ${nameOf(hubAttempts.raw)} = '0x' where ${hubAttempts.transactionId} = ${transactionId}`,
 );
 interface Keys extends Record<string, unknown> {
   readonly keys: readonly Hex[];

@@ -38,6 +38,19 @@ const size = defineSql(
   () => text`select pg_database_size(current_database()) as bytes`,
 );
 
+const tableSizes = defineSql(
+  "database_table_bytes",
+  { name: String, bytes: Number },
+  () => text`
+    select relname as name, pg_total_relation_size(oid) as bytes from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+);
+
+/** Bytes on disk of each table, indexes and dead rows included. */
+export async function tableBytes(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  return new Map((await tableSizes(sql, {})).map(({ name, bytes }) => [name, bytes]));
+}
+
 /** Bytes on disk of the database, indexes and dead rows included. */
 export async function databaseBytes(sql: Sql): Promise<number> {
   const [row] = await size(sql, {});

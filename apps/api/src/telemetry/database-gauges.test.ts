@@ -10,8 +10,10 @@ test("publishes size and oldest snapshot of the database, and keeps the last val
   databaseGauges(registry, {
     oldestSnapshot: () => unlessAway({ seconds: 7, transactions: 40 }),
     bytes: () => unlessAway(9_000),
+    tableBytes: () => unlessAway(new Map([["requests", 8_000]])),
   });
-  const all = /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n/;
+  const all =
+    /snapshot_seconds 7\n[^]*snapshot_transactions 40\n[^]*causeway_database_bytes 9000\n[^]*causeway_database_table_bytes\{table="requests"\} 8000\n/;
   expect(await registry.metrics()).toMatch(all);
   isAway = true;
   expect(await registry.metrics()).toMatch(all);

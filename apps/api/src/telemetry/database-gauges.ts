@@ -1,16 +1,21 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 
-/** What the metrics tell of the database. */
+/** What the metrics show of the database. */
 export interface DatabaseFigures {
   /** How old the oldest snapshot is: vacuum removes no row version that it may see. */
   oldestSnapshot(): Promise<{ readonly seconds: number; readonly transactions: number }>;
   /** Bytes on disk, indexes and dead rows included. */
   bytes(): Promise<number>;
+  /** The same per table. */
+  tableBytes(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Read from the database with each scrape. */
-export function databaseGauges(registry: Registry, { oldestSnapshot, bytes }: DatabaseFigures): void {
+export function databaseGauges(
+  registry: Registry,
+  { oldestSnapshot, bytes, tableBytes }: DatabaseFigures,
+): void {
   const shown = (name: string, help: string, read: () => Promise<number>): void =>
     void new Gauge({
       name: `causeway_database_${name}`,
@@ -33,4 +38,14 @@ export function databaseGauges(registry: Registry, { oldestSnapshot, bytes }: Da
     async () => (await oldestSnapshot()).transactions,
   );
   shown("bytes", "Size of the database on disk", bytes);
+  new Gauge({
+    name: "causeway_database_table_bytes",
+    help: "Size of a table on disk with its indexes",
+    labelNames: ["table"],
+    registers: [registry],
+    async collect(): Promise<void> {
+      const sizes = await tableBytes().catch(() => new Map<string, number>());
+      for (const [table, size] of sizes) this.set({ table }, size);
+    },
+  });
 }
