@@ -39,6 +39,7 @@ import type { JobName } from "./job-name.port.ts";
 import type { SponsorKeys } from "../balances/sponsors.port.ts";
 import type { TopUpWrites } from "../balances/top-ups.port.ts";
 import type { SettlementWrites } from "../settlement/settlement.port.ts";
+import type { TraceDetails, TraceEvent } from "../requests/trace.port.ts";
 
 /**
  * Opens the only transactions there are. No network inside `work`: what must be sent is written down and sent
@@ -95,17 +96,17 @@ export interface RequestWrites {
   /** Saves the same change to many requests that are locked. */
   saveAll(requestIds: readonly RequestId[], change: RequestChange, atMs: number): Promise<void>;
   /** Appends to the trace. */
-  note(
+  note<E extends TraceEvent>(
     requestId: RequestId,
     atMs: number,
-    event: string,
-    detail: Readonly<Record<string, unknown>>,
+    event: E,
+    detail: TraceDetails[E],
   ): Promise<void>;
   /** Appends an event to the traces of several requests. */
-  noteAll(
+  noteAll<E extends TraceEvent>(
     atMs: number,
-    event: string,
-    details: ReadonlyMap<RequestId, Readonly<Record<string, unknown>>>,
+    event: E,
+    details: ReadonlyMap<RequestId, TraceDetails[E]>,
   ): Promise<void>;
   /** Folds one measured run (deposit seen → fill mined) into the route's average. */
   measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;

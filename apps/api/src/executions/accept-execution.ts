@@ -168,7 +168,7 @@ export function freshCall(
   const decision = decide(quotedState("call"), { kind: "executionAccepted" });
   if (decision.kind !== "applied")
     throw new Error("invariant violated: executionAccepted was not applied to a new call");
-  const detail = {
+  const detail: AcceptedCall["detail"] = {
     from: "quoted",
     to: decision.next.name,
     keyId: caller.id,

@@ -11,7 +11,7 @@ import { termsToJson } from "../requests/terms-json.postgres.ts";
 import { NEW_EXECUTION, newExecutionRow } from "./execution-rows.postgres.ts";
 import { executions } from "./executions.tables.ts";
 
-/** What is written of a call. Its execution also gives the request's id, API key, origin chain and time. */
+/** What is written of a call. Its execution also gives the request's id, origin chain and time. */
 const CALL = {
   orderId: requests.orderId,
   kind: requests.kind,
@@ -30,20 +30,11 @@ const insert = defineSql(
   "accepted_calls_insert",
   {},
   (p: Params<{ calls: string }>) => {
-    const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, keyId, terms } = requests;
+    const { requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms } = requests;
     const { jobName, jobId, payload } = outbox;
     const created = nameOf(executions.createdAtMs);
     const executionNames = namesOf(...Object.values(NEW_EXECUTION));
-    const requestNames = namesOf(
-      requestId,
-      orderId,
-      kind,
-      state,
-      destinationChainId,
-      fillDeadlineMs,
-      keyId,
-      terms,
-    );
+    const requestNames = namesOf(requestId, orderId, kind, state, destinationChainId, fillDeadlineMs, terms);
     return text`
       with calls as (select * from ${recordset(p.calls, CALL)}),
       known as (insert into ${requests} (${requestNames}, ${namesOf(requests.originChainId, requests.createdAtMs, requests.updatedAtMs)})

@@ -9,6 +9,7 @@ import type {
   SponsorshipSpending,
 } from "@causeway/domain";
 import type { LaneCall } from "../db/leg.port.ts";
+import type { TraceDetails } from "../requests/trace.port.ts";
 
 /** Calls that ride along with the fill of a request, and what they were priced with. */
 export interface DestinationExecution {
@@ -84,8 +85,8 @@ export interface AcceptedCall {
   /** Its first state. */
   readonly state: RequestState;
   /** How its trace begins. */
-  readonly event: string;
-  readonly detail: Readonly<Record<string, unknown>>;
+  readonly event: "executionAccepted";
+  readonly detail: TraceDetails["executionAccepted"];
   /** The job that sends it. */
   readonly job: {
     readonly job: string;

@@ -12,6 +12,7 @@ import { pruneQuotes } from "./prune-quotes.postgres.ts";
 import { saveRequests } from "./request-save.postgres.ts";
 import { REQUEST, requestOf, STATE, stateOf } from "./request-rows.postgres.ts";
 import { requestEvents, requests, routeTimings } from "./requests.tables.ts";
+import type { TraceDetails, TraceEvent } from "./trace.port.ts";
 import { termsToJson } from "./terms-json.postgres.ts";
 import { isWaiting } from "./waiting-requests.postgres.ts";
 
@@ -109,7 +110,7 @@ const lockOverdue = defineQuery("request_lock_overdue", (db, p: Params<Overdue>)
 
 const note = defineQuery(
   "request_note",
-  (db, p: Params<{ requestId: RequestId; atMs: number; event: string; detail: string }>) =>
+  (db, p: Params<{ requestId: RequestId; atMs: number; event: TraceEvent; detail: string }>) =>
     db
       .insert(requestEvents)
       .values({ requestId: p.requestId, atMs: p.atMs, event: p.event, detail: p.detail }),
@@ -118,7 +119,12 @@ const noteAll = defineSql(
   "request_note_all",
   {},
   (
-    p: Params<{ requestIds: readonly RequestId[]; details: readonly string[]; atMs: number; event: string }>,
+    p: Params<{
+      requestIds: readonly RequestId[];
+      details: readonly string[];
+      atMs: number;
+      event: TraceEvent;
+    }>,
   ) =>
     text`insert into ${requestEvents} (${namesOf(requestEvents.requestId, requestEvents.atMs, requestEvents.event, requestEvents.detail)})
       select request_id, ${p.atMs}::bigint, ${p.event}::text, detail
@@ -214,7 +220,7 @@ export function requestWrites(sql: Sql): RequestWrites {
   };
 }
 
-function detailText(detail: Readonly<Record<string, unknown>>): string {
+function detailText(detail: TraceDetails[TraceEvent]): string {
   return JSON.stringify(detail, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );

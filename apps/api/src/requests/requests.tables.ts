@@ -21,6 +21,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/pg-core";
 import { int8 } from "../db/columns.tables.ts";
+import type { TraceEvent } from "./trace.port.ts";
 
 /** One row per quote given to a client. `terms` never changes; the other columns are its state. */
 export const requests = pgTable(
@@ -44,7 +45,7 @@ export const requests = pgTable(
     inTxHashes: text("in_tx_hashes").array().$type<TxHash[]>().notNull().default([]),
     txHashes: text("tx_hashes").array().$type<TxHash[]>().notNull().default([]),
     refundTxHashes: text("refund_tx_hashes").array().$type<TxHash[]>().notNull().default([]),
-    /** API key that requested the quote or submitted the call. Null if none. */
+    /** API key that requested the quote. Null if none. */
     keyId: text("key_id"),
     /** The agreed terms, as JSON text. */
     terms: text("terms").notNull(),
@@ -107,7 +108,7 @@ export const requestEvents = pgTable(
     id: int8("id").generatedAlwaysAsIdentity().primaryKey(),
     requestId: text("request_id").$type<RequestId>().notNull(),
     atMs: int8("at_ms").notNull(),
-    event: text("event").notNull(),
+    event: text("event").$type<TraceEvent>().notNull(),
     /** Facts of the event, as JSON text. */
     detail: text("detail").notNull(),
   },

@@ -12,6 +12,8 @@ import type {
   TxHash,
 } from "@causeway/domain";
 
+import type { TraceEvent } from "../trace.port.ts";
+
 /** What kinds of requests there are, in the words of clients. */
 export const requestTypes = [
   "Bridge",
@@ -192,7 +194,7 @@ export interface HistorySlot {
 /** Something that happened to a request, and its facts as they were noted. */
 export interface HistoryEvent {
   readonly atMs: number;
-  readonly event: string;
+  readonly event: TraceEvent;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
