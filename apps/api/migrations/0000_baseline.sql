@@ -416,9 +416,9 @@ CREATE TABLE "deposit_addresses" (
 	"key_id" text,
 	"created_at_ms" bigint NOT NULL,
 	"active_at_ms" bigint NOT NULL,
-	"bound_to_order" boolean,
-	"quoted_chain_id" bigint,
-	"quoted_currency" text,
+	"bound_to_order" boolean NOT NULL,
+	"quoted_chain_id" bigint NOT NULL,
+	"quoted_currency" text NOT NULL,
 	CONSTRAINT "deposit_addresses_request_id_unique" UNIQUE("request_id")
 );
 

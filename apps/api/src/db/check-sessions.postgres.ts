@@ -30,15 +30,14 @@ export interface ServerLimits {
  * @throws SessionsNotKept
  */
 export async function checkSessions(connectionString: string): Promise<ServerLimits> {
-  const [one, two] = [0, 1].map(
-    () =>
-      new pg.Client({
-        connectionString,
-        application_name: "causeway session check",
-        connectionTimeoutMillis: CONNECTED_WITHIN_MS,
-        query_timeout: 10_000,
-      }),
-  ) as [pg.Client, pg.Client];
+  const newClient = (): pg.Client =>
+    new pg.Client({
+      connectionString,
+      application_name: "causeway session check",
+      connectionTimeoutMillis: CONNECTED_WITHIN_MS,
+      query_timeout: 10_000,
+    });
+  const [one, two] = [newClient(), newClient()];
   // The caller that waits for a statement gets the error.
   for (const client of [one, two]) client.on("error", () => undefined);
   try {

@@ -20,7 +20,7 @@ export async function withDatabaseProblems<T>(databaseUrl: string, run: () => Pr
 
 function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code = "" } = error as NodeJS.ErrnoException;
+  const code = "code" in error ? String(error.code) : "";
   const server = placeOf(databaseUrl);
   // What Postgres says names the role or the database, and no password.
   const says = `Postgres at ${server} reports: ${error.message}`;

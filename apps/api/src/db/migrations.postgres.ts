@@ -14,7 +14,7 @@ export const MIGRATIONS_TABLE = "schema_migrations";
  */
 export async function migrationsOf(folder: string): Promise<readonly string[]> {
   const files = await readdir(folder).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
     throw error;
   });
   const names = files

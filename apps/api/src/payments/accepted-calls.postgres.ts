@@ -63,9 +63,7 @@ export async function insertAcceptedCalls(sql: Sql, calls: readonly AcceptedCall
     fillDeadlineMs: terms.fillDeadlineMs,
     terms: termsToJson(terms),
     event,
-    detail: JSON.stringify(detail, (_key, value: unknown) =>
-      typeof value === "bigint" ? value.toString() : value,
-    ),
+    detail,
     jobName: job.job,
     jobId: job.jobId,
     payload: JSON.stringify(job.payload),

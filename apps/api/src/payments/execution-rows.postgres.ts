@@ -1,4 +1,3 @@
-import type { Authorization } from "@causeway/chains";
 import { getTableColumns } from "drizzle-orm";
 import type { Row } from "../db/define-query.postgres.ts";
 import type { DestinationExecution, ExecutionRecord, NewExecution } from "./executions.port.ts";
@@ -25,7 +24,7 @@ export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTI
     callTo: call.to,
     callData: call.data,
     callValue: call.value,
-    callAuthorizations: call.authorizationList === undefined ? null : JSON.stringify(call.authorizationList),
+    callAuthorizations: call.authorizationList ?? null,
     gasLimit: Number(execution.gasLimit),
     maxFeePerGas: execution.maxFeePerGas,
     nativePriceUsd: execution.coinUsd,
@@ -51,10 +50,7 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
       to: row.callTo,
       data: row.callData,
       value: row.callValue,
-      authorizationList:
-        row.callAuthorizations === null
-          ? undefined
-          : (JSON.parse(row.callAuthorizations) as readonly Authorization[]),
+      authorizationList: row.callAuthorizations ?? undefined,
     },
     gasLimit: BigInt(row.gasLimit),
     maxFeePerGas: row.maxFeePerGas,

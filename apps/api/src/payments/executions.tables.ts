@@ -1,7 +1,8 @@
+import type { Authorization } from "@causeway/chains";
 import type { Address, Hex, RequestId } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, text } from "drizzle-orm/pg-core";
-import { int8, uint } from "../db/columns.tables.ts";
+import { int8, json, uint } from "../db/columns.tables.ts";
 
 /**
  * Calls that the service sends for users, written when accepted: what was asked, its price, and who pays.
@@ -21,7 +22,7 @@ export const executions = pgTable(
     callData: text("call_data").$type<Hex>().notNull(),
     callValue: uint("call_value").notNull(),
     /** Signed EIP-7702 authorizations, as JSON text. */
-    callAuthorizations: text("call_authorizations"),
+    callAuthorizations: json("call_authorizations").$type<readonly Authorization[]>(),
     gasLimit: int8("gas_limit").notNull(),
     /** Maximum that was priced, wei per gas, including a replacement. */
     maxFeePerGas: uint("max_fee_per_gas").notNull(),

@@ -1,7 +1,8 @@
+import type { Authorization } from "@causeway/chains";
 import type { Address, FailReason, Hex, RequestId, TxHash } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { boolean, index, integer, pgTable, primaryKey, text, unique, uniqueIndex } from "drizzle-orm/pg-core";
-import { int8, uint } from "../db/columns.tables.ts";
+import { int8, json, uint } from "../db/columns.tables.ts";
 import type { LegKind } from "../db/leg.port.ts";
 import type { AttemptKind, SlotState } from "../db/records.port.ts";
 
@@ -68,7 +69,7 @@ export const slots = pgTable(
      */
     settlementNoted: boolean("settlement_noted").notNull().default(false),
     /** Signed EIP-7702 authorizations of the transaction, as JSON text. */
-    callAuthorizations: text("call_authorizations"),
+    callAuthorizations: json("call_authorizations").$type<readonly Authorization[]>(),
     /**
      * True if a later head still showed no receipt for the used nonce. Only then does its lane stop
      * planning.

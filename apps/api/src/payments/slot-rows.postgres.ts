@@ -1,4 +1,3 @@
-import type { Authorization } from "@causeway/chains";
 import { unreachable } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
@@ -55,10 +54,7 @@ export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
       to: row.callTo,
       data: row.callData,
       value: row.callValue,
-      authorizationList:
-        row.callAuthorizations === null
-          ? undefined
-          : (JSON.parse(row.callAuthorizations) as readonly Authorization[]),
+      authorizationList: row.callAuthorizations ?? undefined,
     },
     gasLimit: BigInt(row.gasLimit),
     maxFeePerGas: row.maxFeePerGas,

@@ -124,8 +124,7 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     outflowAmount: plan.outflow.amount,
     deliveredAmount: plan.delivers ?? null,
     cancelAfterMs: plan.cancelAfterMs,
-    callAuthorizations:
-      plan.call.authorizationList === undefined ? null : JSON.stringify(plan.call.authorizationList),
+    callAuthorizations: plan.call.authorizationList ?? null,
   }));
   const stored = await insertSlots(sql, { planned: rowsJson(PLANNED, rows), chainId, sender, atMs });
   return stored.map((row) => slotOf(row, []));

@@ -1,8 +1,7 @@
-import type { RequestTerms } from "@causeway/domain";
 import { randomUUID } from "node:crypto";
 import { and, asc, eq, sql as text, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import type { DeliveryState, DueDelivery, WebhookHeaders, WebhookQueue } from "./webhooks.port.ts";
+import type { DeliveryState, DueDelivery, WebhookQueue } from "./webhooks.port.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { defineQuery, defineSql, nameOf, namesOf, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
@@ -13,6 +12,7 @@ import {
   webhookDeliveries as deliveries,
   webhookEndpoints as endpoints,
 } from "./webhooks.tables.ts";
+import { termsFromJson } from "../requests/terms-json.postgres.ts";
 
 interface Claim extends Record<string, unknown> {
   readonly nowMs: number;
@@ -214,10 +214,7 @@ const pruneEndpoints = defineSql(
  * such message would fail the whole claim.
  */
 function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
-  const { referrer, depositAddress, user } = JSON.parse(terms) as Pick<
-    RequestTerms,
-    "referrer" | "depositAddress" | "user"
-  >;
+  const { referrer, depositAddress, user } = termsFromJson(terms);
   return {
     referrer,
     ...(depositAddress && {
@@ -245,7 +242,7 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         endpoint: {
           id: row.endpointId,
           url: row.url,
-          headers: JSON.parse(row.headers) as WebhookHeaders,
+          headers: row.headers,
           secret: row.secret,
           previous:
             row.previousSecret === null || row.previousUntilMs === null

@@ -1,11 +1,5 @@
 import { and, asc, desc, eq, sql as text, type SQL } from "drizzle-orm";
-import type {
-  DeliveryState,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookHeaders,
-  WebhookRegister,
-} from "./webhooks.port.ts";
+import type { DeliveryState, WebhookDelivery, WebhookEndpoint, WebhookRegister } from "./webhooks.port.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { storeAnnouncements } from "../db/announcements.postgres.ts";
 import {
@@ -237,7 +231,7 @@ export function webhookRegister(sql: Sql): WebhookRegister {
 function endpointOf({ headers, ...row }: Row<typeof ENDPOINT>): WebhookEndpoint {
   return {
     ...row,
-    headerNames: Object.keys(JSON.parse(headers) as WebhookHeaders),
+    headerNames: Object.keys(headers),
     previousUntilMs: row.previousUntilMs ?? undefined,
     failingSinceMs: row.failingSinceMs ?? undefined,
     lastError: row.lastError ?? undefined,

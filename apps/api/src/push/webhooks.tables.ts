@@ -1,8 +1,8 @@
 import type { RequestId } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { check, index, integer, pgTable, primaryKey, text, unique } from "drizzle-orm/pg-core";
-import { int8 } from "../db/columns.tables.ts";
-import type { DeliveryState } from "./webhooks.port.ts";
+import { int8, json } from "../db/columns.tables.ts";
+import type { DeliveryState, WebhookHeaders } from "./webhooks.port.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 
 /** Webhook endpoints of API keys. */
@@ -15,8 +15,8 @@ export const webhookEndpoints = pgTable(
       .references(() => apiKeys.id, { onDelete: "cascade" }),
     url: text("url").notNull(),
     label: text("label").notNull(),
-    /** Extra headers of each delivery, as JSON text. */
-    headers: text("headers").notNull(),
+    /** Extra headers of each delivery. */
+    headers: json("headers").$type<WebhookHeaders>().notNull(),
     /** Signs deliveries. Stored in clear text, because an HMAC needs the secret itself. */
     secret: text("secret").notNull(),
     /** The secret before the last rotation, which also signs until `previous_until_ms`. */

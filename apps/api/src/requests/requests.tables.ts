@@ -20,7 +20,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/pg-core";
-import { int8 } from "../db/columns.tables.ts";
+import { int8, json } from "../db/columns.tables.ts";
 import type { TraceEvent } from "./trace.port.ts";
 
 /** One row per quote given to a client. `terms` never changes; the other columns are its state. */
@@ -109,8 +109,8 @@ export const requestEvents = pgTable(
     requestId: text("request_id").$type<RequestId>().notNull(),
     atMs: int8("at_ms").notNull(),
     event: text("event").$type<TraceEvent>().notNull(),
-    /** Facts of the event, as JSON text. */
-    detail: text("detail").notNull(),
+    /** Facts of the event. Amounts are decimal strings. */
+    detail: json("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
   },
   (t) => [index("request_events_request").on(t.requestId, t.id)],
 );

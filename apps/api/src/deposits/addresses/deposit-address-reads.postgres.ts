@@ -1,6 +1,6 @@
 import type { Address, RequestId } from "@causeway/domain";
 import { asc, desc, eq, sql as text } from "drizzle-orm";
-import type { DepositAddressReads, RouteQuestion } from "./deposit-addresses.port.ts";
+import type { DepositAddressReads } from "./deposit-addresses.port.ts";
 import { defineQuery, defineSql, type Params } from "../../db/define-query.postgres.ts";
 import { lostJob } from "../../db/job-runs.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
@@ -170,7 +170,7 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
     async question(address) {
       const [row] = await question(sql, { address });
       if (row === undefined) throw new Error(`invariant violated: deposit address ${address} was not issued`);
-      return JSON.parse(row.question) as RouteQuestion;
+      return row.question;
     },
     async findByRequest(requestId) {
       const [row] = await findByRequest(sql, { requestId });

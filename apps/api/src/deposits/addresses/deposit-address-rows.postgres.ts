@@ -1,23 +1,14 @@
-import { NATIVE_CURRENCY, parseAddress, totalOf } from "@causeway/domain";
+import { NATIVE_CURRENCY, totalOf } from "@causeway/domain";
 import type { Address, FundsLayer, RefundWish } from "@causeway/domain";
-import { getTableColumns, sql as text } from "drizzle-orm";
-import type { DepositAddress, ObservedFunds, RouteQuestion, SweepRecord } from "./deposit-addresses.port.ts";
+import { getTableColumns } from "drizzle-orm";
+import type { DepositAddress, ObservedFunds, SweepRecord } from "./deposit-addresses.port.ts";
 import type { Row } from "../../db/define-query.postgres.ts";
 import { depositAddresses, depositAddressFunds, depositSweeps } from "./deposit-addresses.tables.ts";
 
 const { question: _, ...stored } = getTableColumns(depositAddresses);
-/** The columns of a {@link DepositAddress}. `question` is read only for rows of an older version. */
-export const ADDRESS = {
-  ...stored,
-  question: text<
-    string | null
-  >`case when ${depositAddresses.quotedCurrency} is null then ${depositAddresses.question} end`.as(
-    "question",
-  ),
-};
-type AddressRow = Omit<typeof depositAddresses.$inferSelect, "question"> & {
-  readonly question: string | null;
-};
+/** The columns of a {@link DepositAddress}. */
+export const ADDRESS = stored;
+type AddressRow = Omit<typeof depositAddresses.$inferSelect, "question">;
 
 export function addressOf(row: AddressRow): DepositAddress {
   return {
@@ -27,23 +18,15 @@ export function addressOf(row: AddressRow): DepositAddress {
       id: row.orderId,
       depositor: row.depositor,
       recovery: row.recovery,
-      strict: row.boundToOrder ?? row.strict,
+      strict: row.boundToOrder,
     },
     strict: row.strict,
     refundTo: wishOf(row.refundTo),
-    quoted: quotedOf(row),
+    quoted: { chainId: row.quotedChainId, currency: row.quotedCurrency },
     keyId: row.keyId ?? undefined,
     createdAtMs: row.createdAtMs,
     activeAtMs: row.activeAtMs,
   };
-}
-
-function quotedOf({ quotedChainId, quotedCurrency, question: asked }: AddressRow): DepositAddress["quoted"] {
-  if (quotedChainId !== null && quotedCurrency !== null)
-    return { chainId: quotedChainId, currency: quotedCurrency };
-  const { originChainId, originCurrency } = JSON.parse(asked ?? "null") as RouteQuestion;
-  const currency = parseAddress(originCurrency);
-  return currency && { chainId: originChainId, currency };
 }
 
 function wishOf(refundTo: Address | null): RefundWish {

@@ -396,9 +396,9 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         keyId: given.keyId ?? null,
         createdAtMs: given.createdAtMs,
         activeAtMs: given.activeAtMs,
-        quotedChainId: quoted?.chainId ?? null,
-        quotedCurrency: quoted?.currency ?? null,
-        question: JSON.stringify(question),
+        quotedChainId: quoted.chainId,
+        quotedCurrency: quoted.currency,
+        question,
       });
     },
     async lock(address) {

@@ -30,8 +30,8 @@ export interface DepositAddress {
    */
   readonly strict: boolean;
   readonly refundTo: RefundWish;
-  /** The currency it was quoted for; missing for rows whose stored currency cannot be parsed. */
-  readonly quoted: Pick<CurrencyAt, "chainId" | "currency"> | undefined;
+  /** The currency it was quoted for. */
+  readonly quoted: Pick<CurrencyAt, "chainId" | "currency">;
   /** API key that asked; undefined: none did. */
   readonly keyId: string | undefined;
   readonly createdAtMs: number;

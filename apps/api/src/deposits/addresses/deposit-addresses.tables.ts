@@ -1,8 +1,8 @@
 import type { Address, HoldReason, OrderId, RequestId, TxHash } from "@causeway/domain";
 import { sql } from "drizzle-orm";
 import { boolean, index, pgSequence, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
-import { int8, uint } from "../../db/columns.tables.ts";
-import type { SweepState } from "./deposit-addresses.port.ts";
+import { int8, json, uint } from "../../db/columns.tables.ts";
+import type { RouteQuestion, SweepState } from "./deposit-addresses.port.ts";
 
 /** Deposit addresses that were given to clients, each with its quote. */
 export const depositAddresses = pgTable(
@@ -17,17 +17,17 @@ export const depositAddresses = pgTable(
     strict: boolean("strict").notNull(),
     /** Null if no one was named; the zero address means the sender. */
     refundTo: text("refund_to").$type<Address>(),
-    /** The quote request as JSON text, to quote again for a different amount. */
-    question: text("question").notNull(),
+    /** The quote request, to quote again for a different amount. */
+    question: json("question").$type<RouteQuestion>().notNull(),
     keyId: text("key_id"),
     createdAtMs: int8("created_at_ms").notNull(),
     /** When it was last given out, used or looked up. The older, the less often it is checked. */
     activeAtMs: int8("active_at_ms").notNull(),
     /** Whether the contract itself binds the address to the order of its quote. */
-    boundToOrder: boolean("bound_to_order"),
+    boundToOrder: boolean("bound_to_order").notNull(),
     /** Chain and currency that the address was quoted for, so that watching need not parse `question`. */
-    quotedChainId: int8("quoted_chain_id"),
-    quotedCurrency: text("quoted_currency").$type<Address>(),
+    quotedChainId: int8("quoted_chain_id").notNull(),
+    quotedCurrency: text("quoted_currency").$type<Address>().notNull(),
   },
   (t) => [index("deposit_addresses_active").on(t.activeAtMs.desc().nullsFirst())],
 );

@@ -357,7 +357,7 @@ export async function requestStories(
       events: (ofEvents.get(id) ?? []).map(({ atMs, event, detail }) => ({
         atMs,
         event,
-        detail: JSON.parse(detail) as Readonly<Record<string, unknown>>,
+        detail,
       })),
       settlements: (ofSettlements.get(id) ?? []).map((one) => settlementOf(one, onHub)),
       send: send && {
