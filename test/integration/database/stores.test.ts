@@ -223,7 +223,7 @@ test("a connection that the server cuts costs the transaction on it and nothing 
        where datname = current_database() and state = 'idle in transaction'`,
     );
     await sleep(50);
-    await tx.requests.note(terms.requestId, NOW_MS, "never", {});
+    await tx.requests.note(terms.requestId, NOW_MS, "settled", {});
   });
   await expect(cut).rejects.toThrow();
   expect((await reads.request(terms.requestId))?.state.name).toBe("quoted");
@@ -349,9 +349,9 @@ test("drops the signed bytes of a payment once it is final", async () => {
   const [before, after] = await uow.run(async (tx) => {
     const { id } = await tx.lanes.reserve(plan, NOW_MS);
     await tx.lanes.addAttempt(id, signed);
-    const unmined = await tx.lanes.lockSlot(id);
+    const open = await tx.lanes.lockSlot(id);
     await tx.lanes.setFinal(id);
-    return [unmined, await tx.lanes.lockSlot(id)];
+    return [open, await tx.lanes.lockSlot(id)];
   });
   expect(before).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
   expect(after).toMatchObject({ state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] });

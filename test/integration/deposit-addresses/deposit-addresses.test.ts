@@ -1173,17 +1173,6 @@ test("an address that nobody paid is forgotten with its expired quote; one that 
   expect(await services.reads.request(unused.requestId)).toBeUndefined();
 });
 
-test("reads the quoted currency of addresses from an older version from their stored question", async () => {
-  const { at } = await world.address();
-  const before = await world.reads.find(at);
-  expect(before?.quoted).toEqual({ chainId: world.origin.chain.id, currency: world.usdc });
-  await world.pool.query(
-    "update deposit_addresses set quoted_chain_id = null, quoted_currency = null where address = $1",
-    [at],
-  );
-  expect(await world.reads.find(at)).toEqual(before);
-});
-
 test("who looks an address up is told what it is for, what lies there and what was deposited from it, by any of its requests", async () => {
   const { origin, destination } = world;
   const recovery = world.user.address;
@@ -1284,7 +1273,7 @@ test("a strict address with refunds to the sender that its contract binds to the
     });
     const at = bound.toLowerCase() as Address;
     await world.pool.query(
-      "update deposit_addresses set address = $2, bound_to_order = null where address = $1",
+      "update deposit_addresses set address = $2, bound_to_order = true where address = $1",
       [agreed.at, at],
     );
     await world.pool.query(

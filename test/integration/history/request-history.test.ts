@@ -610,13 +610,16 @@ test("the trace of a quote, of a refund, and of nothing", async () => {
 
 test("addresses of nodes and ids of keys that somebody noted are not shown in a trace", async () => {
   const { requestId } = unpaid;
-  await world.uow.run(
-    async (tx) =>
-      await tx.requests.note(requestId, 1, "fillImpossible", {
+  await world.pool.query(
+    "insert into request_events (request_id, at_ms, event, detail) values ($1, 1, 'fillImpossible', $2)",
+    [
+      requestId,
+      JSON.stringify({
         detail: "POST https://node.example/v2/hunter2 failed",
         keyId: "0011",
         deeper: { tried: ["wss://node.example/hunter2"], keyId: "0011" },
       }),
+    ],
   );
   const { body } = await get(`/requests/${requestId}/trace`, {});
   expect(body).toContain("fillImpossible");

@@ -185,7 +185,7 @@ async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
       key: { id: someHash(), depositor: someAddress(), recovery: someAddress(), strict: false },
       strict: false,
       refundTo: "nobody",
-      quoted: undefined,
+      quoted: { chainId: place.chainId, currency: place.currency },
       question: { originCurrency: "" } as never,
       keyId: undefined,
       createdAtMs: 0,
