@@ -38,7 +38,7 @@ export function databaseGauges(
     async () => (await oldestSnapshot()).transactions,
   );
   shown("bytes", "Size of the database on disk", bytes);
-  new Gauge({
+  void new Gauge({
     name: "causeway_database_table_bytes",
     help: "Size of a table on disk with its indexes",
     labelNames: ["table"],
