@@ -836,6 +836,7 @@ test("the gas of a fast fill that reverts in its block is charged to the app, on
     code: "FAST_FILL_REFUSED",
     facts: { data: { rule: "dailyBurntUsd" } },
   });
+  expect(world.events.of("fast_fill_gas_spent")).toMatchObject([{ facts: { wallet: sponsor.wallet } }]);
 });
 
 test("a deposit that may vary is fast filled for its least by the key that quoted alone, and what it brings more is the app's", async () => {

@@ -616,6 +616,9 @@ test("a signature whose user takes it back after all costs the service gas, whic
   expect(await refusalOf(post(another, second, { permitPolicy: bounds }))).toMatchObject({
     code: "SERVICE_UNAVAILABLE",
   });
+  expect(world.events.of("permit_budget_spent")).toMatchObject([
+    { facts: { todayUsd: unpaid?.costUsd, dailyUsd: bounds.dailyUsd } },
+  ]);
   expect(await refusalOf(post(another, second, { permitPolicy: { ...policy, perUser: 1 } }))).toMatchObject({
     code: "RATE_LIMITED",
   });

@@ -39,6 +39,11 @@ export async function requestFastFill(services: Needs, wish: FastFillWish): Prom
         rule,
         reason: error.message,
       });
+    if (rule === "dailyBurntUsd" && error instanceof Error)
+      services.events.alarm("fast_fill_gas_spent", {
+        wallet: wish.key.fundingAddress,
+        reason: error.message,
+      });
     throw error;
   }
 }
@@ -215,13 +220,12 @@ const DAY_MS = 24 * 3600 * 1000;
  * all the same.
  */
 async function refuseBurning(
-  { clock, events, enginePolicy }: Pick<Needs, "clock" | "events" | "enginePolicy">,
+  { clock, enginePolicy }: Pick<Needs, "clock" | "enginePolicy">,
   tx: Pick<Tx, "fastFills">,
   { requestId, wallet }: { readonly requestId: RequestId; readonly wallet: Address },
 ): Promise<void> {
   const burntUsd = await tx.fastFills.burntUsd(wallet, clock.nowMs() - DAY_MS);
   if (burntUsd < BigInt(enginePolicy.maxBurntFastFillUsd) * ONE_USD) return;
-  events.alarm("fast_fill_gas_spent", { wallet, burntUsd });
   throw refusal(
     "dailyBurntUsd",
     requestId,

@@ -13,6 +13,20 @@ export interface AcceptPermitServices extends TransitionServices, Pick<Services,
   readonly permitPolicy: PermitPolicy;
 }
 
+/** What signatures may cost today is used up. */
+class BudgetSpent extends ServiceError {
+  /** USD, 18 decimals. */
+  readonly todayUsd: bigint;
+
+  constructor(todayUsd: bigint) {
+    super(
+      "SERVICE_UNAVAILABLE",
+      "The daily budget for submitting signatures is used up; pay by transaction",
+    );
+    this.todayUsd = todayUsd;
+  }
+}
+
 /**
  * One commit: the request, the execution, its job, and the answer that a repeated call gets; and the bounds
  * of what the service ventures, counted under one lock.
@@ -20,6 +34,23 @@ export interface AcceptPermitServices extends TransitionServices, Pick<Services,
  * SERVICE_UNAVAILABLE beyond the bounds
  */
 export async function acceptPermit(
+  services: AcceptPermitServices,
+  execution: Omit<NewExecution, "day" | "createdAtMs">,
+  keep: AnswerToKeep | undefined,
+): Promise<void> {
+  try {
+    await accept(services, execution, keep);
+  } catch (error) {
+    if (error instanceof BudgetSpent)
+      services.events.alarm("permit_budget_spent", {
+        todayUsd: error.todayUsd,
+        dailyUsd: services.permitPolicy.dailyUsd,
+      });
+    throw error;
+  }
+}
+
+async function accept(
   services: AcceptPermitServices,
   execution: Omit<NewExecution, "day" | "createdAtMs">,
   keep: AnswerToKeep | undefined,
@@ -53,18 +84,12 @@ export async function acceptPermit(
 
 /** What was submitted and no output has paid for: under way, or in vain. */
 async function keepToBounds(
-  { permitPolicy, events }: Pick<AcceptPermitServices, "permitPolicy" | "events">,
+  { permitPolicy }: Pick<AcceptPermitServices, "permitPolicy">,
   tx: Pick<Tx, "executions">,
   { requestId, keyId, day, user, target, costUsd, createdAtMs }: NewExecution,
 ): Promise<void> {
   const spent = await tx.executions.lockSpending({ keyId, day, user, target }, requestId);
-  if (spent.todayUsd + costUsd > permitPolicy.dailyUsd) {
-    events.alarm("permit_budget_spent", { todayUsd: spent.todayUsd, dailyUsd: permitPolicy.dailyUsd });
-    throw new ServiceError(
-      "SERVICE_UNAVAILABLE",
-      "The daily budget for submitting signatures is used up; pay by transaction",
-    );
-  }
+  if (spent.todayUsd + costUsd > permitPolicy.dailyUsd) throw new BudgetSpent(spent.todayUsd);
   if (user === undefined) return;
   const sinceMs = createdAtMs - permitPolicy.windowMs;
   if ((await tx.executions.countUnpaid(keyId, user, sinceMs)) >= permitPolicy.perUser)
