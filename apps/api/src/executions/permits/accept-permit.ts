@@ -19,10 +19,7 @@ class BudgetSpent extends ServiceError {
   readonly todayUsd: bigint;
 
   constructor(todayUsd: bigint) {
-    super(
-      "SERVICE_UNAVAILABLE",
-      "The daily budget for submitting signatures is used up; pay by transaction",
-    );
+    super("SERVICE_UNAVAILABLE", "The daily budget for submitting signatures is used up; pay by transaction");
     this.todayUsd = todayUsd;
   }
 }
