@@ -360,8 +360,8 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what any
   );
   await pool.query("update requests set deposit_address = 'a' where request_id = $1", [addressed?.requestId]);
   await pool.query(
-    `insert into deposit_addresses (address, request_id, order_id, depositor, recovery, strict, question, created_at_ms, active_at_ms)
-     values ('a', $1, 'o', 'd', 'r', false, '{}', 0, 0)`,
+    `insert into deposit_addresses (address, request_id, order_id, depositor, recovery, strict, question, created_at_ms, active_at_ms, bound_to_order, quoted_chain_id, quoted_currency)
+     values ('a', $1, 'o', 'd', 'r', false, '{}', 0, 0, false, 1, 'c')`,
     [addressed?.requestId],
   );
   await aWebhookWaitingFor(notified);

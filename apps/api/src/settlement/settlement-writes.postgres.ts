@@ -193,13 +193,10 @@ const setBroadcast = defineQuery(
       .set({ broadcastAtMs: p.atMs })
       .where(and(eq(hubAttempts.transactionId, p.transactionId), eq(hubAttempts.n, p.n))),
 );
-const setFinal = defineSql(
+const setFinal = defineQuery(
   "hub_transaction_final",
-  {},
-  ({ transactionId }: Params<{ transactionId: string }>) => text`
-    with final as (
-      update ${hubTransactions} set ${nameOf(hubTransactions.state)} = 'final' where ${hubTransactions.id} = ${transactionId})
-    update ${hubAttempts} set ${nameOf(hubAttempts.raw)} = '0x' where ${hubAttempts.transactionId} = ${transactionId}`,
+  (db, { transactionId }: Params<{ transactionId: string }>) =>
+    db.update(hubTransactions).set({ state: "final" }).where(eq(hubTransactions.id, transactionId)),
 );
 interface Keys extends Record<string, unknown> {
   readonly keys: readonly Hex[];

@@ -80,7 +80,6 @@ export const hubAttempts = pgTable(
       .notNull()
       .references(() => hubTransactions.id),
     n: integer("n").notNull(),
-    /** The signed bytes. `0x` once the transaction is final. */
     raw: text("raw").$type<Hex>().notNull(),
     txHash: text("tx_hash").$type<TxHash>().notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
