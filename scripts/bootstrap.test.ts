@@ -11,7 +11,7 @@ interface Ended {
 /** Runs a program of the repository to its end. */
 async function run(args: readonly string[]): Promise<Ended> {
   return await new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: repositoryRoot, timeout: 30_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: repositoryRoot, timeout: 120_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

@@ -36,6 +36,9 @@ export default defineConfig({
           // These files share no state, so one worker loads the product once for many of them.
           isolate: false,
           maxWorkers: availableParallelism(),
+          // A busy machine takes several times as long as a quiet one.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           include: ["{packages,apps}/*/src/**/*.test.ts", "scripts/**/*.test.ts", "bench/**/*.test.ts"],
         },
       },
@@ -48,10 +51,10 @@ export default defineConfig({
           include: ["test/integration/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
           maxWorkers: availableParallelism(),
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           // A poll ends when its condition holds; the bound is only for a busy machine.
-          expect: { poll: { timeout: 15_000 } },
+          expect: { poll: { timeout: 30_000 } },
         },
       },
       {
@@ -63,9 +66,9 @@ export default defineConfig({
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          expect: { poll: { timeout: 30_000 } },
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          expect: { poll: { timeout: 60_000 } },
         },
       },
     ],

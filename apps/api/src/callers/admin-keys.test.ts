@@ -52,7 +52,7 @@ test.for([
   ["POST", `${key}/funding-address`, { address, signature: `0x${"ab".repeat(65)}` }],
 ] as const)(
   `%s %s answers ${BODIES} random and mutated bodies with 200 or 400 and a message`,
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   async ([method, url, body]) => {
     const random = generator(SEED);
     const statuses = new Map<number, number>();

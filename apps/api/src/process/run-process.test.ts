@@ -8,7 +8,7 @@ const START_MS = 20_000;
 
 test.for(["main.ts", "worker.ts"])(
   "%s without configuration lists what it lacks and exits 1",
-  { timeout: START_MS + 5_000 },
+  { timeout: 2 * START_MS },
   (entry) => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -33,7 +33,7 @@ const spy = `data:text/javascript,${encodeURIComponent(`
 
 test.for(["main.ts", "worker.ts", "migrate.ts", "operator.ts"])(
   "%s leaves no secret in its environment, nor for child processes",
-  { timeout: START_MS + 5_000 },
+  { timeout: 2 * START_MS },
   (entry) => {
     const names = apiSettingGroups
       .flatMap(({ settings }) => Object.values(settings))
