@@ -33,7 +33,7 @@ const account = await chain.reads.readContract({
   args: [owner.address, 0n],
 });
 await giveUsdc(chain, account, amount);
-print("account", `${account} of ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
+print("account", `${account}, owned by ${owner.address}: ${inUsdc(amount)}, no code, no native token`);
 
 // 2. One operation: create the account, then send the tokens. Its fee caps are zero, because the app pays the
 //    gas.

@@ -1,5 +1,5 @@
-// The money arrives before the deposit is mined, because the app covers the deposit with its balance. A hold
-// reserves that amount until deposit and fill are final.
+// The money arrives before the deposit is mined, because the app covers the fill with its balance. A hold
+// reserves the fill and its maximum gas until deposit and fill are final.
 import { parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import {
@@ -47,14 +47,14 @@ const send = async (stepId: string): Promise<Hex | undefined> => {
     to: step.to,
     data: step.data,
     value: BigInt(step.value),
-    // The gas of a deposit cannot be estimated before its approval is mined.
+    // Enough for each step. A real app estimates a step without `gas` after its approval is mined.
     gas: 200_000n,
   });
 };
 const approval = await send("approve");
 if (approval !== undefined) await origin.reads.waitForTransactionReceipt({ hash: approval });
 
-// 2. Send the deposit. It usually waits a second to be mined here, and longer on other chains. This example
+// 2. Send the deposit. Here it is usually mined within a second, on other chains later. This example
 //    stops the local chain until step 5, so that you can see what happens in between.
 await setSecondsPerBlock(origin, 0);
 try {
@@ -66,7 +66,7 @@ try {
     requestId: quote.requestId,
   });
 
-  // 3. Request the fast fill. A hold on the app's balance covers the deposit.
+  // 3. Request the fast fill. A hold on the app's balance covers the fill.
   const before = await appBalance();
   const answer = await callApi<{ message: string }>("/fast-fill", { requestId: quote.requestId });
   print("fast fill", answer.message);
@@ -85,7 +85,7 @@ try {
     `${inUsdc(received)} on ${destination.name}; the deposit is ${isMined ? "" : "not "}mined`,
   );
 
-  // 5. The chain resumes, the deposit is mined and indexed, and the hold is released.
+  // 5. The chain resumes, deposit and fill become final, and the hold is released.
   await setSecondsPerBlock(origin, 1);
   let { heldUsd, totalUsd } = during;
   for (let tries = 0; tries < 300 && heldUsd > before.heldUsd; tries++) {

@@ -1,4 +1,4 @@
-// Bridges with the public SDK of this API family. Only the base URL differs from any other app.
+// Bridges with Relay's public SDK. Only the configuration differs from an app of another service.
 import { createClient, getClient } from "@relayprotocol/relay-sdk";
 import { fetchChainConfigs } from "@relayprotocol/relay-sdk/chain-utils";
 import { parseUnits } from "viem";

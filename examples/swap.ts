@@ -1,4 +1,4 @@
-// A user swaps a token that the service does not hold for another such token on another chain. After an
+// A user swaps a token that the solver does not hold for another such token on another chain. After an
 // approval the user sends one transaction, which swaps the token and deposits the result. The fill then buys
 // the other token for the recipient.
 import { erc20Abi, formatUnits, parseUnits, type Address, type Hex } from "viem";
@@ -53,10 +53,10 @@ for (const [where, { inputCurrency: from, outputCurrency: to, router }] of Objec
     where,
     `${from.amountFormatted} ${from.currency.symbol} -> ${to.amountFormatted} ${to.currency.symbol} through ${router}`,
   );
-print("impact", `${swapImpact.percent} % compared with the pools' prices`);
+print("impact", `${swapImpact.percent}% compared with the pools' prices`);
 print("quote", `at least ${inWeth(minimum)}, or a refund; request ${quote.requestId}`);
 
-// 2. Send an approval and one transaction. The gas of the second cannot be estimated before the first is
+// 2. Send an approval, then one transaction. The gas of the second cannot be estimated before the first is
 //    mined. Pools move in the meantime, so add a margin to the estimate: unused gas costs nothing.
 for (const { id, items } of quote.steps)
   for (const { data } of items) {

@@ -1,5 +1,5 @@
 // The service calls your server whenever a request of your API key changes. Here this program is the server:
-// it registers a webhook, sends a bridge, verifies the signature of each delivery, and removes the webhook.
+// it registers a webhook, bridges ETH, verifies the signature of each delivery, and removes the webhook.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { parseEther, zeroAddress, type Address, type Hex } from "viem";
@@ -43,7 +43,7 @@ const created = await callApi<{ secret: string; webhook: { id: string } }>("/web
 ({ secret } = created);
 print("webhook", `${created.webhook.id}, delivering to port ${port}`);
 
-// 3. Send a bridge that is quoted with the same key.
+// 3. Bridge ETH with a quote of the same key.
 const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
 const user = fundedUser(1);
 const quote = await callApi<Quote>("/quote/v2", {
@@ -61,13 +61,13 @@ const { to, data, value } = deposit;
 await origin.wallet(user).sendTransaction({ to, data, value: BigInt(value) });
 print("deposit", `sent for request ${quote.requestId}`);
 
-// 4. Wait for the last delivery, then stop listening.
+// 4. Wait for the last delivery, then remove the webhook and stop the server.
 for (let tries = 0; tries < 600 && !statuses.includes("success"); tries++) await pause(100);
 await callApi(`/webhooks/${created.webhook.id}`, undefined, "DELETE");
 server.close();
 conclude(
   statuses.at(-1) === "success",
-  `The server was called ${statuses.length} times with the key of ${app.fundingAddress}: ${statuses.join(", ")}.`,
+  `The server received ${statuses.length} deliveries for the app ${app.fundingAddress}: ${statuses.join(", ")}.`,
 );
 
 /** Whether the service sent this body within the last five minutes. */
