@@ -96,7 +96,7 @@ are yours: deploy the contracts, then set the variables.
 Entries of \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\` have the fields above, with addresses in
 the chain's own format, and no \`contracts\`, \`liquidity\`, \`confirmationTiers\`, \`maxUnconfirmedUsd\`,
 \`finalityBlocks\` and gas prices. How to add one:
-[OPERATIONS.md](OPERATIONS.md#chains-of-other-families).
+[OPERATIONS.md](OPERATIONS.md#non-evm-chains).
 
 | Field | Meaning |
 |---|---|

@@ -28,14 +28,14 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   seen("matching deposit seen and confirmed", { confirmed: true }),
   seen("matching deposit seen, not yet confirmed", { confirmed: false }),
   seen("matching deposit seen after the deadline", { late: true }),
-  seen("wrong deposit seen, made by the user", {
+  seen("mismatching deposit seen, made by the user", {
     verdict: { kind: "mismatch", reason: "DEPOSITED_AMOUNT_TOO_LOW_TO_FILL", byUser: true },
   }),
-  seen("wrong deposit seen, made by someone else", {
+  seen("mismatching deposit seen, made by someone else", {
     verdict: { kind: "mismatch", reason: "DEPOSIT_ADDRESS_MISMATCH", byUser: false },
   }),
   seen("second deposit seen", { depositId: OTHER_DEPOSIT }),
-  seen("matching deposit seen that replaces an orphaned one", {
+  seen("matching deposit seen, in place of an orphaned one", {
     depositId: OTHER_DEPOSIT,
     replaces: true,
   }),
@@ -52,15 +52,15 @@ const events: readonly { readonly label: string; readonly event: RequestEvent }[
   { label: "fill reorged out", event: { kind: "fillUnmined" } },
   { label: "fill final", event: { kind: "fillFinal" } },
   {
-    label: "fill reverted or replaced, final",
+    label: "fill final without paying: reverted or replaced",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false },
   },
   {
-    label: "fill reverted because pools moved, final",
+    label: "fill final without paying: reverted because pools moved",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true },
   },
   {
-    label: "fill reverted or replaced, final, and its deposit orphaned",
+    label: "fill final without paying, and its deposit orphaned",
     event: { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: true },
   },
   {
@@ -119,7 +119,7 @@ function fastFillStates(): RequestState[] {
 /** What each state means; everything else about it is generated. */
 const meanings: Readonly<Record<StateName, string>> = {
   quoted: "the quote was returned; no deposit was seen",
-  accepted: "a gasless call was accepted and is being sent",
+  accepted: "a gasless call was accepted and is being broadcast",
   depositing: "the gasless call is mined; its deposit is not indexed yet",
   deposited: "the deposit is waiting for confirmations",
   fillable: "the deposit counts; the fill is queued",
@@ -161,7 +161,7 @@ ${states.join("\n")}
 
 ## Events
 
-An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final.
+An event that is not listed for a state, such as a duplicate, changes nothing in it. (send) marks same-chain payments by the user, (call) gasless calls without a deposit, and (held), (covered) or (debited) fast fills. An empty "Next state" means that the state does not change; "final" means that it does not change and becomes final. An event that can have several reasons is shown with one of them as an example.
 
 | Event | In state | Next state | Effects |
 | --- | --- | --- | --- |
@@ -199,7 +199,7 @@ function rowsOf(label: string, event: RequestEvent): readonly string[] {
 function listOf(names: ReadonlySet<string>): string {
   const others = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
   if (!others.every((name) => names.has(name))) return [...names].join(", ");
-  return [...[...names].filter((name) => !others.includes(name)), "any (send) or (call)"].join(", ");
+  return [...[...names].filter((name) => !others.includes(name)), "any state (send) or (call)"].join(", ");
 }
 
 /** `to` is empty when the state keeps its name. */

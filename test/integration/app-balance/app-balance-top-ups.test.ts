@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
 import { brokenLaws } from "../../support/ledger-world.ts";
 import { someHash } from "../../support/terms.ts";
@@ -136,6 +138,14 @@ test("dust credits nobody and wakes nobody; what is worth enough, and what nobod
     wallet,
   ]);
   expect(rows.map(({ state }) => state)).toEqual(["credited", "unattributed", "credited"]);
+  expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(
+    expect.objectContaining({
+      about: "top-up",
+      wallet,
+      amount: 99_999n,
+      reason: "the top-up is worth less than the minimum",
+    }),
+  );
 });
 
 test("what vanishes before it was credited was never there; mined again, it is credited once", async () => {

@@ -39,7 +39,9 @@ const claims = statement(
 );
 const unattributed = statement(
   "operator_unattributed_top_ups",
-  `select 'top-up' as about, id, chain_id, tx_hash, currency, amount, sender, canonical, 'the marker does not identify a wallet' as reason, seen_at_ms
+  `select 'top-up' as about, id, chain_id, tx_hash, currency, amount, sender, wallet, canonical,
+     case when wallet is null then 'the marker does not identify a wallet' else 'the top-up is worth less than the minimum' end as reason,
+     seen_at_ms
    from app_top_ups where state = 'unattributed' order by id`,
 );
 
