@@ -441,7 +441,7 @@ test("a clone, and what it is a clone of, obey the factory alone", async () => {
   }
 });
 
-test("the owner, and only the owner, names another operator, to whom the old addresses then answer", async () => {
+test("lets only the owner change the operator, and existing addresses obey the new one", async () => {
   const rotated = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [
     depository,
     owner.address,
@@ -626,7 +626,7 @@ function differs(allowance: bigint, amount: bigint): Hex {
   });
 }
 
-test("with one permit anyone deposits the depositor's tokens, under the order and nothing else", async () => {
+test("lets anyone use a permit to deposit the depositor's tokens, under the order only", async () => {
   const { usd, of, at, permit } = await signedPermit(300n);
   const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([

@@ -183,7 +183,7 @@ test("a change in the table by whatever means is heard", async () => {
   await expect.poll(async () => (await keys.find(key))?.label, { timeout: 500, interval: 5 }).toBe("by hand");
 });
 
-test("after a rotation the old secret counts for the grace time, and the one before it no more", async () => {
+test("accepts the old secret for the grace period after a rotation, and no earlier secret", async () => {
   const { keys } = await aProcess();
   const first = await createKey(keeping(), aWish());
   const id = first.record.id;

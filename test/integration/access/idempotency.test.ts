@@ -194,7 +194,7 @@ test("whatever order things happen in, Postgres answers as the fake does", async
   );
 });
 
-test("a hundred parallel quotes with one Idempotency-Key on two processes are one quote", async () => {
+test("creates one quote from a hundred parallel calls with one Idempotency-Key on two processes", async () => {
   let quotes = 0;
   const servers = await Promise.all(
     pools.map(async (pool) =>

@@ -194,7 +194,7 @@ test("a contract wallet signs by EIP-1271, and a node that does not answer says 
   expect((await untilEnded(claimId)).state).toBe("paid");
 });
 
-test("holds and debts stay: what is vouched for cannot be claimed, at the offer nor at the signature", async () => {
+test("refuses to claim what holds and debts need, both at the offer and at the signature", async () => {
   const account = await aWallet(10_000_000n);
   const wallet = account.address.toLowerCase() as Address;
   const early = await offer(wallet, { amount: 9_000_000n });
@@ -308,7 +308,7 @@ test("a payout that reverts in its block is given back without its cost when tha
   expect((await earned(NATIVE_CURRENCY)) - earnedBefore, "the solver paid the gas").toBe(feeAmount);
 });
 
-test("a payout that a reorg drops is sent again, the very same, and paid once", async () => {
+test("broadcasts the same payout again after a reorg and pays once", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId, recipient } = await offer(account.address);
   await accept(claimId, await signed(account, claimId));

@@ -83,7 +83,7 @@ async function aWallet(usdcUnits: bigint, wei = 0n): Promise<Address> {
   return wallet;
 }
 
-test("fees are taken from the preferred currency first, then from the next, and pay at the rate at which they were reserved", async () => {
+test("charges fees from the preferred currency first, then from the next, at the reserved rates", async () => {
   const wallet = await aWallet(3_000_000n, ONE);
   const requestId = someHash();
   const reserved = await reserve(wallet, 5n * ONE, requestId);
@@ -287,7 +287,7 @@ test("a balance in the currency of a hold is its collateral: it needs its haircu
   });
 });
 
-test("what a sponsored charge transfers to others is not paid out of what is held, whatever its fees are", async () => {
+test("never transfers held funds to others in a sponsored charge, whatever its fees are", async () => {
   const wallet = await aWallet(10_000_000n);
   expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
   expect(await reserve(wallet, 9n * ONE, someHash(), 3n * ONE + 1n)).toEqual({
@@ -367,7 +367,7 @@ test("a debt in one currency keeps the others from being used", async () => {
   expect(await reserve(wallet, 6n * ONE)).toMatchObject({ kind: "insufficient" });
 });
 
-test("a debt in a currency that was taken off the list still keeps the balance from being used", async () => {
+test("counts a debt in a currency that was removed from the list", async () => {
   const wallet = await aWallet(5_000_000n);
   await world.give(wallet, ether, ONE);
   const { services } = world;
@@ -388,7 +388,7 @@ test("a debt in a currency that was taken off the list still keeps the balance f
   expect(appraise(services, book).standing.owedUsd).toBe(4n * ONE);
 });
 
-test("without a fresh price nobody is told that his balance does not suffice", async () => {
+test("never reports an insufficient balance without a fresh price", async () => {
   const wallet = await aWallet(2_000_000n, ONE);
   world.prices.set("ethereum", undefined);
   await expect(reserve(wallet, 5n * ONE)).rejects.toThrow(ServiceError);

@@ -338,7 +338,7 @@ function sponsoredTerms(
   return { ...someTerms(), keyId, sponsorship, appFees: { ...usdc, fees } };
 }
 
-test("an app and its friends never take out more than they put in, whatever they do in whatever order", async () => {
+test("never lets cooperating parties take out more than they put in, for any sequence of actions", async () => {
   let moved = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anAct, { minLength: 10, maxLength: 40 }), async (acts) => {

@@ -161,7 +161,7 @@ test("what vanishes before it was credited was never there; mined again, it is c
   expect(await line(wallet, world.usdc)).toEqual({ balance: 3_000_000n, owed: 0n });
 });
 
-test("what vanishes after it was credited is taken back, into debt where it was spent; mined again, it is credited again once", async () => {
+test("reverses an orphaned top-up, into debt if it was spent, and credits it once when it is mined again", async () => {
   const wallet = world.anAddress();
   const raw = await rawOf(await sendToken(4_000_000n, tailFor(wallet)));
   await block(2);

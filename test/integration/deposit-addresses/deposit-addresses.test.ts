@@ -285,7 +285,7 @@ test("dust in every block for an hour postpones no payment: it is moved when it 
   await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
 });
 
-test("a strict address that gets less than was quoted gives it back to refundTo, less the gas", async () => {
+test("refunds less than the quoted amount at a strict address to refundTo, minus gas", async () => {
   const { origin, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(60));
@@ -301,7 +301,7 @@ test("a strict address that gets less than was quoted gives it back to refundTo,
   expect(await world.destination.balance(terms.recipient, usdc)).toBe(0n);
 });
 
-test("a strict address that gets more fills what was quoted, and gives the rest back, from one transaction", async () => {
+test("fills the quoted amount at a strict address and refunds the excess, from one sweep", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(130));
@@ -408,7 +408,7 @@ test.each([
   ["open", {}],
   ["strict", { strict: true }],
 ])(
-  "a fast fill of a request with an %s deposit address waits until its money is on its way to the depository, and pays once",
+  "refuses to fast fill a request with an %s deposit address until its sweep has a nonce, then pays once",
   async (_, kind) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 10_000);
@@ -457,7 +457,7 @@ test("a sweep that cannot become the agreed deposit does not let a fast fill thr
   });
 });
 
-test("a request that another one stands in for is not fast filled; the refusal names the other one", async () => {
+test("refuses to fast fill a superseded request and names its successor", async () => {
   const { origin, destination, usdc, services } = world;
   const app = await aSponsor(world, 10_000);
   const agreed = await world.address();
@@ -561,7 +561,7 @@ test("what nobody was named for is not sent back to a placeholder, but told to t
   expect(await world.origin.balance(dead, world.usdc)).toBe(0n);
 });
 
-test("a refund to whoever sent it goes to the one who did, and of two that sent together nobody is guessed", async () => {
+test("refunds to the sender if it is the only one, and never guesses between two senders", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };
   const one = await world.address(ask);
@@ -620,7 +620,7 @@ test("two workers that see the same money at once move it once, under one reques
   expect(await destination.balance(terms.recipient, usdc)).toBe(promised.expectedAmount);
 });
 
-test("a sweep that reverts because its owner took the money out first leaves the money spoken for until that is beyond doubt", async () => {
+test("keeps the money of a sweep that reverted after a recovery assigned until the revert is final", async () => {
   const { origin, destination, usdc, user } = world;
   const { at, requestId, terms } = await world.address({
     strict: true,
@@ -796,7 +796,7 @@ test.each([
   ["a strict address", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
   ["a strict address that refunds to the sender", { strict: true, refundTo: NATIVE_CURRENCY }],
 ])(
-  "a payment to %s covers the fast fill whose first payment was taken back, late and one unit too large: the recipient is paid once",
+  "covers a fast fill with a second payment to %s, late and one unit too large, after the first was orphaned; pays the recipient once",
   async (_, kind) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 1_000);
@@ -844,7 +844,7 @@ test.each([
   },
 );
 
-test("money that a reorg takes back before it was moved is not owed to anybody, and what comes again is moved once", async () => {
+test("owes nothing for a payment orphaned before its sweep, and sweeps it once when it is mined again", async () => {
   const { origin, destination, usdc } = world;
   const { at, requestId, terms } = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(at, usd(100));
@@ -1100,7 +1100,7 @@ test.each([
   ["an open", {}],
   ["a strict", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
 ])(
-  "a quoted token that is taken off the list is still found at %s address, told there, and filled when it is configured again",
+  "finds and reports a quoted token at %s address after it was unlisted, and fills once it is configured again",
   async (_, kind) => {
     const { origin, destination, tst } = world;
     const { at, requestId, terms } = await world.address({

@@ -215,7 +215,7 @@ test("a second deposit that waits for its refund takes the place of the first on
   expect((await world.depositsOf(agreed.requestId))[1]).toMatchObject({ txHash, disposition: "accepted" });
 });
 
-test("a stranger's deposit that vanishes and returns is refunded once and never touches the request", async () => {
+test("refunds a stranger's deposit once when it is orphaned and mined again, and never changes the request", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.stranger, agreed, {
     depositor: world.stranger.address,

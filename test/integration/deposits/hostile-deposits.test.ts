@@ -267,7 +267,7 @@ test("a refund larger than what the solver holds of the token waits and is paid 
   expect(refunded).toBeGreaterThan(amount - 10_000_000n);
 });
 
-test("when gas gets a hundred times dearer a refund of what was agreed still pays the order's minimum", async () => {
+test("refunds at least the order's minimum when gas costs a hundred times more", async () => {
   const { origin } = world;
   const gwei = 10n ** 9n;
   const mineAt = async (baseFeePerGas: bigint): Promise<void> => {
@@ -346,7 +346,7 @@ test("a deposit too low to be sent back pays for the gas that its fills burnt", 
   expect(rows).toEqual([{ unpaid_wei: 75n }]);
 });
 
-test("fills under way that could burn more than the limit of a day are begun one at a time", async () => {
+test("starts fills one at a time when together they could burn more gas than the daily limit", async () => {
   const { destination } = world;
   const gwei = 10n ** 9n;
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 500n * gwei });
@@ -397,7 +397,7 @@ test("fills under way that could burn more than the limit of a day are begun one
   await world.watch(destination);
 });
 
-test("once reverted fills have cost the solver the limit of a day, only fills that run no foreign code are made", async () => {
+test("fills only requests without foreign code once reverted fills have cost the daily limit", async () => {
   const maxUnpaidBurntUsd = 100n * 10n ** 18n;
   const bounded = { ...world.services, enginePolicy: { ...world.services.enginePolicy, maxUnpaidBurntUsd } };
   // 0.05 of the native token is worth 125 USD.
@@ -638,7 +638,7 @@ test("a deposit to a former depository that was not listed while its block becam
 });
 
 test.for(["a block", "a client's hint"])(
-  "a deposit to a former depository that %s shows is refunded when its transaction also pays the present one",
+  "refunds a deposit to a former depository, shown by %s, when its transaction also pays the current one",
   async (way) => {
     const { origin } = world;
     const { contract, worthless } = await aContract();

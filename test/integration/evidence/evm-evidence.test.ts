@@ -273,14 +273,14 @@ describe("after the depository was replaced", () => {
     replaced = open(world.chainAt(undefined, former));
   });
 
-  test("a deposit to the former depository is attested as one", async () => {
+  test("attests a deposit to the former depository", async () => {
     const hash = await world.deposit(7n);
     await world.mine(DEPTH);
     expect(await replaced.deposits(hash)).toEqual(await source.deposits(hash));
     expect(await replaced.deposits(hash)).toMatchObject({ value: { deposits: [{ depositId: orderId }] } });
   });
 
-  test("a withdrawal that the former depository paid is executed, and never expires", async () => {
+  test("attests a withdrawal that the former depository paid as executed, never as expired", async () => {
     await world.deposit(100n);
     const expiration = (await world.newestTime()) + 1_000n;
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n), expiration);

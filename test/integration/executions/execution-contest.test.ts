@@ -56,7 +56,7 @@ async function atOnce(
   );
 }
 
-test("of a hundred calls at once over two processes, a balance for forty pays for exactly forty, and the rest are told what is there", async () => {
+test("accepts exactly forty of a hundred concurrent calls on two processes with a balance for forty, and refuses the rest with the available amount", async () => {
   const { call, price } = await pricedCall();
   const app = await world.anApp({}, 40n * price + price / 2n);
   const answers = await atOnce(100, async (by) => await world.execute(call, app, by));
@@ -83,7 +83,7 @@ test("of a hundred calls at once over two processes, a balance for forty pays fo
   expect((await world.book(app)).pending).toBe(0n);
 });
 
-test("a budget of a day holds, however many calls come at once, and what was not spent of it can be spent", async () => {
+test("enforces a daily budget across concurrent calls and frees what they do not spend", async () => {
   const { call, price } = await pricedCall();
   const most = (10n * price + price / 2n) * 10n ** 12n;
   const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: most });
@@ -148,7 +148,7 @@ test("a key without a wallet, or whose balance is short, has nothing sponsored",
   expect((await world.pool.query("select from requests")).rowCount).toBe(0);
 });
 
-test("what carries no sponsor and no quote to pay for it is refused", async () => {
+test("refuses a call that neither a sponsor nor a quote pays for, or that is not on an EVM chain", async () => {
   const call = { ...world.mintCall(world.anAddress()), subsidizeFees: false };
   await expect(world.execute(call)).rejects.toThrow(/subsidizeFees must be true without requestId/);
   const { requestId } = await world.quote();
@@ -169,7 +169,7 @@ test("a call that would take the executor's own coin, or tokens of the solver, i
   );
 });
 
-test("the answer of a call with an Idempotency-Key stands with its commit, and a run that lost its lease commits nothing", async () => {
+test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
   const store = idempotencyStore(sqlOn(world.pool));
   const call = {
     scope: "app",
@@ -247,7 +247,7 @@ test("a call whose authorization no node takes is charged for the nonce that it 
   expect(balance).toBeLessThan(given);
 });
 
-test("a contract that was used before is not forgotten, and open requests that name a former one raise an alarm", async () => {
+test("refuses to start when a formerly used contract is not listed, and raises an alarm for open requests that name one", async () => {
   const { origin, services, events, clock } = world;
   const store = usedContracts(sqlOn(world.pool));
   const start = async (change: object): Promise<void> =>

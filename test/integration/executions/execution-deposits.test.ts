@@ -64,7 +64,7 @@ const call = (to: Address, { requestId }: Agreed): AskedCall => ({ to, requestId
 const refundedTo = async ({ terms }: Agreed): Promise<bigint> =>
   await world.origin.balance(terms.refundTo, terms.origin.currency);
 
-test("an executed quote that is to be refunded ends as a refund, and is never told as a failure before", async () => {
+test("ends an executed quote that must be refunded as a refund, without reporting a failure first", async () => {
   const agreed = await agree({ referrer: "debug-force-refund" });
   await world.execute(call(await payer(agreed), agreed));
   const end = await world.untilFinal(agreed.requestId);
@@ -148,7 +148,7 @@ async function settled(agreed: Agreed, voucher: Sponsor): Promise<void> {
 }
 
 test.each(["before the fill is sent", "after the recipient was paid"])(
-  "a quote that was fast filled is executed %s: its deposit frees the hold, and nothing is filled twice",
+  "executes a fast-filled quote %s: its deposit releases the hold, and nothing is filled twice",
   async (when) => {
     const agreed = await agree();
     const account = await payer(agreed);
@@ -256,7 +256,7 @@ test("the execution of one request does not speak for another one whose order it
   expect(await world.status(other.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
 });
 
-test("a quote that another request stands in for is not executed; the refusal names the other one", async () => {
+test("refuses to execute a superseded quote and names its successor", async () => {
   const { services } = world;
   const agreed = await agree();
   const asked = call(await payer(agreed), agreed);

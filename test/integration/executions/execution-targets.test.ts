@@ -122,7 +122,7 @@ test.each([
   ["open", false],
   ["strict", true],
 ])(
-  "what is at an %s deposit address is not swept by /execute, even if the executor could",
+  "refuses to sweep an %s deposit address through /execute, even if the executor is its operator",
   async (_, strict) => {
     const { at, sweep, sweepMany, recipient } = await prey(strict);
     const executor = localAccount("executor");
@@ -153,7 +153,7 @@ test.each([
   },
 );
 
-test("the service's other contracts are no targets either; a token is", async () => {
+test("refuses the service's other contracts as targets and accepts a token", async () => {
   const { depository, router, approvalProxy, serviceReceiver } = world.origin.chain.contracts;
   for (const target of [depository, router, approvalProxy, serviceReceiver])
     await expect(execute(target, "0x")).rejects.toThrow(/is a contract of this service/);

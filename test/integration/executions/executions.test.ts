@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const GIVEN = 1_000_000_000n;
 
-test("a call that an app pays for is sent by the executor, ends in success and costs what it did cost", async () => {
+test("sends a sponsored call from the executor and charges the app its actual cost", async () => {
   const { origin, usdc, executor } = world;
   const recipient = world.anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
@@ -139,7 +139,7 @@ test("a call that reverts in its block fails, and the app pays the gas and nothi
   expect(fees * 10n ** 12n - costUsd).toBeLessThan(2n * 10n ** 12n);
 });
 
-test("a reorg takes the end and the charge back, and the very same bytes are mined again", async () => {
+test("reverts the result and the charge of an orphaned call, and mines the same bytes again", async () => {
   const { origin, usdc, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
@@ -329,9 +329,9 @@ test("value that a call carries is charged to the sponsor, and only as far as th
 });
 
 test.each([
-  ["accepted with others", {}],
+  ["accepted in a group", {}],
   ["counted against a budget", { dailyUsd: 1_000n * ONE_USD }],
-])("a call %s carries no value out of what is held for a fast fill", async (_, rules) => {
+])("refuses a call %s whose value would come from held funds", async (_, rules) => {
   const { origin, anAddress } = world;
   const sponsor = await aSponsor(world, 1_000, {
     rules: { maxCallValueUsd: 100n * ONE_USD, ...rules },
@@ -364,7 +364,7 @@ test("refuses a call that carries value while the native token's price is disput
   await world.untilFinal(await world.execute({ to, value: 10n ** 15n }, sponsor.key));
 });
 
-test("native token that a call carries is sold with the service fee and the spread of its pair; gas costs its bare price", async () => {
+test("charges a call's native value with the service fee and spread of its pair, and its gas without them", async () => {
   const { origin, anAddress } = world;
   // A spread of 20 bps for the age of the price, and the service fee of 6 bps.
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 10 });
@@ -448,7 +448,7 @@ test("refuses a call whose native token was priced differently than the native o
   }
 });
 
-test("calls that carry value share the exposure limit of a minute, and a refused call counts nothing", async () => {
+test("counts call value against the exposure limit per minute, and refused calls not at all", async () => {
   const { enginePolicy } = world.services;
   const bounded = { ...world.services, enginePolicy: { ...enginePolicy, maxPriceExposureUsd: 6 } };
   const call = (value: bigint) => world.tryExecute({ to: world.anAddress(), value }, world.app, bounded);
@@ -474,7 +474,7 @@ test("calls that carry value share the exposure limit of a minute, and a refused
   expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });
 });
 
-test("an accepted call that carries value is not sent while native token costs more than was charged, or its price is disputed", async () => {
+test("does not send an accepted call with value while the native token costs more than was charged or its price is disputed", async () => {
   const { clock, origin, executor } = world;
   const call = { to: world.anAddress(), value: 10n ** 15n };
   const kept = await world.execute(call);

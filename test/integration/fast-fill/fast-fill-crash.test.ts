@@ -158,7 +158,7 @@ test("a fast fill that races the watcher which finds the deposit ends in one fil
   expect(outcomes.size, "both ways were seen").toBe(2);
 }, 60_000);
 
-test("the answer of a call with an Idempotency-Key is in the commit that accepts; whoever has lost the call commits nothing", async () => {
+test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
   const idempotency = idempotencyStore(sqlOn(world.pool));
   const answer = { status: 200, body: JSON.stringify({ message: "Fast fill queued" }) };
   const begin = async (key: string) =>

@@ -148,7 +148,7 @@ test("a lower input is only for the key that asked for the quote: what it leaves
   }
 });
 
-test("a price that fell below the minimum since the quote is refused, as the fill of a deposit would be", async () => {
+test("refuses to fast fill at a price below the quoted minimum", async () => {
   const agreed = await agree({
     originCurrency: NATIVE_CURRENCY,
     amount: (10n ** 16n).toString(),
@@ -160,7 +160,7 @@ test("a price that fell below the minimum since the quote is refused, as the fil
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("without a price nothing is decided: the caller may ask again", async () => {
+test("decides nothing without a price and lets the caller retry", async () => {
   const agreed = await agree();
   world.prices.set("usd-coin", undefined);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -168,7 +168,7 @@ test("without a price nothing is decided: the caller may ask again", async () =>
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a same-chain transfer is no bridge, and what was quoted to be refunded is never filled", async () => {
+test("refuses to fast fill same-chain transfers and requests marked for refund", async () => {
   const send = await agree({ destinationChainId: world.origin.chain.id });
   expect(send.terms.kind).toBe("send");
   await expect(rich.fastFill(send)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "notABridge"));
@@ -215,7 +215,7 @@ test("a fast fill repeated is under way until it is filled, and then it is answe
   expect((await rich.book()).heldUsd).toBe(heldUsd);
 });
 
-test("a request that is refunded, or that was, is refused", async () => {
+test("refuses to fast fill a request that is being refunded or was refunded", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed, { amount: 50_000_000n });
   await mineOrigin();
@@ -225,7 +225,7 @@ test("a request that is refunded, or that was, is refused", async () => {
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "refunded"));
 });
 
-test("a request whose transaction the service sends itself is filled fast once that has its nonce, not before", async () => {
+test("fast fills an executed request only once its transaction has a nonce", async () => {
   const { services, origin } = world;
   const agreed = await agree();
   const { requestId } = agreed;

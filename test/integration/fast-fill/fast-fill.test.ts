@@ -236,7 +236,7 @@ test("while the origin chain is not read beyond the deadline, nothing is paid fo
   expect(await sponsor.holdState(agreed), "it was in that block").toBe("released");
 });
 
-test("a clock put back keeps a hold and takes nothing twice", async () => {
+test("keeps a hold and debits nothing twice when the clock is set back", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const [agreed, covered] = [await agree({ ttl: 600 }), await agree({ ttl: 600 })];
   for (const one of [agreed, covered]) {
@@ -309,7 +309,7 @@ test("a deposit that comes after the app has paid gives back exactly what was ta
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("what the balance no longer covers when the app has to pay is owed, and the next top-up repays it first", async () => {
+test("records a debt when the balance no longer covers the hold, and repays it from the next top-up", async () => {
   const sponsor = await aSponsor(world, 200);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -325,7 +325,7 @@ test("what the balance no longer covers when the app has to pay is owed, and the
   expect((await sponsor.book()).lines[0]).toMatchObject({ balance: 100_000_000n - owed, owed: 0n });
 });
 
-test("a reorg that takes the deposit back holds the balance again; mined again it is free again, and nothing is filled twice", async () => {
+test("reinstates the hold when the deposit is orphaned, releases it when mined again, and fills nothing twice", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -350,7 +350,7 @@ test("a reorg that takes the deposit back holds the balance again; mined again i
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a deposit under another hash takes the place of one that a reorg took from a fast fill, and frees the balance", async () => {
+test("releases the hold when a deposit with another hash replaces the orphaned one", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -383,10 +383,10 @@ test("a deposit that a reorg took for good is paid by the app in the end", async
 });
 
 test.each([
-  ["too little", { amount: 60_000_000n }],
+  ["less", { amount: 60_000_000n }],
   ["more", { amount: 140_000_000n }],
 ])(
-  "a deposit of %s than agreed goes back, and the hold stays: that is the app's risk",
+  "refunds a deposit of %s than agreed and keeps the hold, because that is the app's risk",
   async (_, deviation) => {
     const sponsor = await aSponsor(world, 1_000);
     const agreed = await agree({ ttl: 600 });
@@ -572,7 +572,7 @@ function whileSimulating(happens: () => Promise<void>): WorkerServices {
   };
 }
 
-test("a deposit credits nothing while its fast fill may fail, so nothing has to come back when the deposit is refunded", async () => {
+test("credits no deposit while its fast fill may fail, so a refund reverses nothing", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300", destinationCurrency: NATIVE_CURRENCY }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -802,7 +802,7 @@ test("a fast fill that dies on its chain gives the balance back only when its no
   expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
 });
 
-test("the gas of a fast fill that reverts in its block is charged to the app, once, and too much of it in a day refuses further ones", async () => {
+test("charges the app once for the gas of a reverted fast fill, and refuses further fast fills above the daily limit", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
   await sponsor.fastFill(agreed);
@@ -839,7 +839,7 @@ test("the gas of a fast fill that reverts in its block is charged to the app, on
   expect(world.events.of("fast_fill_gas_spent")).toMatchObject([{ facts: { wallet: sponsor.wallet } }]);
 });
 
-test("a deposit that may vary is fast filled for its least by the key that quoted alone, and what it brings more is the app's", async () => {
+test("fast fills a variable deposit at its minimum, only for the API key that quoted it, and credits any surplus to the app", async () => {
   const [sponsor, stranger] = [await aSponsor(world, 1_000), await aSponsor(world, 1_000)];
   const quoted = await agree({ slippageTolerance: "500" }, sponsor);
   const { origin } = quoted.terms;
@@ -938,7 +938,7 @@ test("a deposit that comes after the app has paid gives back no more than it is 
   expect(debited - kept).toBeGreaterThan(12_499n * USDC);
 });
 
-test("a deposit that comes after the firm time is priced anew: the app pays what it is worth less, and a reorg undoes that", async () => {
+test("reprices a deposit that arrives after the firm period, charges the app the difference, and reverses that on a reorg", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
@@ -1227,7 +1227,7 @@ test("between different assets a deposit that comes more than a day later goes b
   expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
-test("a deposit that never comes costs the app the fill and its gas, at the greater price of then and now", async () => {
+test("charges the app for the fill and its gas at the higher of both prices when the deposit never arrives", async () => {
   const sponsor = await aSponsor(world, 200_000);
   const agreed = await agree(
     { originCurrency: world.usdc, destinationCurrency: NATIVE_CURRENCY, amount: "1000000000", ttl: 600 },

@@ -28,7 +28,7 @@ async function balanceOf(wallet: Address): Promise<bigint> {
   return lines.find(({ asset }) => asset.currency === world.usdc)?.balance ?? 0n;
 }
 
-test("a fill that is exchanged is sponsored with what its pools take, brings coin for gas, and credits the app", async () => {
+test("charges the sponsor for the swap cost of a fill, pays the gas top-up and credits the app", async () => {
   const payer = await aPayingKey(world, 100);
   const [recipient, app] = [world.anAddress(), world.anAddress()];
   const ask = { destinationCurrency: world.odd, recipient, refundTo: recipient };
@@ -61,7 +61,7 @@ test("a fill that is exchanged is sponsored with what its pools take, brings coi
     expect(await world.destination.balance(router, currency)).toBe(0n);
 });
 
-test("app fees of a deposit after a swap follow what the swap brought", async () => {
+test("computes app fees from what the origin swap deposited", async () => {
   const app = world.anAddress();
   const agreed = await world.quote({
     originCurrency: world.tst,

@@ -115,7 +115,7 @@ test("whenever the process dies while a fill becomes final, apps are credited on
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("a fill that a reorg drops credits and charges nobody until it is final again", async () => {
+test("credits and charges no one for an orphaned fill until it is final again", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
@@ -160,7 +160,7 @@ test("what was credited is claimed like any balance, and paid out", async () => 
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("a refund credits no app, and gives the sponsor back what was set aside", async () => {
+test("credits no app for a refund and releases the sponsor's reservation", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
@@ -271,7 +271,7 @@ test.each([
   expect((await world.untilFinal(requestId)).status).toBe("refund");
 });
 
-test("a sponsor who cannot pay any more what he promised lets nothing be paid in part: the deposit goes back", async () => {
+test("refunds the deposit when the sponsor can no longer pay in full", async () => {
   const payer = await aPayingKey(world, 1);
   const agreed = await agree(sponsored, payer);
   const paid = agreed.terms.sponsorship?.amount ?? 0n;
@@ -285,7 +285,7 @@ test("a sponsor who cannot pay any more what he promised lets nothing be paid in
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("holds do not keep a sponsor from paying, and what is set aside for one fill does not pay for another", async () => {
+test("lets a sponsor pay despite holds, and never uses one fill's reservation for another", async () => {
   const payer = await aPayingKey(world, 1);
   const [first, second] = [await agree(sponsored, payer), await agree(sponsored, payer)];
   const paid = first.terms.sponsorship?.amount ?? 0n;
@@ -297,7 +297,7 @@ test("holds do not keep a sponsor from paying, and what is set aside for one fil
   expect(await lineOf(payer.wallet)).toEqual({ balance: paid - 1n, pending: 0n });
 });
 
-test("app fees are not sponsored out of what is held for a fast fill, neither in the quote nor in the fill", async () => {
+test("never sponsors app fees from held funds, in the quote or in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -322,7 +322,7 @@ test("app fees are not sponsored out of what is held for a fast fill, neither in
   expect((await world.untilFinal(plain.requestId)).status).toBe("success");
 });
 
-test("a balance in a volatile currency pays no app fees and no fixed rate, neither in the quote nor in the fill", async () => {
+test("pays no app fees and no fixed rate from a volatile balance, in the quote or in the fill", async () => {
   const payer = await aPayingKey(world, 100);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -356,7 +356,7 @@ test("a balance in a volatile currency pays no app fees and no fixed rate, neith
   expect((await lineOf(payer.wallet, NATIVE_CURRENCY)).balance).toBeLessThan(ETHER);
 });
 
-test("the stablecoins of a balance pay app fees, and its other currencies what is left of the service's fees", async () => {
+test("pays app fees from the balance's stablecoins and the remaining service fees from its other currencies", async () => {
   const payer = await aPayingKey(world, 50);
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
@@ -374,7 +374,7 @@ test("the stablecoins of a balance pay app fees, and its other currencies what i
   expect(ETHER - balance).toBe((restUsd + 2_499n) / 2_500n);
 });
 
-test("a fixed rate is not subsidized out of what is held for a fast fill, neither in the quote nor in the fill", async () => {
+test("never subsidizes a fixed rate from held funds, in the quote or in the fill", async () => {
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
   const agreed = await agree(ask, payer);
@@ -443,7 +443,7 @@ test("the key's budget of the day is kept by what its fills cost together", asyn
   await expect(agree(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
 });
 
-test("a key that was revoked since the quote pays nothing any more", async () => {
+test("charges nothing to an API key that was revoked after the quote", async () => {
   const payer = await aPayingKey(world, 10);
   const agreed = await agree(sponsored, payer);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [payer.key.id]);
@@ -475,9 +475,9 @@ test("a sponsored output type is paid to the unit, and app fees of a coin are cr
 test.each([
   ["no", () => world.prices.set("ethereum", undefined)],
   ["a disputed", () => world.prices.trust("ethereum", unbelievable.disputed)],
-  ["a too old", () => world.prices.trust("ethereum", unbelievable["too old"])],
+  ["a stale", () => world.prices.trust("ethereum", unbelievable["too old"])],
 ])(
-  "a fee is credited for no more than it is worth by then, less the spread; with %s price it waits for one",
+  "credits at most a fee's current value minus the spread, and waits for a price if there is %s price",
   async (_, doubt) => {
     const app = world.anAddress();
     const ask = {
@@ -554,7 +554,7 @@ test("a fixed rate is paid exactly, and the sponsor is charged what it costs whe
   expect((10_000_000n - balance) * 10n ** 12n).toBeGreaterThan(quoted);
 });
 
-test("coin for gas is paid with the output, in one transaction that oracles take for both payments", async () => {
+test("pays the gas top-up and the output in one transaction that oracles count as both payments", async () => {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, destination.chain.contracts.approvalProxy, 2n ** 255n));
   await destination.mine();
@@ -634,7 +634,7 @@ test("the deposit pays for a gas top-up whose native token rose by more than the
   world.prices.set("ethereum", "2500");
 });
 
-test("what apps have a share in is not filled ahead of its deposit", async () => {
+test("refuses to fast fill a request with app fees or a sponsor", async () => {
   const payer = await aPayingKey(world, 1_000);
   for (const ask of [sponsored, { appFees: [{ recipient: world.anAddress(), fee: 1 }] }]) {
     const agreed = await agree(ask, payer);

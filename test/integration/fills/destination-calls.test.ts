@@ -260,7 +260,7 @@ test("calls that revert by the time of the fill make a refund of it, and the app
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("calls that would take the payment from its recipient again are refused: nobody could prove it", async () => {
+test("refuses calls that would take the payment back from its recipient, because it could not be attested", async () => {
   const { destination, usdc } = world;
   const owner = privateKeyToAccount(generatePrivateKey());
   const recipient = owner.address.toLowerCase() as Address;
@@ -320,7 +320,7 @@ test.each([
   },
 );
 
-test("the same calls, as long as they take nothing, leave a payment that oracles count", async () => {
+test("accepts the same calls when they take nothing, and oracles count the payment", async () => {
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const taker = await aTaker(recipient, world.anAddress(), 90_000_000n);

@@ -129,7 +129,7 @@ test("a payment that reverted leaves the request open for another one", async ()
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", txHashes: [again] });
 });
 
-test("a payment that a reorg takes back leaves the request waiting, and counts again when it is mined again", async () => {
+test("lets the request wait when its payment is orphaned, and counts the payment when it is mined again", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await report(agreed, hash);

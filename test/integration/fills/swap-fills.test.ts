@@ -82,12 +82,15 @@ async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<voi
 test.each<[string, () => SwapAsk]>([
   ["a token through a pool", () => ({ currency: world.tst, paidFrom: world.usdc })],
   ["a token through several pools", () => ({ currency: world.odd, paidFrom: world.usdc })],
-  ["the wrapped coin", () => ({ currency: world.weth, paidFrom: world.usdc })],
-  ["native coin", () => ({ currency: NATIVE_CURRENCY, paidFrom: world.usdc })],
-  ["a token for native coin", () => ({ currency: world.odd, paidFrom: NATIVE_CURRENCY })],
-  ["the wrapped coin for native coin", () => ({ currency: world.weth, paidFrom: NATIVE_CURRENCY })],
+  ["the wrapped native token", () => ({ currency: world.weth, paidFrom: world.usdc })],
+  ["the native token", () => ({ currency: NATIVE_CURRENCY, paidFrom: world.usdc })],
+  ["a token bought with the native token", () => ({ currency: world.odd, paidFrom: NATIVE_CURRENCY })],
+  [
+    "the wrapped native token bought with the native token",
+    () => ({ currency: world.weth, paidFrom: NATIVE_CURRENCY }),
+  ],
 ])(
-  "%s arrives to the unit, paid from what the solver holds at no more than its part of the deposit, and oracles see it",
+  "pays %s exactly from the solver's inventory, spends no more than the deposit allows, and oracles count it",
   async (_what, ask) => {
     const agreed = await deposited(ask());
     const { status, received, spent, fills, leftInRouter } = await ended(agreed);
@@ -107,7 +110,7 @@ test.each<[string, () => SwapAsk]>([
   },
 );
 
-test("pools that moved a little do not change what is paid while the quote is firm, and what that costs is bounded", async () => {
+test("pays the quoted output at bounded cost when pools move slightly while the quote is firm", async () => {
   const agreed = await deposited(toOdd());
   await poolMoved("bought", 15n * 10n ** 18n);
   const worth = await world.worthOf(agreed);
@@ -140,7 +143,7 @@ test("pools that moved more than is borne have the recipient get what his deposi
   expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
 });
 
-test("pools that moved beyond the promise send the deposit back", async () => {
+test("refunds the deposit when pools moved beyond the promise", async () => {
   const agreed = await deposited(toOdd());
   await poolMoved("bought", 5_000n * 10n ** 18n);
   expect(await ended(agreed)).toMatchObject({
@@ -169,7 +172,7 @@ test("others who move the pools in the fill's own block make it fail, at the cos
   expect(received).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("a fill that has reverted in three blocks is not tried a fourth time, and its gas is kept of the refund", async () => {
+test("refunds after a fill reverted three times and deducts its gas", async () => {
   const { destination, origin } = world;
   const agreed = await deposited(toOdd());
   const { refundTo } = agreed.terms;
@@ -210,7 +213,7 @@ test.each([
   ["less than was expected, within the range", 98_000_000n, 98n],
   ["more than was expected", 105_000_000n, 105n],
 ])(
-  "a swap before the deposit that brings %s has the recipient get his part, which oracles attest",
+  "pays the recipient in proportion when the origin swap yields %s, and oracles attest it",
   async (_what, brought, percent) => {
     const agreed = await deposited({ ...toOdd(), minimumDeposit: 97_000_000n, slippageBps: 500 }, brought);
     const { status, received, fills } = await ended(agreed);
@@ -228,7 +231,7 @@ test.each([
   },
 );
 
-test("coin for gas beside the output is what was quoted, however much is deposited: of more it would be as much at prices of long ago", async () => {
+test("pays exactly the quoted gas top-up however much is deposited", async () => {
   const gasTopup = { amount: 10n ** 15n };
   const ask = { currency: world.tst, minimumDeposit: 97_000_000n, slippageBps: 500, terms: { gasTopup } };
   const agreed = await deposited(ask, 500_000_000n);
@@ -238,7 +241,7 @@ test("coin for gas beside the output is what was quoted, however much is deposit
   expect(await world.destination.balance(agreed.terms.recipient, NATIVE_CURRENCY)).toBe(gasTopup.amount);
 });
 
-test("a swap that brings less than is filled sends its deposit back in the deposit's currency", async () => {
+test("refunds the deposit in its own currency when the origin swap yields too little to fill", async () => {
   const { usdc, user, origin } = world;
   const agreed = await world.agree({ ...toOdd(), minimumDeposit: 97_000_000n });
   const before = await origin.balance(user.address, usdc);
@@ -254,7 +257,7 @@ test("a swap that brings less than is filled sends its deposit back in the depos
   expect(before - (await origin.balance(user.address, usdc))).toBeLessThan(2_000_000n);
 });
 
-test("a refund of a swapped deposit gives back at least the order's minimum, scaled with what came", async () => {
+test("refunds a swapped deposit with at least the order's minimum, scaled by the deposited amount", async () => {
   const { usdc, user, origin } = world;
   const agreed = await world.agree({
     ...toOdd(),
@@ -271,7 +274,7 @@ test("a refund of a swapped deposit gives back at least the order's minimum, sca
   expect(120_000_000n - lost).toBeGreaterThanOrEqual((promised * 120n) / 97n);
 });
 
-test("the user's own exchange and deposit through the router is one deposit of all that it brought, in his name", async () => {
+test("records a swap and deposit through the router as one deposit of the whole output, with the user as depositor", async () => {
   const { origin, user, tst, usdc } = world;
   const pools = await world.best(origin, tst, usdc, 200n * 10n ** 18n);
   const agreed = await world.agree({
@@ -313,7 +316,7 @@ test("the user's own exchange and deposit through the router is one deposit of a
   });
 });
 
-test("a user's own swap counts when it is mined and its recipient has what was promised, and follows the chain", async () => {
+test("counts a user's own swap once it is mined and paid the promised amount, and follows reorgs", async () => {
   const { origin, user, tst, usdc } = world;
   const pools = await world.best(origin, usdc, tst, 10_000_000n);
   const recipient = world.anAddress();

@@ -54,7 +54,7 @@ test.each(kinds)(
   120_000,
 );
 
-test("whenever the process dies while money goes back, it goes back exactly once", async () => {
+test("refunds exactly once, whenever the process dies during the refund", async () => {
   world = await startRailWorld({ origin: "coins" });
   const deaths = await dieAtEveryMoment<AgreedOnRails>(world, {
     prepare: async () => {

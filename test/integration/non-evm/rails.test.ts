@@ -168,7 +168,7 @@ test("a deposit that is told of twice, by the chain and by a client's hint, is o
   await expectFilledOnce(agreed);
 });
 
-test("what is not what was agreed goes back, less what that costs; a stranger's money goes back to the stranger", async () => {
+test("refunds a deposit that differs from the agreed one, minus the cost, and a stranger's deposit to the stranger", async () => {
   await start();
   const agreed = await world.agree();
   const stranger = anAccount();
@@ -438,7 +438,7 @@ test("a fill whose bytes all lapse until its time is over is never made, and the
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("a payment whose block is taken back is sent again with the very same bytes", async () => {
+test("broadcasts the same bytes again when a payment's block is orphaned", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -581,7 +581,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   for (const one of barred) await expectRefundedOnce(one);
 });
 
-test("two processes that pay many at once spend no coin twice, and pay each once", async () => {
+test("spends no output twice and makes each payment once when two processes pay many at once", async () => {
   await start({ destination: "coins" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);

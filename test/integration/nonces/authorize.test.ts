@@ -30,7 +30,7 @@ async function refusal(act: Promise<unknown>): Promise<unknown> {
   }
 }
 
-test("what a wallet said is signed by the oracles and set on the hub, and counts once that is final", async () => {
+test("has oracles sign a wallet's authorization, sets it on the hub, and counts it once that is final", async () => {
   const terms = await world.quote(wallet.address);
   const said = await world.authorization(wallet, terms);
   expect((await read(said)).mapped).toBeUndefined();
@@ -242,7 +242,7 @@ test("an account whose transfer has arrived can authorize it with nothing left",
   expect(await world.authorize(said)).toBe(terms.requestId);
 });
 
-test("one account can have ten authorizations without a transfer within an hour", async () => {
+test("allows one account ten authorizations without a transfer per hour", async () => {
   const busy = rawKeySigner(`0x${"63".repeat(32)}`);
   const next = async () => await world.authorization(busy, await world.quote(busy.address));
   const all = await Promise.all(Array.from({ length: 12 }, next));
@@ -271,7 +271,7 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test("once 250 authorizations wait, each wallet may have one without a transfer", async () => {
+test("allows each wallet one authorization without a transfer once 250 authorizations wait", async () => {
   const [first, second] = [rawKeySigner(`0x${"64".repeat(32)}`), rawKeySigner(`0x${"65".repeat(32)}`)];
   const next = async (by: typeof first) => await world.authorization(by, await world.quote(by.address));
   await fillQueue(248);
@@ -282,7 +282,7 @@ test("once 250 authorizations wait, each wallet may have one without a transfer"
   expect(await refusal(world.authorize(await next(second)))).toEqual(["RATE_LIMITED", "wallet"]);
 });
 
-test("at most 500 authorizations wait, but one whose transfer has arrived is always taken", async () => {
+test("keeps at most 500 waiting authorizations, but always accepts one whose transfer has arrived", async () => {
   const [last, refused] = [rawKeySigner(`0x${"66".repeat(32)}`), rawKeySigner(`0x${"67".repeat(32)}`)];
   await fillQueue(499);
   const said = await world.authorization(last, await world.quote(last.address));

@@ -107,7 +107,7 @@ test.each([1, 2])(
   },
 );
 
-test("when another key signs the right digest, its signature never leaves in our name", async () => {
+test("never returns a signature that another key made", async () => {
   const world = await aWorld();
   kms.setAlias("oracle", kms.importKey(privateKey(1)));
   mustBeUnavailable(await ask(world));
@@ -152,7 +152,7 @@ test("without its key an oracle passes on what its peers signed, and signs nothi
     expect(await messageSigners("depositoryDeposit", message)).toEqual(addresses.slice(1).toSorted());
 });
 
-test("a running oracle whose key was replaced by a peer's adds nothing to a quorum until its own key is back", async () => {
+test("counts an oracle whose key was replaced by a peer's toward no quorum until its own key is back", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address).toSorted();
   const list = { origin, signers: new Set(addresses), threshold: 3 };

@@ -134,7 +134,7 @@ test("passes on no part of an earlier transaction that its peers divide", async 
   });
 });
 
-test("every kind of answer is combined, sorted by signer, and every signature is over the returned payload", async () => {
+test("combines every kind of answer, sorted by signer, with each signature over the returned payload", async () => {
   const { main, peers, origin } = await three({ threshold: 3 });
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, {}]);
   const deposits = await main.post("depository-deposits", deposit);

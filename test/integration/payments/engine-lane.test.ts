@@ -663,7 +663,7 @@ test("a fill that reverts on chain is refunded once that block is beyond reorgs,
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
 });
 
-test("a fill that falls out of the chain is submitted again with the same bytes and pays once", async () => {
+test("broadcasts the same bytes of an orphaned fill again and pays once", async () => {
   const { destination, clock } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
@@ -776,7 +776,7 @@ test("a hundred fills in flight on one lane confirm without a gap", async () => 
   expect(payments).toHaveLength(100);
 });
 
-test("a lane that began after a transaction which a reorg dropped is not held up by its nonce", async () => {
+test("fills the nonce gap of a transaction that was orphaned before the lane was opened", async () => {
   const { origin, destination, services, solver } = world;
   const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
   // What the chain told before the reorg.

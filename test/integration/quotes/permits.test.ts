@@ -228,7 +228,7 @@ test("a token with authorisations (EIP-3009) is bridged by one signature, and it
   expect(execution?.keyId).toBe("permits");
 });
 
-test("what was signed for only to go back pays for what its signature cost, as its quote had said", async () => {
+test("deducts the quoted cost of submitting the permit from the refund of its deposit", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, { referrer: "debug-force-refund" });
   await post(agreed, await signed(user, agreed));
@@ -294,7 +294,7 @@ test("any other token is paid through Permit2, which is approved once", async ()
   });
 });
 
-test("what the solver does not hold is swapped by what was signed, before it is deposited", async () => {
+test("swaps a token that the solver does not hold before the deposit, as signed", async () => {
   const user = await aUser(world.odd, 40n * 10n ** 18n, { approved: true });
   const agreed = await quoted(user, {
     originCurrency: world.odd,
@@ -328,7 +328,7 @@ test("a contract's account signs for Permit2, and its contract says whether it d
   await expectPaid(user, agreed);
 });
 
-test("the same signature again is the same, twenty at once as well; another one is refused while it is under way", async () => {
+test("accepts the same signature any number of times, also concurrently, and refuses another one for the same request", async () => {
   const user = await aUser(world.usdc, 2n * hundred);
   const agreed = await quoted(user, {}, only2612());
   const signature = await signed(user, agreed);
@@ -345,7 +345,7 @@ test("the same signature again is the same, twenty at once as well; another one 
   expect(await world.origin.balance(user.address, world.usdc)).toBe(hundred);
 });
 
-test("the answer to an Idempotency-Key is kept by the very commit that accepts, and a lease that was lost accepts nothing", async () => {
+test("stores the answer to an Idempotency-Key in the accepting commit, and accepts nothing after a lost lease", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
@@ -363,7 +363,7 @@ test("the answer to an Idempotency-Key is kept by the very commit that accepts, 
   await expectPaid(user, agreed);
 });
 
-test("a signature over anything else than was quoted is refused, whatever was changed", async () => {
+test("refuses a signature over anything that differs from the quote", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (10n ** 19n).toString() };
   const agreed = await quoted(user, ask, noPermits());
@@ -462,7 +462,7 @@ function reading(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices 
   return { ...services, reads: { ...services.reads, request } };
 }
 
-test("what would not be filled, or costs more than the output bears, is not sent though it would succeed", async () => {
+test("does not send a permit that would not be filled or costs more than the output covers", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
@@ -533,7 +533,7 @@ test("quotes that cannot be paid by signature are refused, and name the field", 
   await expect(world.quote(none, undefined, { executor: undefined })).rejects.toMatchObject(about);
 });
 
-test("a permit that somebody else submits first deposits all the same: the request is filled although our transaction reverts", async () => {
+test("fills the request when someone else submits the permit first and the service's own transaction reverts", async () => {
   const { origin, stranger, services } = world;
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {}, only2612());

@@ -95,7 +95,7 @@ async function refusalOf(ask: Ask) {
   return { status, body: body as unknown as Record<string, unknown> };
 }
 
-test("of a token the calls get all, in order, and the recipient what they leave", async () => {
+test("runs the calls in order with the whole token output and pays the recipient the rest", async () => {
   const { destination, usdc } = world;
   const [first, second, recipient] = [world.anAddress(), world.anAddress(), world.anAddress()];
   const { agreed, end, fills, judged, leftInRouter } = await carriedOut({
@@ -163,7 +163,7 @@ test("calls may use up everything: then nothing is left, and nothing is promised
   expect(judged).toEqual([{ amounts: [0n] }]);
 });
 
-test("the output of an exchange goes to the calls, and what the exchange leaves to the solver", async () => {
+test("passes a swap's output to the calls and its leftover to the solver", async () => {
   const { destination, tst, odd, solver } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const before = await destination.balance(solver.address, tst);
@@ -185,7 +185,7 @@ test("the output of an exchange goes to the calls, and what the exchange leaves 
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
 });
 
-test("a quote that is repriced gives the calls less, and the recipient what is left of it", async () => {
+test("reduces the calls' output when a quote is repriced and pays the recipient the rest", async () => {
   const { destination, prices, clock, services } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const agreed = await world.quote({
@@ -261,7 +261,7 @@ test("a call that reverts is told with its reason, the call and the block, and n
   });
 });
 
-test("calls that take of the solver are refused, whatever they call", async () => {
+test("refuses calls that take tokens from the solver", async () => {
   const { destination, solver, stranger, usdc } = world;
   const { router } = destination.chain.contracts;
   // Nobody does this; and if somebody does, nobody gains by it.
@@ -274,7 +274,7 @@ test("calls that take of the solver are refused, whatever they call", async () =
   expect(String(body["errorData"])).toContain("take tokens from");
 });
 
-test("calls that fail by the time of the fill send the deposit back, and the recipient gets nothing", async () => {
+test("refunds the deposit and pays the recipient nothing when the calls fail at the time of the fill", async () => {
   const { destination, usdc } = world;
   const recipient = world.anAddress();
   const gate = world.anAddress();
@@ -287,7 +287,7 @@ test("calls that fail by the time of the fill send the deposit back, and the rec
   expect((await outcomeOf(agreed)).fills).toEqual([]);
 });
 
-test("calls that revert in the block, although they did not before, pay for their gas out of the deposit", async () => {
+test("deducts the gas of calls that revert only in the block from the refund", async () => {
   const { origin, destination, usdc } = world;
   const [gate, refundTo] = [world.anAddress(), world.anAddress()];
   const agreed = await world.quote({ refundTo, txs: [pays(gate, 0n)] });
@@ -366,7 +366,7 @@ test("the calls of a fast fill whose deposit never comes are paid by the app, wi
   expect(charged - lost).toBeLessThanOrEqual(2n);
 });
 
-test("the sponsor of a quote pays the gas of calls that revert in the block, and the deposit goes back without it", async () => {
+test("charges the sponsor for the gas of calls that revert in the block, and refunds the deposit without deducting it", async () => {
   const { origin, destination, usdc } = world;
   const [gate, refundTo] = [world.anAddress(), world.anAddress()];
   const payer = await aPayingKey(world, 100);
@@ -425,7 +425,7 @@ test("a token that the solver has not approved is not routed", async () => {
   });
 });
 
-test("what calls must not be is refused by its name", async () => {
+test("refuses invalid calls and unsupported combinations and names the field", async () => {
   const { origin, usdc, destination } = world;
   const here = { destinationChainId: origin.chain.id };
   const { router } = destination.chain.contracts;
@@ -480,7 +480,7 @@ test("what calls must not be is refused by its name", async () => {
   ).toEqual(["INVALID_EXTRA_TXS", "authorizationList"]);
 });
 
-test("on one chain the solver's fill makes the calls, not a swap of the user's own", async () => {
+test("makes same-chain calls in the solver's fill, not in the user's own swap", async () => {
   const { origin, tst, usdc } = world;
   const recipient = world.anAddress();
   const agreed = await world.quote({
@@ -511,7 +511,7 @@ const ways: readonly [string, () => Ask][] = [
 ];
 
 test.each(ways)(
-  "a fill that %s is not sent through a router that its order does not name",
+  "sends no fill that %s through a router that its order does not name, and refunds the deposit",
   async (_what, askOf) => {
     const { origin, destination, services } = world;
     const agreed = await world.quote(askOf());
@@ -528,7 +528,7 @@ test.each(ways)(
   },
 );
 
-test("an app makes no calls of its own beside a quote that has calls", async () => {
+test("refuses destination calls for a quote that has its own calls", async () => {
   const { services } = world;
   const { terms } = await world.quote({ txs: [pays(world.anAddress(), 0n)] });
   const beside = { calls: [], authorizationList: undefined };
@@ -559,15 +559,15 @@ test("destination calls are refused when the fill swaps, brings a gas top-up or 
 
 /** In the order in which it is told: what the calls get, out of what the solver pays. */
 const exchanges: readonly [string, () => Address, () => Address][] = [
-  ["native coin out of a token", () => NATIVE_CURRENCY, () => world.usdc],
-  ["native coin out of its token", () => NATIVE_CURRENCY, () => world.weth],
-  ["a token out of native coin", () => world.usdc, () => NATIVE_CURRENCY],
-  ["the token of the native coin out of that", () => world.weth, () => NATIVE_CURRENCY],
-  ["the token of the native coin out of another", () => world.weth, () => world.usdc],
-  ["a token out of that of the native coin", () => world.tst, () => world.weth],
+  ["the native token bought with a token", () => NATIVE_CURRENCY, () => world.usdc],
+  ["the unwrapped native token", () => NATIVE_CURRENCY, () => world.weth],
+  ["a token bought with the native token", () => world.usdc, () => NATIVE_CURRENCY],
+  ["the wrapped native token bought with the native token", () => world.weth, () => NATIVE_CURRENCY],
+  ["the wrapped native token bought with a token", () => world.weth, () => world.usdc],
+  ["a token bought with the wrapped native token", () => world.tst, () => world.weth],
 ];
 
-test.each(exchanges)("calls get %s, exactly", async (_what, currencyOf, paidFromOf) => {
+test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf, paidFromOf) => {
   const { services, destination, solver, weth, usdc } = world;
   const [currency, paidFrom] = [currencyOf(), paidFromOf()];
   if (paidFrom === weth) {

@@ -82,7 +82,7 @@ test("a price that moved in the recipient's favour pays what was expected and no
   });
 });
 
-test("below the promised minimum nothing is paid: the deposit goes back for slippage", async () => {
+test("refunds the deposit for slippage instead of paying below the promised minimum", async () => {
   for (const prepare of [() => {}, afterFirmWindow]) {
     const agreed = await aDeposit({}, prepare);
     world.prices.set("ethereum", "2600");
@@ -233,7 +233,7 @@ test("fills of an asset beyond the bound of a minute wait for the next minute", 
   expect(await Promise.all(deposits.map(stateOf))).toEqual(["submitted", "submitted"]);
 });
 
-test("workers whose clocks differ by a minute share one bound, and a clock put back far starts a new one", async () => {
+test("shares one exposure limit among workers whose clocks differ by a minute, and starts a new one for a clock far behind", async () => {
   const add = async (minute: number) =>
     await world.services.uow.run((tx) => tx.priceExposure.add("shared", 60n, 100n, minute * 60_000));
   expect([await add(1_001), await add(1_000), await add(1_001)]).toEqual([true, false, false]);

@@ -91,7 +91,7 @@ test("a fast fill does not keep the execution from making the deposit that it wa
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("an executed quote whose deposit came another way is not sent, and costs nothing", async () => {
+test("does not send or charge an executed quote whose deposit was already made", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
@@ -242,8 +242,8 @@ test("without a sponsor the quoted output pays for the gas, and the app gets bac
 
 test.each([
   ["an app pays for the origin transaction", true],
-  ["the user sends the origin transaction himself", false],
-])("what a quote counted for gas goes to the recipient when %s", async (_what, isSponsored) => {
+  ["the user sends the origin transaction", false],
+])("pays the quoted origin gas to the recipient when %s", async (_what, isSponsored) => {
   const account = isSponsored ? await simpleAccount(chain, newOwner(), "0.8") : undefined;
   const ask = { originGasOverhead: 300_000 };
   const agreed = account

@@ -166,7 +166,7 @@ test("across chains every pair is swapped, deposited, filled and swapped as quot
   await nothingLeft(destination);
 }, 120_000);
 
-test("a pool that moved further than the quote allows stops the user's transaction, and nothing of his is gone", async () => {
+test("reverts the user's transaction when a pool moved further than quoted, and the user keeps the tokens", async () => {
   const { origin, user, odd, usdc, trade, tst } = world;
   const ask = { originCurrency: odd, amount: (2n * 10n ** 18n).toString(), destinationCurrency: usdc };
   const agreed = await world.quote(ask);

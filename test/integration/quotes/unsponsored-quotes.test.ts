@@ -105,7 +105,7 @@ test("a transaction that reverts only on chain costs the app its gas", async () 
   await expectCharged(agreed, before - (await origin.balance(executor, native)));
 });
 
-test("a deposit that goes back leaves no output that could pay: the app pays the gas", async () => {
+test("charges the app for gas when the deposit is refunded, because no output can pay it", async () => {
   const { origin, executor } = world;
   const { agreed, call } = await asked({ referrer: FORCE_REFUND_REFERRER });
   const before = await origin.balance(executor, native);

@@ -375,7 +375,7 @@ test("a deposit far above the agreed value waits for the confirmations of its ow
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
 });
 
-test("a refund that a reorg takes out of the chain is sent again and paid once", async () => {
+test("broadcasts an orphaned refund again and pays it once", async () => {
   const agreed = await agree({ referrer: "debug-force-refund" });
   const { currency } = await deposited(agreed);
   await world.work();
@@ -502,7 +502,7 @@ async function depositedNative(ether: string) {
 const fundsListed = async (depositId: string) =>
   (await strandedFunds(sqlOn(world.pool))).filter((row) => "id" in row && String(row.id) === depositId);
 
-test("a refund that settlement never repays waits when the day's limit is spent, visibly, and is paid when it has room again", async () => {
+test("delays and reports a refund that settlement never repays while the daily limit is spent, then pays it", async () => {
   const limited = await limitedTo(150n);
   const first = await depositedNative("0.04");
   await world.work(limited);
@@ -551,7 +551,7 @@ const unrepaidOf = async (depositId: string): Promise<bigint | null> => {
   return rows[0].unrepaid_usd as bigint | null;
 };
 
-test("the operator releases a refund above the daily limit: it is paid once, and counts against the limit", async () => {
+test("pays a refund above the daily limit once after the operator's release, and counts it against the limit", async () => {
   const limited = await limitedTo(150n);
   const { agreed, found } = await depositedNative("1");
   await world.work(limited);
@@ -694,7 +694,7 @@ test("releasing a refund is refused, with the reason, where there is nothing to 
   );
 });
 
-test("two workers at once stay within the daily limit together", async () => {
+test("keeps two concurrent workers within one daily limit", async () => {
   const limited = await limitedTo(150n);
   const ids: string[] = [];
   for (let n = 0; n < 3; n++) ids.push((await depositedNative("0.04")).found.id);
@@ -735,7 +735,7 @@ test("a refund after the order's time for refunds counts against the daily limit
   });
 });
 
-test("an order of a solver key that is no longer configured is not filled, and its refund counts against the daily limit", async () => {
+test("refunds an order of a solver key that is no longer configured, and counts the refund against the daily limit", async () => {
   const limited = await limitedTo(50n);
   const solver = world.anAddress();
   const agreed = await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress() }, undefined, {
@@ -753,7 +753,7 @@ test("an order of a solver key that is no longer configured is not filled, and i
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("a refund through a router that its order does not name counts against the daily limit", async () => {
+test("counts a refund through a router that its order does not name against the daily limit", async () => {
   const { origin, destination } = world;
   const limited = await limitedTo(50n);
   const agreed = await agree({

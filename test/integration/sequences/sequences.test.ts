@@ -37,7 +37,7 @@ afterAll(async () => {
   await realHome.close();
 });
 
-test("whatever happens in whatever order, the service loses no more than its bounds, and every status is true", async () => {
+test("never loses more than its bounds and reports a true status after any sequence of events", async () => {
   const { failure, runs } = await checkSequences(home, {
     runs: RUNS,
     seed: SEED,

@@ -142,7 +142,7 @@ test("what somebody else submitted is settled without a transaction of ours", as
   expect(await world.hubClient.getTransactionCount({ address: world.engine.solver.address })).toBe(nonce);
 });
 
-test("when the hub forgets a block that carried executions, the very same bytes go out again", async () => {
+test("broadcasts the same bytes again when a hub block with executions is orphaned", async () => {
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
@@ -175,7 +175,7 @@ test("a transaction that nobody mines is replaced at its nonce with higher fees"
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
 
-test("an execution that the hub refuses is attested anew, with signatures that count there now", async () => {
+test("attests a refused execution again, with signatures that the hub accepts now", async () => {
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
@@ -211,7 +211,7 @@ async function requireOracles(threshold: number): Promise<void> {
   await world.mineHub();
 }
 
-test("a threshold raised on the hub while oracles run makes what is attested wait for more signatures, and settles it once", async () => {
+test("waits for more signatures when the hub's threshold is raised, and settles once", async () => {
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();

@@ -30,7 +30,7 @@ const waiting = async () =>
     (await settlementReads(sqlOn(world.engine.pool)).waiting()).map(({ state, count }) => [state, count]),
   );
 
-test("a fast fill waits for its deposit without a question, a try or an alarm, and is settled when it is there", async () => {
+test("neither asks oracles nor raises an alarm for a fast fill before its deposit, then settles it", async () => {
   const { engine } = world;
   const owned = await world.solverOnHub();
   const agreed = await fronted();
@@ -77,7 +77,7 @@ test("the refund of a deposit that was not as agreed is settled as such while th
   expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
 });
 
-test("what the app has paid for in the end waits for nothing", async () => {
+test("reports a fast fill that the app paid for as not waiting for settlement", async () => {
   const { engine } = world;
   const agreed = await fronted(600);
   const { quotePolicy, enginePolicy } = engine.services;
@@ -97,7 +97,7 @@ const settlingWithin = (seconds: number): WorkerServices => ({
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },
 });
 
-test("where fills are not settled as long as the deposit may take, no balance is put at risk for one", async () => {
+test("refuses a fast fill whose deposit may arrive too late for settlement", async () => {
   const { engine } = world;
   const agreed = await engine.quote({ recipient: engine.anAddress(), ttl: 3_600 });
   const { quotePolicy, enginePolicy } = engine.services;
@@ -113,7 +113,7 @@ test("where fills are not settled as long as the deposit may take, no balance is
   await engine.untilFinal(agreed.requestId, 1_000);
 });
 
-test("a deposit that comes later than its fill would be settled goes back, and what the app has paid stays paid", async () => {
+test("refunds a deposit that arrives too late to settle its fast fill, and keeps the app's debit", async () => {
   const { engine } = world;
   const lead = 7_200;
   const agreed = await fronted(600, settlingWithin(lead));
@@ -138,7 +138,7 @@ test("a deposit that comes later than its fill would be settled goes back, and w
   );
 });
 
-test("a lead that is shortened, or begins to bind, after the acceptance does not make an app pay for a deposit in time", async () => {
+test("does not charge the app for a timely deposit when the lead is shortened after the acceptance", async () => {
   const { engine } = world;
   const agreed = await fronted();
   engine.clock.forward(300_000);

@@ -66,7 +66,7 @@ const lies: Readonly<Record<string, (answer: Answer, path: string) => void>> = {
   "another execution of the payment": onPayment((a) => {
     a.execution.actions = [`${a.execution.actions[0]?.slice(0, -1)}9`];
   }),
-  "an action more": onPayment((a) => void a.execution.actions.push(a.execution.actions[0] ?? "0x")),
+  "an extra action": onPayment((a) => void a.execution.actions.push(a.execution.actions[0] ?? "0x")),
   "another idempotency key": onPayment((a) => {
     a.execution.idempotencyKey = `0x${"12".repeat(32)}`;
   }),
@@ -86,12 +86,12 @@ const lies: Readonly<Record<string, (answer: Answer, path: string) => void>> = {
     a.messages = [];
     delete (a as Partial<Answer>).execution;
   }),
-  "an address that is none": onDeposit((a) => {
+  "an invalid address": onDeposit((a) => {
     firstOf(a).result["currency"] = "0xzz";
   }),
 };
 
-test.for(Object.keys(lies))("nothing is believed of an oracle that answers with %s", async (lie) => {
+test.for(Object.keys(lies))("rejects an oracle's answer with %s", async (lie) => {
   world.oracle.behave(changed(lies[lie] ?? (() => undefined)));
   const known = await world.executions();
   await world.attest();
@@ -104,7 +104,7 @@ test.for(Object.keys(lies))("nothing is believed of an oracle that answers with 
   await world.untilSettled(requestId);
 });
 
-test("signatures of strangers do not count, however many", async () => {
+test("ignores any number of signatures by unknown signers", async () => {
   const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const [one] = world.signers;
   if (one === undefined) throw new Error("there are signers");

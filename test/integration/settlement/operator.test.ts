@@ -80,7 +80,7 @@ test("a payment that no oracle can attest says so, and asks nobody", async () =>
   expect(world.oracle.asked).toHaveLength(asked);
 });
 
-test("a refund in another currency than the order's is never due: the hub cannot repay it", async () => {
+test("never settles a refund in a currency other than the order's, because the hub cannot repay it", async () => {
   const { engine } = world;
   const agreed = await engine.quote({ refundTo: engine.anAddress() });
   const { user, origin } = engine;

@@ -113,7 +113,7 @@ async function solverOwns(): Promise<bigint> {
   );
 }
 
-test("a fill from one family to another is asked about in their words, settled, and the deposit is the solver's on the hub", async () => {
+test("asks oracles about a fill between two families in their formats, and settles the deposit to the solver on the hub", async () => {
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
   await world.untilFinal(agreed.requestId);
@@ -134,7 +134,7 @@ test("a fill from one family to another is asked about in their words, settled, 
   });
 });
 
-test("a deposit to a former depository is claimed there, and settled", async () => {
+test("claims and settles a deposit to a former depository", async () => {
   const before = await solverOwns();
   const agreed = await world.agree();
   const deposit = world.pay(agreed, { depository: `0x${"0f".repeat(32)}` });
@@ -147,7 +147,7 @@ test("a deposit to a former depository is claimed there, and settled", async () 
   expect(stored?.depository).toBe(`0x${"0f".repeat(32)}`);
 });
 
-test("money that goes back is settled too, and what goes back to whoever sent it for no order is not asked about", async () => {
+test("settles refunds, but asks no oracle about refunds of deposits without an order", async () => {
   const before = await solverOwns();
   const asked = oracle.asked.length;
   const unnamed = await world.agree();

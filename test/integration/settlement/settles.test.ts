@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("a fill that is final is attested, carried out on the hub, and the solver owns the deposit there", async () => {
+test("attests a final fill, executes it on the hub and credits the deposit to the solver", async () => {
   const before = await world.solverOnHub();
   const agreed = await world.filled();
   expect((await world.stateOf(agreed.requestId)).state).toBe("none");
@@ -66,14 +66,14 @@ test("a fill tells how long it took from the deposit's first sight to its block"
   await world.untilSettled(agreed.requestId);
 });
 
-test("a refund of what was agreed is settled: the deposit is the solver's, who gave it back", async () => {
+test("settles a refund of the agreed deposit by crediting the deposit to the solver", async () => {
   const before = await world.solverOnHub();
   const agreed = await world.refunded();
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
 });
 
-test("an order of a former solver key is filled and settled while that key is configured to sign", async () => {
+test("fills and settles an order of a former solver key while that key is configured to sign", async () => {
   const { engine, services } = world;
   const former = rawKeySigner(`0x${"f0".repeat(32)}`);
   const agreed = await engine.quote({ recipient: engine.anAddress() }, undefined, { solver: former.address });
@@ -98,7 +98,7 @@ test.for([
   { way: "a block", isHinted: false, ask: {}, status: "success" },
   { way: "a client's hint", isHinted: true, ask: { referrer: "debug-force-refund" }, status: "refund" },
 ])(
-  "a deposit to a former depository that $way shows ends as $status, and is settled there",
+  "settles a deposit to a former depository, shown by $way, with status $status",
   async ({ isHinted, ask, status }) => {
     const { engine, services } = world;
     const { origin, destination } = engine;

@@ -288,7 +288,7 @@ test("the signature of a claim is taken under both its kinds and with further fi
   ).toBe(400);
 });
 
-test("with an Idempotency-Key a claim is offered once and its signature taken once", async () => {
+test("offers a claim once and accepts its signature once per Idempotency-Key", async () => {
   const headers = { "idempotency-key": "one" };
   const before = posted.length;
   const sign = async () =>

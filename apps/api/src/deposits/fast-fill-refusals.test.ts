@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { someAddress, someTerms } from "../../../../test/support/terms.ts";
 import { standingOf } from "./fast-fill-refusals.ts";
 
-test("a fill that exchanges what the solver pays with is not made ahead of its deposit, and whoever asks is told", () => {
+test("refuses to fast fill a request whose fill swaps, and says why", () => {
   const terms = someTerms();
   const nowMs = terms.createdAtMs;
   expect(standingOf({ terms, state: quotedState("bridge") }, nowMs)).toBe("open");

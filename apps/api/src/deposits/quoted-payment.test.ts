@@ -164,7 +164,7 @@ test("a payment of the user's own counts by what it is in native coin, and of a 
   expect(arrives(send)).toBe(false);
 });
 
-test("payments that were quoted before the router was replaced count through the former one", () => {
+test("counts a payment through the former router if it was quoted before the replacement", () => {
   const former = anAddress("9");
   const rotated = { contracts: { ...chain.contracts, router: anAddress("e"), formerContracts: [router] } };
   const input = nativeTransferWithIdCalldata(recipient, 7n, requestId);

@@ -76,7 +76,7 @@ test("one asset is found on all its chains, and several tokens are asked for at 
   await expect(search({ address: "nobody" })).rejects.toMatchObject({ code: "INVALID_ADDRESS" });
 });
 
-test("nothing on a rail can be paid to a deposit address", async () => {
+test("lists no deposit addresses for currencies of non-EVM chains", async () => {
   expect(await search({ chainIds: [SOLANA, BITCOIN, EXCHANGE], depositAddressOnly: true })).toEqual([]);
 });
 

@@ -37,7 +37,7 @@ test("the signature of a quote is handed on without a key, and answered with its
   }
 });
 
-test("a claim's signature never reaches a quote, nor a quote's a claim", async () => {
+test("never uses a claim's signature for a quote, or a quote's signature for a claim", async () => {
   const reached: string[] = [];
   const overrides: Overrides = {
     executePermit: async () => void reached.push("quote"),

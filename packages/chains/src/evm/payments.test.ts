@@ -294,7 +294,7 @@ const made = (call: typeof first, by = fill): Said => solverCallExecuted(by, cal
 const paid = transfer(usdc, fill, alice, 7n);
 const making = routed([step(7n), anything]);
 
-test("case 22: all calls of the order, in order, each shown by a report of its own; others may stand between", () => {
+test("case 22: requires every call of the order, in order, each with its own event; other calls may come between", () => {
   const other = made({ to: alice, data: "0x99", value: 0n });
   expect(judge([other, made(first), other, paid, made(second)], { calls }, making)).toEqual({
     amounts: [7n],

@@ -156,7 +156,7 @@ test("the sender matters only where a refund to the sender is decided or agreed"
   expect(dependsOnSender(strict({ refundTo: "sender" }), dust, canReturn)).toBe(false);
 });
 
-test("an open address keeps its quote for exactly what was quoted while it is firm; anything else is quoted anew", () => {
+test("keeps the quote of an open address for exactly the quoted amount while it is firm, and otherwise quotes again", () => {
   expect(decideFunds(open(), found(), canReturn)).toMatchObject({ kind: "own", amount: 100n });
   for (const [address, funds] of [
     [open({ isFirm: false }), found()],

@@ -67,7 +67,7 @@ function isAttested(
   );
 }
 
-test("every refund of the order's own currency and user can be attested, from one unit to twice the quote and at any gas price", () => {
+test("allows attesting every refund of the user's deposit in the order's currency, from one unit to twice the quote, at any gas price", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1_000n, max: 10n ** 27n }),

@@ -71,7 +71,7 @@ test("whoever pays the fees, more input never buys less", () => {
   );
 });
 
-test("the input and what the sponsor pays are together the fees, the coin for gas and the net", () => {
+test("splits the input plus the sponsor's part into fees, gas top-up and net output", () => {
   fc.assert(
     fc.property(someFacts, anAmount, (facts, input) => {
       const { execution, service, app, net, topup, sponsored: paid } = forward(input, facts);

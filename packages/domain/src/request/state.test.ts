@@ -412,7 +412,7 @@ test.each(["send", "swap"] as const)(
   },
 );
 
-test("a fill that prices moved away from is planned anew while its deposit is there, and given up like any other else", () => {
+test("plans a fill again after a price move while its deposit exists, and otherwise gives up", () => {
   const submitted = { ...quotedState("bridge"), name: "submitted", depositId: "1" } as const;
   const dead = { kind: "fillDead", reason: "TRANSACTION_REVERTED", depositGone: false, again: true } as const;
   expect(decide(submitted, dead)).toMatchObject({
@@ -424,7 +424,7 @@ test("a fill that prices moved away from is planned anew while its deposit is th
   expect(stateAfter(submitted, { ...dead, again: false })).toMatchObject({ name: "refunding" });
 });
 
-test("what the user pays by his own transaction is never executed, filled ahead or filled by the service, and a deposit that names it goes back", () => {
+test("never executes, fast fills or fills a payment that the user makes, and refunds a deposit that names it", () => {
   for (const kind of ["send", "swap"] as const) {
     const quoted = quotedState(kind);
     expect(decide(quoted, { kind: "executionAccepted" }).kind).toBe("rejected");
@@ -547,7 +547,7 @@ test("a deposit lost to a reorg makes the app vouch again for what was already f
   });
 });
 
-test("a hold ends with every way on which nothing was paid", () => {
+test("releases the hold on every path that ends without a payment", () => {
   for (const { before, event, after: next, effects } of everyStep()) {
     if (before.front === "none") continue;
     const released = effects.some(({ kind }) => kind === "releaseHold");

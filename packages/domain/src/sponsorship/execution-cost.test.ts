@@ -28,7 +28,7 @@ test("a fraction of the smallest USD unit is charged as a whole one", () => {
   expect(executionCost({ gas: 1n, weiPerGas: 1n, valueWei: 1n, flatUsd: 0n }, cheap).totalUsd).toBe(2n);
 });
 
-test("what it did cost never exceeds what was set aside for more gas at a higher price", () => {
+test("never exceeds the cost reserved for at least as much gas at the same or a higher price", () => {
   const natural = fc.bigInt({ min: 0n, max: 10n ** 15n });
   fc.assert(
     fc.property(natural, natural, natural, natural, natural, (gas, less, wei, lower, valueWei) => {

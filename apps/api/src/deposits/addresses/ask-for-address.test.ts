@@ -96,8 +96,13 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
     "tradeType",
   ],
   ["a strict address without refundTo", { strict: true }, "INVALID_REQUEST", "refundTo"],
-  ["recovery by nobody", { recoveryAddress: NATIVE_CURRENCY }, "INVALID_ADDRESS", "recoveryAddress"],
-  ["recovery by no address", { recoveryAddress: "0x12" }, "INVALID_ADDRESS", "recoveryAddress"],
+  [
+    "recovery by the zero address",
+    { recoveryAddress: NATIVE_CURRENCY },
+    "INVALID_ADDRESS",
+    "recoveryAddress",
+  ],
+  ["recovery by an invalid address", { recoveryAddress: "0x12" }, "INVALID_ADDRESS", "recoveryAddress"],
   [
     "recovery without an address",
     { useDepositAddress: false, recoveryAddress: wallet },
@@ -112,7 +117,7 @@ test.each<[string, Partial<QuoteInput>, string, string]>([
     "originCurrency",
   ],
   ["a refund to a contract of the service", { refundTo: usdcOn(ORIGIN) }, "INVALID_RECIPIENT", "refundTo"],
-])("%s is refused by its name", async (_, changes, code, field) => {
+])("refuses %s and names the field", async (_, changes, code, field) => {
   const chain = aChain(ORIGIN);
   const tokens = chain.tokens.map((token) => ({
     ...token,
@@ -144,7 +149,7 @@ test("without a factory on the chain, or anybody to move what comes, there are n
   ).rejects.toMatchObject(refused);
 });
 
-test("a payment to oneself on one chain is none", async () => {
+test("refuses a same-chain transfer to the user's own wallet", async () => {
   const same = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: wallet };
   expect(await refusal({ ...same, originCurrency: usdcOn(ORIGIN) })).toEqual([
     "UNSUPPORTED_ROUTE",
@@ -212,7 +217,7 @@ test.each([
   expect(stored[0]?.originGasUsd).toBe(usd);
 });
 
-test("on one chain the solver pays out, whatever pools there are, because nobody trades at the address", async () => {
+test("lets the solver fill a same-chain request even if pools exist, because an address only deposits", async () => {
   const { services } = addressWorld({ pools: market() });
   const answer = await createQuote(
     services,

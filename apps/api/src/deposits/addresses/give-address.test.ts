@@ -134,7 +134,7 @@ test.each<[string, FactorySays, RegExp]>([
     { depository: padded(factory) },
     /deposits into 0xfa.*expected 0xd0.*deploy a factory/,
   ],
-])("the service does not start with a factory that %s", async (_, says, message) => {
+])("does not start with a factory that %s", async (_, says, message) => {
   await expect(checkFactoryAtStart(keys, chainWith(says), recordedEvents())).rejects.toThrow(message);
 });
 

@@ -10,7 +10,7 @@ const services = {
   solver: someAddress(),
 };
 
-test("orders made for money at an address name the current solver and routers, whatever they were when the address was given out", () => {
+test("names the current solver and routers in orders for money at an older deposit address", () => {
   const agreed = someTerms();
   const former = encodeFillContract(someAddress());
   const { currency, amount } = agreed.origin;

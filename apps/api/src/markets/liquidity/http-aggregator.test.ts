@@ -67,7 +67,7 @@ test("an exchange is answered with its output, its impact, and room for what is 
   expect(server.asked.toSorted()).toEqual(["price", "quote"]);
 });
 
-test("the router lends what is sold, makes the exchange, takes the allowance back and pays all of the output", async () => {
+test("approves the input, swaps, revokes the allowance and pays out the whole output", async () => {
   const answer = await anAggregator().exactIn(question, 1_000n);
   const calls = answer?.calls({ kind: "exactIn", limit: 1_990n, recipient }) ?? [];
   expect(calls.map(({ to, value }) => [to, value])).toEqual([
@@ -106,14 +106,14 @@ test("exact outputs, chains and names that it does not serve are not asked for",
   expect(server.asked).toEqual([]);
 });
 
-test("the same question at the same time is asked once", async () => {
+test("sends identical concurrent questions to the aggregator once", async () => {
   const aggregator = anAggregator();
   const answers = await Promise.all([1, 2, 3].map(async () => await aggregator.exactIn(question, 1_000n)));
   expect(new Set(answers).size).toBe(1);
   expect(server.asked).toHaveLength(2);
 });
 
-test("a price that changed since an answer changes neither its calls nor its minimum, and a new question gets the new price", async () => {
+test("keeps the calls and minimum of an earlier answer when the price changes, and answers later questions at the new price", async () => {
   const aggregator = anAggregator();
   const quoted = await aggregator.exactIn(question, 1_000n);
   const bound = { kind: "exactIn", limit: 1_990n, recipient } as const;
@@ -136,14 +136,14 @@ test.each([
   ["is about another input", { sellToken: account("b1") }],
   ["is about another output", { buyToken: account("b1") }],
   ["is about another amount", { sellAmount: "999" }],
-  ["promises less than its least", { minBuyAmount: "5000" }],
+  ["promises less than its minimum", { minBuyAmount: "5000" }],
   ["has no output", { buyAmount: "0", minBuyAmount: "0" }],
-  ["has an amount that is no whole number", { buyAmount: "1.5" }],
-  ["has an amount that is no text", { buyAmount: 1_998 }],
+  ["has an amount that is not an integer", { buyAmount: "1.5" }],
+  ["has an amount that is not a string", { buyAmount: 1_998 }],
   ["has no calldata", { transaction: undefined }],
-  ["wants native coin", { transaction: { to: settler, data: "0x", value: "1" } }],
+  ["needs native tokens", { transaction: { to: settler, data: "0x", value: "1" } }],
   [
-    "wants more gas than a block may have for it",
+    "needs more gas than the limit for a swap",
     { transaction: { to: settler, data: "0x", value: "0", gas: "10000001" } },
   ],
   ["has half a byte", { transaction: { to: settler, data: "0x1", value: "0" } }],
@@ -153,9 +153,9 @@ test.each([
     "calls the token",
     { transaction: { to: tokenIn.toUpperCase().replace("0X", "0x"), data: "0x", value: "0" } },
   ],
-  ["wants the allowance for the depository", { allowanceTarget: contracts.depository }],
-  ["wants the allowance for nobody", { allowanceTarget: account("00") }],
-])("an answer that %s is none", async (_why, change) => {
+  ["needs an allowance for the depository", { allowanceTarget: contracts.depository }],
+  ["needs an allowance for the zero address", { allowanceTarget: account("00") }],
+])("discards an answer that %s", async (_why, change) => {
   server.change = change;
   await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
   expect(faults).toHaveLength(1);
@@ -203,7 +203,7 @@ test("after a fault it is left alone for three seconds", async () => {
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
 });
 
-test("a pair that it refuses, or answers with nonsense, keeps no other pair from being asked for", async () => {
+test("still asks for other pairs after a pair was refused or answered with invalid data", async () => {
   const aggregator = anAggregator();
   const hostile = { ...question, tokenIn: account("66") };
   server.respond = (_request, response) => void response.writeHead(400).end();
@@ -238,7 +238,7 @@ function pools(rate: bigint | undefined, fails = false): LiquiditySource {
   };
 }
 
-test("pools answer alone and at once, unless services of others are asked for", async () => {
+test("answers from pools alone, synchronously, unless aggregators are requested", async () => {
   const combined = createCombinedLiquidity(pools(1n), [anAggregator()]);
   expect(combined.sources(chainId)).toEqual(["pools", "aggregator"]);
   expect(combined.exactIn(question, 1_000n)).toMatchObject({ source: "pools" });
@@ -257,7 +257,7 @@ test("where pools have no answer, or cannot be read, the service answers", async
     });
 });
 
-test("a source that is away matters only when no other has an answer", async () => {
+test("reports an unavailable source only when no other source has an answer", async () => {
   server.respond = (_request, response) => void response.writeHead(500).end();
   const external = { ...question, external: true };
   expect(await createCombinedLiquidity(pools(1n), [anAggregator()]).exactIn(external, 5n)).toMatchObject({
@@ -271,7 +271,7 @@ test("a source that is away matters only when no other has an answer", async () 
   ).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });
 });
 
-test("a fill never asks services of others, whatever they answered when it was quoted and answer since", async () => {
+test("never asks aggregators for a fill, whatever they answered before", async () => {
   const external = { ...question, external: true };
   const routed = { wrap: 0n, unwrap: 0n };
   const own = { kind: "uniswap-v2", name: "pools", factory: account("e2"), feeBps: 30 } as const;

@@ -52,7 +52,7 @@ test("what a sponsor promised is what he pays, however dear gas has become: the 
   expect(sponsoredUsd(terms, 100_000_000n, dearer)).toBe(USD / 25n);
 });
 
-test("a fixed rate is kept at the prices of the fill, and costs what it costs then", () => {
+test("keeps a fixed rate at the fill's prices and charges the sponsor the difference", () => {
   const terms = { sponsorship: promised({ fixedRate: rate }) };
   const moved = agreedPricing(
     pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } }),
@@ -63,7 +63,7 @@ test("a fixed rate is kept at the prices of the fill, and costs what it costs th
   expect(sponsoredUsd(terms, 100_000_000n, moved)).toBe((15n * USD) / 100n);
 });
 
-test("a fixed rate is given up when it costs more than the sponsor would bear, or lies far beside the prices", () => {
+test("drops a fixed rate that exceeds the sponsor's limit or is far from current prices", () => {
   const dear = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
   const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
   expect(sponsoredUsd(dear, 100_000_000n, agreedPricing(moved, dear))).toBeUndefined();
@@ -72,7 +72,7 @@ test("a fixed rate is given up when it costs more than the sponsor would bear, o
   expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
 });
 
-test("app fees and coin for gas are taken of a deposit at the fill as they were in the quote", () => {
+test("deducts app fees and the gas top-up from a deposit at the fill as quoted", () => {
   const terms = {
     appFees: {
       chainId: 1,
@@ -85,7 +85,7 @@ test("app fees and coin for gas are taken of a deposit at the fill as they were 
   expect({ app, topup }).toEqual({ app: 250_000n, topup: 2_000_000n });
 });
 
-test("what the origin transaction did not cost is the sponsor's as far as he was to pay for it", () => {
+test("returns unspent origin gas to the sponsor, up to the part that the sponsor pays", () => {
   const terms = { sponsorship: promised() };
   const paid = USD / 25n;
   expect(sparedSponsor(terms, paid, USD / 100n)).toBe(USD / 100n);

@@ -47,7 +47,7 @@ function aBook(options: { readonly maxMoveBps?: number } = {}) {
   };
 }
 
-test("the first price is waited for, by many in one fetch, and then answered at once", async () => {
+test("waits for the first price in one shared fetch, then answers from memory", async () => {
   const { book, fetches, answer } = aBook();
   const waiting = Promise.all([book.usd(eth), book.usd(eth), book.usd(eth)]);
   await answer(2_000n);

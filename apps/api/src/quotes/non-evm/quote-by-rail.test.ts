@@ -215,7 +215,7 @@ test("on the EVM side of an order the contract is named whose events prove a pay
 
 // ——— prices ———
 
-test("an exact input pays the payment's cost, the flat part and the pair's fee, and gets the rest", async () => {
+test("deducts the payment's cost, the flat fee and the pair's fee from an exact input", async () => {
   const { answer, terms } = await quoted(
     "evm",
     "bvm",
@@ -627,7 +627,7 @@ test("currencies that are not there are refused on their own side", async () => 
   ]);
 });
 
-test("what would have to be swapped on the way is told to have no route", async () => {
+test("answers that no route exists when the pair would need a swap", async () => {
   const story = { pools: market() };
   for (const currency of [foreignOn(ORIGIN), lockedOn(ORIGIN)])
     expect(await refusalOf(ask("evm", "svm", { originCurrency: currency }), story)).toEqual([
@@ -649,7 +649,7 @@ test("a withdrawal that does not know the steps of protocol v2 is refused", asyn
   expect((await quoted("evm", "perps", { protocolVersion: undefined })).terms.kind).toBe("bridge");
 });
 
-test("what a deposit and a payment cannot do is refused by name, on either side", async () => {
+test("refuses unsupported options on either side of a non-EVM route and names them", async () => {
   const refused: readonly (readonly [Partial<QuoteInput>, ErrorCode])[] = [
     [{ txs: [{ to: user, value: "0", data: "0x" }] }, "EXTRA_TXS_NOT_SUPPORTED"],
     [{ usePermit: true }, "UNSUPPORTED_EXECUTION_TYPE"],
@@ -671,7 +671,7 @@ test("what a deposit and a payment cannot do is refused by name, on either side"
       ]);
 });
 
-test("a fast fill of a request between a non-EVM chain and an EVM chain is refused", async () => {
+test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {
   for (const [from, to] of [
     ["evm", "svm"],
     ["svm", "evm"],
@@ -699,7 +699,7 @@ test("what Bitcoin passes on to nobody is too little, on either side", async () 
   );
 });
 
-test("an amount that does not cover the payment's cost is too low, and the least that does is told", async () => {
+test("refuses an amount below the cost of the payment and states the minimum", async () => {
   const world = worldOf({ bvm: { paymentCost: 200_000n } });
   await expect(createQuote(world, ask("evm", "bvm", { amount: "1000000" }))).rejects.toMatchObject({
     code: "AMOUNT_TOO_LOW",

@@ -101,7 +101,7 @@ test("an authorisation's nonce binds the deposit under the order; who signs gets
   });
 });
 
-test("a permit's spender is the strict address of the order, and its nonce the user's next", async () => {
+test("names the order's strict address as the permit's spender and uses the user's next nonce", async () => {
   const { terms } = await quoted({}, { eip3009: false });
   const key = { id: terms.orderId, depositor: user, recovery: NATIVE_CURRENCY, strict: true };
   expect(typedDataOf(terms).value).toMatchObject({
@@ -112,7 +112,7 @@ test("a permit's spender is the strict address of the order, and its nonce the u
   });
 });
 
-test("what is swapped by a signature has its pools, its bound and its deposit in what is signed", async () => {
+test("signs the pools, the minimum and the deposit of a swap paid by permit", async () => {
   const { answer, terms } = await quoted({
     originCurrency: lockedOn(ORIGIN),
     amount: "100000000000000000000",
@@ -155,7 +155,7 @@ test("the output bears the gas of the signature, for all trade types, and nothin
   }
 });
 
-test("on one chain the solver pays out, and its output bears the gas as well", async () => {
+test("has the solver fill a same-chain permit, with the origin gas priced into the output", async () => {
   const here = { destinationChainId: ORIGIN };
   const { answer, terms } = await quoted({ ...here, destinationCurrency: lockedOn(ORIGIN) });
   expect(terms).toMatchObject({ kind: "bridge", destination: { paidFrom: expect.any(String) } });
@@ -214,7 +214,7 @@ test("a signature is worth something for as long as was asked, and no longer tha
     });
 });
 
-test("what cannot be paid by signature is refused by the field", async () => {
+test("refuses routes that cannot be paid by signature and names the field", async () => {
   const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
   await expect(quoted({ originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
   const send = { destinationChainId: ORIGIN, destinationCurrency: usdcOn(ORIGIN), recipient: executor };

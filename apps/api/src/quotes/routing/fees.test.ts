@@ -133,7 +133,7 @@ test("app fees are credited in the currency of app balances, at the quote's pric
   expect(services.stored[0]?.appFees?.fees).toEqual([{ recipient: app, bps: 7, amount: 1_400_000n }]);
 });
 
-test("app fees are refused where they could not be collected, and where they are no fees", async () => {
+test("refuses app fees that are invalid or could not be collected", async () => {
   const fees = (fee: string, recipient: string = app) => ({ appFees: [{ recipient, fee }] });
   const send = aQuoteInput({
     destinationChainId: ORIGIN,
@@ -170,7 +170,7 @@ test("refuses sponsors and gas top-ups for payments that the user makes", async 
   expect(await refusalOf(send({ topupGas: true }))).toMatchObject({ code, field: "topupGas" });
 });
 
-test("a swap on one chain from which apps take a fee goes through the solver, who can take it", async () => {
+test("has the solver fill a same-chain swap with app fees, so that the fees can be collected", async () => {
   const swap = aQuoteInput({ destinationChainId: ORIGIN, destinationCurrency: lockedOn(ORIGIN) });
   const own = feeWorld({ pools: market() });
   await createQuote(own, swap);
@@ -210,7 +210,7 @@ test("a sponsor pays the fees of the destination side, and the output rises by j
   });
 });
 
-test("a sponsor pays for submitting a permit as part of the fees, and the output stays whole", async () => {
+test("charges the sponsor for submitting a permit and leaves the output whole", async () => {
   const sponsoredFees = async (change: Partial<QuoteInput>): Promise<bigint> => {
     const services = feeWorld({ origin: { contracts: { ...aChain(ORIGIN).contracts, permit2: other } } });
     const signing = {
@@ -328,7 +328,7 @@ test("words about a sponsor are refused without one, and where none can be asked
   });
 });
 
-test("fees of deposit addresses are not sponsored", async () => {
+test("refuses to sponsor the fees of deposit addresses", async () => {
   const ask = aBridge({ useDepositAddress: true, subsidizeFees: true });
   expect(await refusalOf(ask, { key: aKey() })).toMatchObject({
     code: "UNSUPPORTED_EXECUTION_TYPE",
@@ -468,7 +468,7 @@ test("coin for gas comes out of the input, is told, and is a payment of the orde
   });
 });
 
-test("the output types pay for coin for gas with the least input too, and a sponsor does not pay it", async () => {
+test("adds the gas top-up to the input of an exact output, and never charges it to the sponsor", async () => {
   const ask = { topupGas: true, topupGasAmount: "500000" };
   const exact = aBridge({ tradeType: "EXACT_OUTPUT", amount: "50000000", subsidizeFees: true, ...ask });
   const { details, fees } = await createQuote(feeWorld(), exact, "key-1", aKey());
@@ -476,7 +476,7 @@ test("the output types pay for coin for gas with the least input too, and a spon
   expect(fees.subsidized.amount).toBe(fees.relayer.amount);
 });
 
-test("coin for gas is refused where nobody needs it, or nobody can pay it", async () => {
+test("refuses a gas top-up that is not needed or cannot be paid", async () => {
   const ask = (change: Partial<QuoteInput> = {}) => aBridge({ topupGas: true, ...change });
   expect(await refusalOf(ask({ destinationCurrency: NATIVE_CURRENCY }))).toMatchObject({
     code: "INVALID_REQUEST",

@@ -140,7 +140,7 @@ test("without services of others there may be no route, and the client is told t
   await expect(createQuote(services, aQuoteInput(locked))).resolves.toBeDefined();
 });
 
-test("no fill is promised by what services of others say: it could not be made with them", async () => {
+test("never promises a fill that only an aggregator could swap", async () => {
   const world = { external: [PAIRS] };
   const bought = { destinationCurrency: lockedOn(DESTINATION) };
   for (const change of [{}, { useExternalLiquidity: true }, { includedDestinationSwapSources: [PAIRS] }])

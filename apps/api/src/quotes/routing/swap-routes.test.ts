@@ -529,7 +529,7 @@ test("sources are used, left out and bounded in length as the client says, for e
   expect(oneHop.terms.kind).toBe("swap");
 });
 
-test("services of others are asked beside pools only when the client wants them", async () => {
+test("asks aggregators in addition to pools only when the client requests it", async () => {
   const world = { external: [SMALL_PAIRS] };
   const questions: boolean[] = [];
   const services = quoteWorld({ pools: market(), ...world });
@@ -637,7 +637,7 @@ test("what an exact output's deposit brings more stays with the solver only when
   expect(strict.terms.surplusToSolver).toBe(true);
 });
 
-test("when the service sends the transaction the gas of its swap is priced in", async () => {
+test("prices in the gas of the origin swap when the service sends the transaction", async () => {
   const swapped = { ...locked, destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 };
   const held = await quoted({ destinationCurrency: usdcOn(DESTINATION), originGasOverhead: 80_000 });
   const { terms } = await quoted(swapped);
