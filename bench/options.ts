@@ -5,7 +5,11 @@ export const benchParts = ["api", "oracle", "execution", "push", "history", "swa
 export type BenchPart = (typeof benchParts)[number];
 
 export const usage =
-  "usage: npm run bench [-- --rows 1000000] [--quick] [--port-base N] [--only api|oracle|execution|push|history|swaps]";
+  "usage: npm run bench -- [options]\n" +
+  "  --quick         short rounds and 20000 stored requests: for development, the figures vary\n" +
+  "  --rows N        past requests to store before measuring again (default 1000000)\n" +
+  "  --only PART     measure only api, oracle, execution, push, history or swaps\n" +
+  `  --port-base N   first of the ports to use (default ${defaultPortBase + 200})`;
 
 export interface BenchOptions {
   readonly isQuick: boolean;

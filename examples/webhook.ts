@@ -67,7 +67,7 @@ await callApi(`/webhooks/${created.webhook.id}`, undefined, "DELETE");
 server.close();
 conclude(
   statuses.at(-1) === "success",
-  `The server received ${statuses.length} deliveries for the app ${app.fundingAddress}: ${statuses.join(", ")}.`,
+  `The server received ${statuses.length} events for the API key of ${app.fundingAddress}: ${statuses.join(", ")}.`,
 );
 
 /** Whether the service sent this body within the last five minutes. */

@@ -167,7 +167,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
         ...retries,
         ...verdict.remarks,
         ...[...busiest].map(
-          ([chainId, most]) => `chain ${chainId}: at most ${most} fills in flight at once on the lane`,
+          ([chainId, most]) => `chain ${chainId}: up to ${most} fills were in flight at once on the lane`,
         ),
         ...(await readAlarms(join(system.folder, "logs"))),
       ],

@@ -49,7 +49,7 @@ function lines(
   const rounds = (values: readonly number[]): string => values.map((value) => value.toFixed(0)).join(" ");
   return [
     `  ${name.padEnd(26)} accepted median ${median(acceptedPerSecond).toFixed(0)} /s   rounds ${rounds(acceptedPerSecond)}`,
-    `  ${"".padEnd(26)} executed, the same: ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
+    `  ${"".padEnd(26)} executed median ${median(includedPerSecond).toFixed(0)} /s   rounds ${rounds(includedPerSecond)}`,
     `  ${"".padEnd(26)} included after median ${median(inclusionMs).toFixed(0)} ms   rounds ${rounds(inclusionMs)}`,
   ];
 }

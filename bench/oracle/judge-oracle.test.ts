@@ -25,7 +25,7 @@ test("an oracle that is just good enough passes", () => {
 test.for<[OracleFigures, string]>([
   [{ ...good, deposits: pairOf(0.24) }, "deposit attestations"],
   [{ ...good, fills: pairOf(0.09) }, "fill attestations"],
-  [{ ...good, signing: { ...good.signing, ratio: 7.9 } }, "hash and sign"],
+  [{ ...good, signing: { ...good.signing, ratio: 7.9 } }, "rate of hashing and signing"],
   [
     { ...good, quorum: { ...good.quorum, addedMs: 5.1 } },
     "latency added by a quorum to its slowest needed response",

@@ -10,9 +10,9 @@ const QUORUM_ADDS_MS = 5;
 /** Judges the oracle's figures. A figure that could not be measured (NaN) misses its goal. */
 export function judgeOracle({ deposits, fills, signing, quorum }: OracleFigures): Verdict[] {
   return [
-    atLeast("deposit attestations, of a bare POST", deposits.ratio, DEPOSIT_RATIO),
-    atLeast("fill attestations, of a bare POST", fills.ratio, FILL_RATIO),
-    atLeast("hash and sign, of viem's rate", signing.ratio, SIGNING_RATIO),
+    atLeast("deposit attestations, relative to a bare POST", deposits.ratio, DEPOSIT_RATIO),
+    atLeast("fill attestations, relative to a bare POST", fills.ratio, FILL_RATIO),
+    atLeast("rate of hashing and signing, relative to viem", signing.ratio, SIGNING_RATIO),
     atMost("latency added by a quorum to its slowest needed response", quorum.addedMs, QUORUM_ADDS_MS, " ms"),
   ];
 }

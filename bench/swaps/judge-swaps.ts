@@ -9,7 +9,7 @@ export function judgeSwaps({ tookMs, rates, withoutBlocks }: SwapFigures): Verdi
   return [
     atMost("quotes with swaps, 20 at a time, median", tookMs.p50, MEDIAN_MS, " ms"),
     atMost("quotes with swaps, 20 at a time, p99", tookMs.p99, P99_MS, " ms"),
-    atLeast("quotes with swaps, of those without", rates.ratio, OF_PLAIN),
+    atLeast("quotes with swaps, relative to those without", rates.ratio, OF_PLAIN),
     atMost(
       `chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes with swaps while no block was mined`,
       // What is called anyway is not for quotes.

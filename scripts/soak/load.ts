@@ -88,8 +88,8 @@ function progressOf(runs: readonly RequestRun[]): string {
   for (const run of runs) {
     const stage =
       run.error !== undefined
-        ? "in error"
-        : (run.last?.status ?? (run.payment ? "paid" : run.quote ? "quoted" : "to come"));
+        ? "failed"
+        : (run.last?.status ?? (run.payment ? "paid" : run.quote ? "quoted" : "not started"));
     counts.set(stage, (counts.get(stage) ?? 0) + 1);
   }
   return [...counts].map(([stage, count]) => `${count} ${stage}`).join(", ");

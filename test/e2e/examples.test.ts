@@ -21,7 +21,7 @@ const lastWords: Readonly<Record<string, RegExp>> = {
   "account-transfer": /^The friend has 10 USDC, the account 0 USDC\.$/,
   swap: /^The recipient has 0\.00\d+ WETH on local-b\.$/,
   "sdk-bridge": /^The recipient has 24\.\d+ USDC on local-b\.$/,
-  webhook: /^The server received \d deliveries for the app 0x[0-9a-fA-F]{40}: .*success\.$/,
+  webhook: /^The server received \d events for the API key of 0x[0-9a-fA-F]{40}: .*success\.$/,
   "late-deposit": /^0\.00\d+ ETH came back on local-a: TTL_EXPIRED\.$/,
   "sponsored-deposit": /^The newcomer has 0\.00\d+ ETH on local-b\.$/,
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,

@@ -364,7 +364,7 @@ function currencyAt(world: SequenceWorld, chain: 0 | 1, asset: Asset): Address {
 function worth(world: SequenceWorld, chain: 0 | 1, asset: Asset, dollarsWorth: number): bigint {
   const currency = world.currencyOf(world.chains[chain].chain.id, currencyAt(world, chain, asset));
   const price = world.services.prices.usd(currency);
-  if (typeof price !== "bigint") throw new Error("prices are in memory");
+  if (typeof price !== "bigint") throw new Error("invariant violated: a price is not in memory");
   return (parseUnits(String(dollarsWorth), 18) * 10n ** BigInt(currency.decimals)) / price;
 }
 

@@ -206,7 +206,7 @@ function refundedTooMuch(
     .filter(([key, amount]) => amount > (returnable.get(key) ?? 0n))
     .map(
       ([key, amount]) =>
-        `${amount} units of ${key} were refunded for ${name}, but ${returnable.get(key) ?? 0n} could go back`,
+        `${amount} units of ${key} were refunded for ${name}, but only ${returnable.get(key) ?? 0n} were refundable`,
     );
 }
 

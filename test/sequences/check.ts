@@ -116,7 +116,7 @@ function atAddress(world: SequenceWorld, { terms, fills, refunds }: Truth, statu
   const held = memory.balance(terms.origin.currency, at);
   const isDust = valueOf(world, terms.origin.chainId, terms.origin.currency, held) < DUST_USD;
   if (isDust || status.fundsAt !== "user") return [];
-  return [`${held} units stand at the deposit address`];
+  return [`${held} units are at the deposit address, but fundsAt is user`];
 }
 
 /**
@@ -197,23 +197,26 @@ function contradictions(world: SequenceWorld, truth: Truth, status: StatusView):
   says(fills.length > 1, `the recipient was paid ${fills.length} times`);
   says(refunds.length > deposits.length, `${refunds.length} refunds of ${deposits.length} deposits`);
   says((status.status === "success") !== (fills.length === 1), `there are ${fills.length} fills on chain`);
-  says(status.fundsAt === "recipient" && fills.length === 0, "the recipient has nothing");
+  says(status.fundsAt === "recipient" && fills.length === 0, "the recipient received nothing");
   says(
     fills.some(({ mined }) => !status.txHashes.includes(mined.transaction.hash)),
     "the fill's hash is missing",
   );
-  says(status.status === "refund" && refunds.length === 0, "nothing was sent back");
-  says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was sent back");
+  says(status.status === "refund" && refunds.length === 0, "nothing was refunded");
+  says(status.fundsAt === "refunded" && refunds.length === 0, "nothing was refunded");
   const own = unreturnedOwn(world, truth);
   says(
     status.fundsAt === "user" && own.length > 0 && fills.length === 0,
-    "the user's deposit lies in the depository",
+    "the user's deposit is in the depository",
   );
-  says(status.nextAction === "send_deposit" && own.length > 0, "the user would deposit a second time");
+  says(
+    status.nextAction === "send_deposit" && own.length > 0,
+    "the status asks the user for a second deposit",
+  );
   says(status.fundsAt === "depository" && unreturned <= 0, "the depository holds nothing of the request");
   says(
     status.final && status.pollAfterMs !== 0 && status.status !== "failure",
-    "a final status asks to be polled",
+    "a final status has a pollAfterMs above 0",
   );
   return found;
 }

@@ -242,7 +242,7 @@ function isRefundOf(world: SequenceWorld, payment: OnChainPayment, one: OnChainD
 export function valueOf(world: SequenceWorld, chainId: number, currency: Address, amount: bigint): bigint {
   const known = world.currencyOf(chainId, currency);
   const price = world.services.prices.usd(known);
-  if (typeof price !== "bigint") throw new Error("prices are in memory");
+  if (typeof price !== "bigint") throw new Error("invariant violated: a price is not in memory");
   return (amount * price) / 10n ** BigInt(known.decimals);
 }
 

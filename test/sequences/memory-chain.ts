@@ -76,7 +76,7 @@ export function memoryChain(chain: Chain): MemoryChain {
   }
   const tipOf = (): MemoryBlock => {
     const tip = blocks.at(-1);
-    if (tip === undefined) throw new Error("a chain has a block");
+    if (tip === undefined) throw new Error("invariant violated: a chain without blocks");
     return tip;
   };
 
@@ -274,7 +274,8 @@ export function readSigned(raw: Hex): ChainTransaction & { readonly chainId: num
   const parsed = parseTransaction(raw);
   if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modelled`);
   const { to, data = "0x", value = 0n, nonce = 0, gas = 0n, chainId, r } = parsed;
-  if (to === null || to === undefined || r === undefined) throw new Error("a signed call has a target");
+  if (to === null || to === undefined || r === undefined)
+    throw new Error("invariant violated: a signed call without a target");
   return {
     hash: keccakOf(raw),
     from: signerOfSignature(r),

@@ -119,7 +119,7 @@ export function pairsOf(chain: Chain): readonly (readonly [Address, Address])[] 
 
 function usdcOf({ tokens }: Chain): Address {
   const usdc = tokens.find(({ id }) => id === "usdc");
-  if (usdc === undefined) throw new Error("the chain has USDC");
+  if (usdc === undefined) throw new Error("invariant violated: a chain without USDC");
   return usdc.address;
 }
 
@@ -169,7 +169,7 @@ function toAnswer({
   readonly path: readonly Address[];
 }): SwapAnswer {
   const [first] = path;
-  if (first === undefined) throw new Error("a path has tokens");
+  if (first === undefined) throw new Error("invariant violated: a path without tokens");
   return {
     source: SOURCE,
     path,

@@ -20,7 +20,8 @@ export function memorySigner(address: Address): Signer {
 /** @throws when no signer of this process made it */
 export function signerOfSignature(r: Hex): Address {
   const address = signers.get(BigInt(r));
-  if (address === undefined) throw new Error("invariant violated: a signature that nobody made");
+  if (address === undefined)
+    throw new Error("invariant violated: a signature that no signer of this process made");
   return address;
 }
 

@@ -89,7 +89,7 @@ export function depositsMade(depository: Address, logs: readonly LogFact[]): Dep
 
 /** Native money that moved within a call that `callTracer` described. */
 export function nativeMovements(frame: unknown): Movement[] {
-  if (!isFrame(frame)) throw new Error("invariant violated: callTracer did not answer with a call");
+  if (!isFrame(frame)) throw new Error("invariant violated: callTracer did not return a call");
   if (frame.error !== undefined) return [];
   const { type, from, to, value = "0x0", calls = [] } = frame;
   const amount = BigInt(value);

@@ -231,7 +231,7 @@ class Run {
             inDollars(this.books.paidUsd(payment)),
         ),
       `the service lost ${inDollars(least - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
-        `gas ${inDollars(gas)}, honoured ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond what was set aside ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
+        `gas ${inDollars(gas)}, firm quotes kept ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond their reservations ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
   }
 }

@@ -95,7 +95,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     return { chain, connection, pulse };
   });
   const home = around.nodes[0]?.chain;
-  if (home === undefined) throw new Error("a service has a chain");
+  if (home === undefined) throw new Error("invariant violated: a service without a chain");
   const services: WorkerServices = {
     clock,
     prices,

@@ -417,7 +417,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       const answer = await createQuote(service.quoting, input, key?.id, key);
       const requestId = answer.requestId as RequestId;
       const record = await service.services.reads.request(requestId);
-      if (record === undefined) throw new Error("a quote is stored");
+      if (record === undefined) throw new Error("invariant violated: a quote is not stored");
       const quoted: Quoted = { answer, requestId, terms: record.terms, input, keyId: key?.id };
       world.quotes.push(quoted);
       return quoted;

@@ -137,10 +137,10 @@ test("a hub whose parts contradict each other is refused", () => {
   );
   expect(problemsOf(() => load({ ...hub, hubChainId: "537713" }))).toBe("");
   expect(problemsOf(() => load({ ...hub, allocatorAddress: address("AA") }))).toContain(
-    "two hub contracts have the same address",
+    "hubAddress and allocatorAddress must be different addresses",
   );
   expect(problemsOf(() => load({ ...hub, genericMappingAddress: address("BB") }))).toContain(
-    "two hub contracts have the same address",
+    "oracleAddress and genericMappingAddress must be different addresses",
   );
 });
 

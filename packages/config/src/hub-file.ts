@@ -64,15 +64,19 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   if (entry.chainId !== undefined && entry.hubChainId !== undefined && Number(entry.hubChainId) !== chainId)
     problems.push(`${fileName}: chainId and hubChainId must be equal`);
   const { hubAddress, oracleAddress, oracleMultisigAddress, allocatorAddress, genericMappingAddress } = entry;
-  const contracts = [
+  const contracts = new Map<string, string>();
+  for (const [field, text] of Object.entries({
     hubAddress,
     oracleAddress,
     oracleMultisigAddress,
     allocatorAddress,
     genericMappingAddress,
-  ].flatMap((text) => text?.toLowerCase() ?? []);
-  if (new Set(contracts).size < contracts.length)
-    problems.push(`${fileName}: two hub contracts have the same address`);
+  })) {
+    if (text === undefined) continue;
+    const twin = contracts.get(text.toLowerCase());
+    if (twin !== undefined) problems.push(`${fileName}: ${twin} and ${field} must be different addresses`);
+    contracts.set(text.toLowerCase(), field);
+  }
   // With that key one fill settles every later deposit of its order: only the order of times is in the way of
   // a second one.
   if (entry.settlementKey === "deposits" && entry.fillLeadSeconds > CLOCK_SKEW_SECONDS)

@@ -51,7 +51,9 @@ export async function deployAccountAbstraction(node: NodeAddress): Promise<Accou
       bytecode: code,
     });
     if (address !== localAccountAbstraction[name])
-      throw new LocalTransactionFailed(`${name} would stand at ${address}`);
+      throw new LocalTransactionFailed(
+        `${name} would be deployed at ${address}, expected ${localAccountAbstraction[name]}`,
+      );
   }
   const calls = creations.map(({ name, salt, code }) => ({
     label: `creation of ${name}`,

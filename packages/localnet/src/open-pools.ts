@@ -153,7 +153,7 @@ function spacingOf(fee: number): number {
     [3_000, 60],
     [10_000, 200],
   ]).get(fee);
-  if (spacing === undefined) throw new RangeError(`the factory has no pools at ${fee}`);
+  if (spacing === undefined) throw new RangeError(`the factory has no pools with fee ${fee}`);
   return spacing;
 }
 

@@ -28,7 +28,7 @@ export function whereEverythingIs(system: RunningSystem, style: TerminalStyle): 
     row("Postgres", withoutPassword(system.databaseUrl)),
     row("Redis", withoutPassword(system.redisUrl)),
     row("Logs", join(system.folder, "logs")),
-    row("For tools", endpointsFile),
+    row("Endpoints file", endpointsFile),
     "",
     important("API", api.url),
     important("Documentation", documentation),

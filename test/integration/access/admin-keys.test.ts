@@ -209,7 +209,7 @@ test.for([
   [{ origins: ["https://app.example/"] }, "origins[0] must be an origin such as https://app.example"],
   [
     { origins: ["https://app.example"], scopes: ["execute"] },
-    "scopes of an API key with origins must be quote or read",
+    "scopes of an API key with origins must contain only quote and read",
   ],
   [
     { rules: { dailyUsd: -1 } },

@@ -287,7 +287,7 @@ test("a request that has a deposit which is not stored leaves this one to the op
   expect(row).toMatchObject({
     disposition: "unattributed",
     refund_state: "none",
-    refund_waits: "its request has deposit 1000001, which is not stored and may be the same deposit",
+    refund_waits: "the request already has deposit 1000001, which is not stored and may be this deposit",
   });
   expect(world.events.of("deposit_unattributed")).toHaveLength(alarms + 1);
   expect(await strandedFunds(sqlOn(world.pool))).toContainEqual(expect.objectContaining({ id }));
@@ -309,7 +309,7 @@ test("a deposit whose slot shows a return is left to the operator", async () => 
   await lost.restore();
   await rounds();
   expect(await rowOf(lost.hash)).toMatchObject({
-    refund_waits: expect.stringMatching(/^slot \d+ already refunds it$/),
+    refund_waits: expect.stringMatching(/^slot \d+ already refunds this deposit$/),
   });
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });

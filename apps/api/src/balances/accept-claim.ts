@@ -75,7 +75,7 @@ async function setAside(
   if (currency === undefined || chainId !== services.appBalance.chainId)
     throw refused(
       claimId,
-      "App balances are no longer paid out in the currency of this claim; request a new one",
+      "App balances are no longer paid out in the currency of this claim; request a claim in another currency",
     );
   const asset = { chainId, currency: currency.address };
   const total = amount + feeAmount;

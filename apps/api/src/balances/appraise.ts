@@ -166,7 +166,7 @@ function refuseUnlistedDebts(
   const { asset, owed } = unlisted;
   throw new ServiceError(
     "PRICE_FETCH_FAILED",
-    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, but app balances do not support that currency; the operator must set its supportsBridging again`,
+    `The app balance owes ${owed} base units of ${asset.currency} on chain ${asset.chainId}, which app balances no longer support; the operator must set supportsBridging of that currency again`,
   );
 }
 

@@ -63,9 +63,13 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
   const origins = [...new Set(wish.origins)];
   // Whoever reads the page has the key: it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
-    throw new ServiceError("INVALID_REQUEST", "scopes of an API key with origins must be quote or read", {
-      field: "scopes",
-    });
+    throw new ServiceError(
+      "INVALID_REQUEST",
+      "scopes of an API key with origins must contain only quote and read",
+      {
+        field: "scopes",
+      },
+    );
   return { ...wish, scopes, origins };
 }
 

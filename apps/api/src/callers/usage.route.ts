@@ -41,8 +41,10 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
           { field: "apiKey" },
         );
       const width = bucketMs[granularity];
-      const toMs = endTimestamp === undefined ? services.clock.nowMs() : secondsToMs(endTimestamp);
-      const fromMs = startTimestamp === undefined ? toMs - DAY_MS : secondsToMs(startTimestamp);
+      const toMs =
+        endTimestamp === undefined ? services.clock.nowMs() : secondsToMs("endTimestamp", endTimestamp);
+      const fromMs =
+        startTimestamp === undefined ? toMs - DAY_MS : secondsToMs("startTimestamp", startTimestamp);
       if (fromMs > toMs) throw bad("startTimestamp", "must not be after endTimestamp");
       if (toMs - fromMs > MAX_BUCKETS * width)
         throw bad(
@@ -73,10 +75,10 @@ export function usageRoute(app: TypedServer, services: Pick<RouteServices, "usag
 }
 
 /** Found to be a whole number by the schema. */
-function secondsToMs(value: number | string): number {
+function secondsToMs(field: string, value: number | string): number {
   const seconds = wholeNumber(value);
   if (seconds === undefined || seconds > 1e11)
-    throw bad("endTimestamp", "must be a Unix time in seconds, at most 1e11");
+    throw bad(field, "must be a Unix time in seconds, at most 1e11");
   return seconds * 1000;
 }
 

@@ -27,7 +27,8 @@ export function chainProfiles(
   profiles: readonly (Chain | RailChain)[],
 ): Pick<ChainDirectory, "profile" | "currency"> {
   const byId = new Map(profiles.map((chain) => [chain.id, chain]));
-  if (byId.size < profiles.length) throw new RangeError("chain ids must be unique: one is configured twice");
+  const twice = profiles.find((chain) => byId.get(chain.id) !== chain);
+  if (twice !== undefined) throw new RangeError(`chain id ${twice.id} is configured more than once`);
   const currencies = new Map(
     profiles.map((chain) => [
       chain.id,

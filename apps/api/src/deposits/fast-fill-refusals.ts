@@ -131,7 +131,7 @@ export function standingOf(
         throw refusal(
           "markedForRefund",
           requestId,
-          "The request was quoted with forceRefund: it is refunded and never filled",
+          "The request always ends in a refund: it is never filled",
         );
       if (nowMs > fillDeadlineMs)
         throw refusal("expired", requestId, "The request expired; request a new quote");

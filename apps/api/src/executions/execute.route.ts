@@ -28,8 +28,8 @@ export function executeRoute(
         summary: "Send a call for a user, paid from the API key's app balance",
         description:
           "The call is first simulated on the latest state. An accepted call is sent within moments; follow it with `GET /intents/status/v3`. " +
-          "Its maximum cost is reserved on the key's funding address until the actual cost is known. With `subsidizeFees: false` the quoted output pays: the reservation is released once the quote is filled, and the app pays gas only for a transaction that fails on chain or whose deposit is refunded. " +
-          "With an `Idempotency-Key` a call is accepted once, and repeating it returns the first response.",
+          "Its maximum cost is reserved on the key's funding address until the actual cost is known. With `subsidizeFees: false`, the quoted output pays, and the reservation is released once the quote is filled. The app then pays gas only if the transaction fails on chain or its deposit is refunded. " +
+          "With an `Idempotency-Key`, a call is accepted once, and repeating it returns the first response.",
         body: executeRequest,
         response: {
           200: executeAnswer,

@@ -126,7 +126,7 @@ function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: Req
   throw refusal(
     "settledTooSoon",
     terms.requestId,
-    `The deposit may arrive up to ${Math.ceil(waitsMs / 1000)} s from now, but fast fills settle only within ${Math.floor(leadMs / 1000)} s; request a quote with a shorter ttl`,
+    `The deposit may arrive up to ${Math.ceil(waitsMs / 1000)} s from now, but a fast fill is settled only if its deposit arrives within ${Math.floor(leadMs / 1000)} s; request a quote with a shorter ttl`,
     { waitsSeconds: Math.ceil(waitsMs / 1000), settledSeconds: Math.floor(leadMs / 1000) },
   );
 }
@@ -165,7 +165,7 @@ async function vouch(
     surplusUsd,
     maxExposureUsd: key.rules.maxHoldsUsd,
   });
-  if (hold.kind !== "placed") throw notVouched(hold, current, usd);
+  if (hold.kind !== "placed") throw notVouched(hold, current, usd, key.rules.maxHoldsUsd ?? 0n);
   const acceptedAtMs = services.clock.nowMs();
   await tx.fastFills.add({
     requestId,
@@ -238,6 +238,7 @@ function notVouched(
   hold: Exclude<PlacedHold, { kind: "placed" }>,
   { terms: { requestId } }: RequestRecord,
   usd: bigint,
+  maxHoldsUsd: bigint,
 ): ServiceError {
   const fillUsd = formatUsd(usd);
   switch (hold.kind) {
@@ -262,7 +263,7 @@ function notVouched(
       return refusal(
         "maxHoldsUsd",
         requestId,
-        `Open fast fills of the API key already hold $${exposureUsd}; this one would exceed its rule maxHoldsUsd`,
+        `Open fast fills of the API key already hold $${exposureUsd}; with this one ($${fillUsd}) they would exceed its rule maxHoldsUsd ($${formatUsd(maxHoldsUsd)})`,
         {
           fillUsd,
           exposureUsd,

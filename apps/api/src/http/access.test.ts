@@ -80,6 +80,16 @@ test("without a key everything works that needs none; an empty header and anothe
   }
 });
 
+test("a time of usage that is too large is refused by its own name", async () => {
+  for (const field of ["startTimestamp", "endTimestamp"]) {
+    const answer = await get(`/metrics/usage?${field}=100000000001`, { "x-api-key": "reader" });
+    expect([answer.statusCode, answer.json().message]).toEqual([
+      400,
+      `${field} must be a Unix time in seconds, at most 1e11`,
+    ]);
+  }
+});
+
 test("a key does only what its scopes say", async () => {
   expect((await get("/metrics/usage", { "x-api-key": "reader" })).statusCode).toBe(200);
   const other = await get("/metrics/usage", { "x-api-key": "executor" });

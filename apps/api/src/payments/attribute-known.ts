@@ -66,7 +66,9 @@ async function place(
     const deposit = await tx.deposits.lock(id);
     if (cursor === undefined || request === undefined || deposit === undefined || !isOpen(deposit)) return;
     const doubt =
-      slot === undefined ? await whyDoubtful(tx, deposit, request) : `slot ${slot.id} already refunds it`;
+      slot === undefined
+        ? await whyDoubtful(tx, deposit, request)
+        : `slot ${slot.id} already refunds this deposit`;
     if (doubt !== undefined) {
       await leaveToOperator(tx, chain.name, deposit, doubt);
       return;
@@ -102,12 +104,12 @@ async function whyDoubtful(
   { state, terms }: RequestRecord,
 ): Promise<string | undefined> {
   if ((await tx.deposits.refundedAndVanished(deposit)) !== undefined)
-    return "an orphaned deposit that it may replace was already refunded";
+    return "this deposit may replace an orphaned one that was already refunded";
   if (state.depositId === undefined) return undefined;
   const own = await tx.deposits.lock(state.depositId);
   return own?.requestId === terms.requestId
     ? undefined
-    : `its request has deposit ${state.depositId}, which is not stored and may be the same deposit`;
+    : `the request already has deposit ${state.depositId}, which is not stored and may be this deposit`;
 }
 
 async function leaveToOperator(

@@ -227,7 +227,7 @@ async function pay(
   return DONE;
 }
 
-const REFUNDED_BEFORE = "an orphaned deposit that it may replace was already refunded";
+const REFUNDED_BEFORE = "this deposit may replace an orphaned one that was already refunded";
 
 /** Then this one waits until that one is back in a block, or until `operator refund` releases it. */
 async function isRefundedAlready(

@@ -19,7 +19,7 @@ type OneChain = Pick<ConnectedChain, "chain" | "connection">;
 const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 const UNKNOWN_PENDING =
-  "a pending transaction of the sending key is not in the database; replace it with a no-op if it is not mined";
+  "a pending transaction of the sending key is not in the database; replace it with a cancel transaction if it is not mined";
 
 /** Unknown nonces that are looked into at once, the newest first: a failover loses a moment. */
 const MAX_NONCES = 256;
@@ -130,7 +130,7 @@ export async function paymentOfLostOrder(
     if (why !== undefined)
       return {
         kind: "unknown",
-        why: `chain ${name} cannot be checked for a payment of its order: ${why}`,
+        why: `chain ${name} cannot be checked for a payment of the deposit's order: ${why}`,
       };
   }
   const senders = [signer, ...formerSigners].map(({ address }) => address);
@@ -139,7 +139,7 @@ export async function paymentOfLostOrder(
     ? { kind: "unpaid" }
     : {
         kind: "paid",
-        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid its order, whose database rows are lost`,
+        why: `transaction ${lost.txHash} of chain ${lost.chainId} may have paid the deposit's order, but the database rows of the order are lost`,
       };
 }
 

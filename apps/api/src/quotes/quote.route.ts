@@ -36,7 +36,7 @@ export function quoteRoutes(
           tags: ["quote"],
           operationId,
           summary: isOld ? "Same as POST /quote/v2" : "Price an intent and get the steps to carry it out",
-          description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key, the header is ignored, since a repeated quote moves no funds, and destination calls are limited to 4096 bytes of data per quote and a limited number of bytes per 24 hours.`,
+          description: `${IDEMPOTENCY_DESCRIPTION} Without a secret API key, the header is ignored, since a repeated quote moves no funds. Destination calls (\`txs\`) are then limited to 4096 bytes of data per quote, and to the operator's limit of bytes per IP address and 24 hours.`,
           deprecated: isOld,
           body: quoteRequest,
           response: { 200: quoteAnswer, ...errors(400, 401, 403, 409, 413, 415, 422, 429, 500, 503) },

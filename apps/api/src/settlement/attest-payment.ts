@@ -102,7 +102,7 @@ function postponement(
   nowMs: number,
 ): Postponement {
   const later = findings.filter((finding) => finding.kind === "later");
-  const reason = (later[0] ?? findings[0])?.reason ?? "no oracle could be asked";
+  const reason = (later[0] ?? findings[0])?.reason ?? "no oracle was available";
   const rejected = findings.length > 0 && findings.every((finding) => finding.kind === "rejected");
   if (rejected) return { reason, rejected, nextTryMs: nowMs + policy.rejectedRetryMs };
   const hints = later.flatMap(({ afterMs }) => (afterMs === undefined ? [] : [afterMs]));

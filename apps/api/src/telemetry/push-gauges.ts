@@ -23,7 +23,7 @@ const counters = {
   messages: "Events sent to clients",
   changes: "Request changes read for subscribers",
   closed: "Connections closed by the service: slow, silent, or possibly missed events",
-  losses: "Times when announcements may have been missed",
+  losses: "How often announcements of changes may have been missed",
 } as const satisfies Partial<Record<keyof PushFigures, string>>;
 
 /** Tells the figures when somebody reads the metrics. */

@@ -22,7 +22,7 @@ export function requestGauges(
     });
   shown(
     "causeway_requests_under_way",
-    "Paid requests that are not finished, by state; counts at most the 10000 least recently updated",
+    "Paid requests that are not finished, by state; only the 10000 least recently updated are counted",
     ({ count }) => count,
   );
   shown(

@@ -39,10 +39,11 @@ export function confirmWithdrawal(services: AttestationServices) {
       signsNothing: ({ payloadParams }) => payloadParams === undefined,
       async attest(signal): Promise<WithdrawalInitiatedAnswer> {
         mustBeConcludable(services, ordered);
-        if ((await hubReader.balanceOf(address, asked.tokenId)) < amount)
+        const balance = await hubReader.balanceOf(address, asked.tokenId);
+        if (balance < amount)
           throw rejected(
             "expectedAmount",
-            "hub balance of the withdrawal address is less than expectedAmount",
+            `expectedAmount must be at most ${balance}, the hub balance of the withdrawal address, got ${amount}`,
           );
         if (hub.allocatorAddress === undefined) return unsigned;
         signal.throwIfAborted();

@@ -42,8 +42,12 @@ export function initiateWithdrawal(services: AttestationServices) {
       signsNothing: () => false,
       async attest(signal): Promise<WithdrawalInitiationAnswer> {
         mustBeConcludable(services, ordered);
-        if ((await hubReader.balanceOf(asked.ownerAlias, asked.tokenId)) < amount)
-          throw rejected("expectedAmount", "hub balance of the withdrawer is less than expectedAmount");
+        const balance = await hubReader.balanceOf(asked.ownerAlias, asked.tokenId);
+        if (balance < amount)
+          throw rejected(
+            "expectedAmount",
+            `expectedAmount must be at most ${balance}, the withdrawer's hub balance, got ${amount}`,
+          );
         signal.throwIfAborted();
         return { message, execution: await sealer.execution(execution) };
       },

@@ -40,7 +40,8 @@ export function signNonceMapping({
       id: request.id.toLowerCase() as Hex32,
       nonce: BigInt(request.nonce),
     };
-    if (mapping.id.startsWith(NO_ID)) throw invalid("id", "id must be an order id");
+    if (mapping.id.startsWith(NO_ID))
+      throw invalid("id", "id must be an order id: its first 16 bytes must not all be zero");
     const digest = nonceMappingDigest({
       ...mapping,
       walletChain: EXCHANGE_WALLET_CHAIN,

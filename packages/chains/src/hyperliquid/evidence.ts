@@ -103,7 +103,7 @@ export function evidenceOfEndpoint(
       throw new RpcFault({
         kind: "wrongChain",
         method: "txDetails",
-        reason: `the endpoint returned actions of another network than ${facts.network}`,
+        reason: `the endpoint returned an action of a network other than ${facts.network}`,
       });
     return { kind: "final", value: transaction };
   };
@@ -191,7 +191,7 @@ const NOT_A_HASH: Evidence<never> = {
 
 const UNMAPPED: Evidence<never> = {
   kind: "notFinal",
-  reason: "transfer's nonce is not mapped to an order yet, and can still be",
+  reason: "transfer's nonce is not mapped to an order yet, but can still be mapped",
   retryAfterSeconds: 15,
 };
 

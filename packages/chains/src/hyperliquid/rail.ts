@@ -96,8 +96,8 @@ export function createExchangeRail(options: RailOptions): OpenRail {
     onCrowdedMoment: (depository, time) =>
       options.onFault(
         new Error(
-          `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all, and ` +
-            "some deposits at that time may be missing; report each one with POST /transactions/index",
+          `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all. ` +
+            "Deposits at that time may be missing: report each one with POST /transactions/index",
         ),
       ),
   };
@@ -116,7 +116,7 @@ export function createExchangeRail(options: RailOptions): OpenRail {
       unclear.add(hash);
       options.onFault(
         new Error(
-          `${chain.name}: the ledger entry ${hash} may be the solver's payment with nonce ${nonce}, but cannot be read; that payment waits`,
+          `${chain.name}: the ledger entry ${hash} cannot be read and may be the solver's payment with nonce ${nonce}; the payment waits`,
         ),
       );
     },
@@ -125,8 +125,8 @@ export function createExchangeRail(options: RailOptions): OpenRail {
       incomplete.add(nonce);
       options.onFault(
         new Error(
-          `${chain.name}: the solver's ledger cannot be read completely at ${inIso(moment)} (${moment} ms), so its payment with ` +
-            `nonce ${nonce} is neither confirmed nor given up; that payment waits`,
+          `${chain.name}: the solver's ledger cannot be read completely at ${inIso(moment)} (${moment} ms); ` +
+            `the payment with nonce ${nonce} waits, because its outcome is unknown`,
         ),
       );
     },

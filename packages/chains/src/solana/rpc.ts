@@ -73,7 +73,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
       // Signed by its payer, the message is what the id stands for.
       const payer = await getPublicKeyFromAddress(told.feePayer as Address);
       if (!(await verifySignature(payer, signatureBytes(told.signatureBytes), told.message)))
-        throw garbage("getTransaction", "transaction signature is not its payer's");
+        throw garbage("getTransaction", "transaction is not signed by its fee payer");
       // A node that does not heed the view it was asked for shows more than is final.
       if (told.slot > final) return notFinal(told.slot, final);
       const { blockTime: _, message: __, signatureBytes: ___, ...facts } = told;

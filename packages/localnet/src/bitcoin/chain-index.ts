@@ -42,7 +42,7 @@ export class ChainIndex {
 
   connect(block: IndexedBlock): void {
     if (block.height !== this.#chain.length)
-      throw new Error(`block ${block.height} follows on ${this.height}`);
+      throw new Error(`block ${block.height} cannot follow block ${this.height}`);
     this.#chain.push(block);
     this.#known.set(block.hash, block);
     for (const tx of block.transactions) {

@@ -29,7 +29,7 @@ export function answerInfo(state: ExchangeState, question: Question, options: Ex
       return state.history.updatesOf(userOf(question), from, to, options.pageSize ?? 500);
     }
     default:
-      throw new Undecodable("unknown question");
+      throw new Undecodable("unknown type of request");
   }
 }
 
@@ -48,7 +48,7 @@ export function answerExplorer(state: ExchangeState, question: Question, options
         txs: state.history.ofUser(userOf(question), options.explorerLimit ?? 300),
       };
     default:
-      throw new Undecodable("unknown question");
+      throw new Undecodable("unknown type of request");
   }
 }
 

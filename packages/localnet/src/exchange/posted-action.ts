@@ -29,7 +29,7 @@ export function readPostedAction(body: unknown, profile: ExchangeSigningProfile)
   // be empty.
   onlyFields(posted, ["action", "nonce", "signature"], ["vaultAddress", "expiresAfter"]);
   if ((posted["vaultAddress"] ?? null) !== null || (posted["expiresAfter"] ?? null) !== null)
-    throw new Undecodable("a transfer has neither vaultAddress nor expiresAfter");
+    throw new Undecodable("vaultAddress and expiresAfter must be empty in a transfer");
 
   const fields = record(posted["action"], "action");
   const type = fields["type"];
@@ -45,12 +45,12 @@ export function readPostedAction(body: unknown, profile: ExchangeSigningProfile)
   const action = { ...fields, type, signatureChainId } as ExchangeAction;
 
   const nonce = number(posted, "nonce");
-  if (exchangeNonceOf(action) !== nonce) throw new Undecodable("the nonce is not that of the action");
+  if (exchangeNonceOf(action) !== nonce) throw new Undecodable("nonce differs from the nonce of the action");
 
   const signature = record(posted["signature"], "signature");
   onlyFields(signature, ["r", "s", "v"]);
   const v = signature["v"];
-  if (v !== 27 && v !== 28) throw new Undecodable("v is 27 or 28");
+  if (v !== 27 && v !== 28) throw new Undecodable("v must be 27 or 28");
   return {
     action,
     nonce,

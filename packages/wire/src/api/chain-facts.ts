@@ -22,13 +22,15 @@ export const chainLiquidityAnswer = z
 
 export const chainHealthAnswer = z
   .object({
-    healthy: z.boolean().describe("Blocks arrive and are scanned, and new quotes are available."),
+    healthy: z.boolean().describe("Whether blocks arrive and are scanned, and new quotes are available."),
     chainId: z.int(),
-    disabled: z.boolean().describe("No new quotes from or to this chain (incident)."),
+    disabled: z
+      .boolean()
+      .describe("Whether the operator has stopped new quotes from and to this chain (incident)."),
     blockProductionLagging: z
       .boolean()
       .describe(
-        "No new block for 10 block times and at least 30 seconds (non-EVM chains: one minute). An outage shows only after that time.",
+        "Whether no new block arrived for 10 block times and at least 30 seconds (non-EVM chains: one minute).",
       ),
     pricesGas: z.boolean().describe("Whether the chain's fee data, which quotes need, is current."),
     blockNumber: digits.nullable().describe("Newest block received from the node; null before the first."),
@@ -46,7 +48,7 @@ export const chainHealthAnswer = z
       .nonnegative()
       .nullable()
       .describe(
-        "Scan lag in seconds, by block timestamps. The chain is unhealthy above 10 block times and 30 seconds.",
+        "Scan lag in seconds, by block timestamps. The chain is unhealthy if the lag is more than one block and exceeds both 10 block times and 30 seconds.",
       ),
     effects: z
       .enum(["traced", "simulated", "unseen"])

@@ -54,7 +54,9 @@ export const chain = z
     tokenSupport: z
       .enum(["All", "Limited"])
       .describe("`Limited`: only listed currencies with `supportsBridging` can be quoted."),
-    disabled: z.boolean().describe("No new quotes from or to this chain (incident)."),
+    disabled: z
+      .boolean()
+      .describe("Whether the operator has stopped new quotes from and to this chain (incident)."),
     partialDisableLimit: z
       .number()
       .describe(

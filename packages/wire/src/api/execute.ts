@@ -58,7 +58,7 @@ export const executeRequest = z
         {
           referrer: text(512).describe("Referrer of the app; can be empty."),
           subsidizeFees: flag.describe(
-            "true: the app pays all fees from its balance. false: the quoted output pays, and the app pays only the gas of transactions that fail on chain; requires a quote requested with `originGasOverhead`.",
+            "true: the app pays all fees from its balance. false: the quoted output pays, and the app pays gas only if the transaction fails on chain or its deposit is refunded; requires a quote requested with `originGasOverhead`.",
           ),
           destinationChainExecutionData: z
             .object(

@@ -44,7 +44,7 @@ export const statusAnswer = z
     supersededByRequestId: answerHash32
       .optional()
       .describe(
-        "Set if the request's deposit address received a different amount than quoted. This request was created for that amount, and all other fields except `requestId` describe it.",
+        "Id of the request created for the payment that the deposit address received, if that payment differs from the quote. All other fields except `requestId` then describe that request.",
       ),
     pollAfterMs: z
       .int()

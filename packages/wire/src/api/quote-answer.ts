@@ -199,7 +199,9 @@ export const quoteAnswer = z
     details: quoteDetails,
     expiresAt: milliseconds
       .optional()
-      .describe("ms since epoch. A deposit seen by then gets the quoted output even if prices move."),
+      .describe(
+        "ms since epoch. A deposit seen by then gets the quoted output even if prices move, up to a limit set by the operator. Beyond that limit, the output is repriced but never below its minimum, or the deposit is refunded.",
+      ),
     fillDeadline: milliseconds
       .optional()
       .describe(

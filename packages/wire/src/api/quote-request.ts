@@ -117,7 +117,7 @@ export const quoteRequest = z
         .union([z.string(), z.number()], because("must be a string"))
         .refine((version) => String(version).length <= 32, "must have at most 32 characters")
         .optional()
-        .describe("Every quote uses `v2`."),
+        .describe("Must be `v2` for deposits from Hyperliquid; otherwise ignored. Every quote uses `v2`."),
       includeProtocolData: flag
         .optional()
         .describe("Include the order and the solver's signatures in `protocol` of the response."),
@@ -128,7 +128,7 @@ export const quoteRequest = z
         ),
       permitKinds: z
         .array(
-          z.enum(permitMethods, because(`must be any of ${permitMethods.join(", ")}`)),
+          z.enum(permitMethods, because(`must be one of ${permitMethods.join(", ")}`)),
           because("must be a list"),
         )
         .min(1, "must name at least one kind")
@@ -155,7 +155,7 @@ export const quoteRequest = z
       disableSwapProviderPreference: flag.optional().describe("No effect; accepted for older clients."),
       slippageTolerance: bps.describe("bps, 0 to 10000; chosen by the service if absent."),
       latePaymentSlippageTolerance: bps.describe(
-        "bps, 0 to 10000. No effect: a late deposit gets the same guarantee as a timely one.",
+        "bps, 0 to 10000. No effect: a deposit after `expiresAt` is also filled with at least the guaranteed minimum, or refunded.",
       ),
       enableTrueExactOutput: flag
         .optional()
@@ -221,7 +221,7 @@ export const quoteRequest = z
         .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")
         .optional()
         .describe(
-          "Ratio input:output, met to the base unit between stable currencies; requires `subsidizeFees`.",
+          "Exact rate between two stablecoins, as input:output, for example `1:1`; requires `subsidizeFees`.",
         ),
       ttl: count("seconds")
         .optional()

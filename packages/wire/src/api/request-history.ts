@@ -94,7 +94,7 @@ const requestsFields = z.object({
   ),
   includeChildRequests: flag.describe("No effect: requests have no children here."),
   includeAuthenticatedData: flag.describe(
-    "Adds the id and referrer of the API key to requests of the secret key that makes the call.",
+    "Adds the API key's id and referrer to requests that were quoted or executed with the calling secret key.",
   ),
   includeOrderData: flag.describe(
     "Ignored: the quote response contains the order as `protocol.v2.orderData`.",
@@ -287,7 +287,7 @@ const commonFields = {
   sender: plainText.describe("Sender of the deposit; before the deposit, the `user` of the quote."),
   refundTo: plainText,
   supersededByRequestId: nullable(answerHash32).describe(
-    "Request created in place of this one because its deposit address received a different amount.",
+    "Id of the request created for the payment that the deposit address received, if that payment differs from the quote.",
   ),
   depositAddress: nullable(
     z.object({

@@ -4,7 +4,7 @@ import { numberOrDigits } from "../scalars.ts";
 
 export const MAX_USAGE_KEYS = 50;
 
-const seconds = numberOrDigits("a time in seconds since 1970");
+const seconds = numberOrDigits("a Unix time in seconds");
 
 /** Query of `GET /metrics/usage`. */
 export const usageQuery = z.object({

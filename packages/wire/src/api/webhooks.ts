@@ -25,7 +25,10 @@ export const createWebhookRequest = z
           text(1_024).regex(/^[\x20-\x7e]*$/, "must be printable ASCII"),
           because("must be an object of headers"),
         )
-        .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `must be at most ${MAX_HEADERS}`)
+        .refine(
+          (headers) => Object.keys(headers).length <= MAX_HEADERS,
+          `must have at most ${MAX_HEADERS} entries`,
+        )
         .refine(
           (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
           "must not override a standard header of deliveries",

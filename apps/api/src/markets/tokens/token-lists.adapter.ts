@@ -45,7 +45,11 @@ export function createTokenLists(options: TokenListOptions): TokenLists {
     try {
       const { tokens, refused } = readTokenList(await readDocument(list, bounds, closing.signal), chainIds);
       lists.set(list, tokens);
-      if (refused > 0) onFault(new Error("entries of a token list are not valid tokens"), { list, refused });
+      if (refused > 0)
+        onFault(new Error("some entries of a token list are not valid tokens and were skipped"), {
+          list,
+          refused,
+        });
     } catch (error) {
       if (!closing.signal.aborted) onFault(error, { list });
     }

@@ -91,7 +91,7 @@ async function wayOf(
   if (!kinds.includes("permit2"))
     throw new ServiceError(
       "UNSUPPORTED_EXECUTION_TYPE",
-      `${originCurrency.symbol} on ${chain.displayName} does not support permits of kind ${kinds.join(" or ")}; add permit2`,
+      `permitKinds: ${kinds.join(" or ")} cannot be used for ${originCurrency.symbol} on ${chain.displayName}; add permit2`,
       { field: "permitKinds" },
     );
   if (chain.contracts.permit2 === undefined)

@@ -208,7 +208,7 @@ async function tried(
     case "notApproved":
       throw new ServiceError(
         "ERC20_ROUTER_ADDRESS_NOT_FOUND",
-        `txs with ${paidFrom.symbol} are not supported on ${destination.chain.displayName}`,
+        `txs is not supported with ${paidFrom.symbol} on ${destination.chain.displayName}`,
         { field: "destinationCurrency" },
       );
     case "short":

@@ -24,7 +24,7 @@ export function requestsV3Route(app: TypedServer, { history }: Pick<RouteService
         operationId: "listRequests",
         summary: "List past requests",
         description:
-          "Requires a key with the scope `read`; finding requests by `id` needs no key. A publishable key must select requests by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. The list contains every request that was paid, that the service sends for its user, or that an app guarantees. An unpaid quote is found only by its `id` or `orderId`, and is deleted some time after it expires. Call data longer than 1,024 bytes is shown only if the query selects the request by `id` or `orderId`.",
+          "Requires a key with the scope `read`; finding requests by `id` needs no key. A publishable key must select requests by `id`, `orderId`, a transaction hash, `user`, `recipient`, `term` or `depositAddress`. The list contains every request that was paid, executed with `POST /execute`, or fast filled. An unpaid quote is found only by its `id` or `orderId`, and is deleted some time after it expires. Call data longer than 1,024 bytes is shown only if the query selects the request by `id` or `orderId`.",
         querystring: requestsQuery,
         response: { 200: requestsAnswer, ...errors(400, 401, 403, 429, 500, 503) },
       },

@@ -52,9 +52,9 @@ export async function authorizeNonce(services: Needs, said: NonceAuthorization):
     throw refused("id", "id does not belong to a quote with a transfer on this chain");
   if (terms.user !== wallet) throw refused("wallet", "wallet is not the user of the quote with this id");
   // The hub would keep what is deposited for a depositor of whom the quote knows nothing.
-  if (depositor !== wallet) throw refused("depositor", "depositor must be the wallet");
+  if (depositor !== wallet) throw refused("depositor", "depositor must equal wallet");
   if (terms.walletNonce === undefined || BigInt(terms.walletNonce) !== nonce)
-    throw refused("nonce", "nonce is not the nonce of the quote with this id");
+    throw refused("nonce", "nonce must be the nonce that the quote with this id specifies");
 
   const { requestId } = terms;
   const mapped = {

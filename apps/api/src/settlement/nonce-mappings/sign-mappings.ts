@@ -70,7 +70,7 @@ async function sign(
   }
   if (signal.aborted) return;
   if (wait === undefined) {
-    const reason = no ?? "no oracle could be asked";
+    const reason = no ?? "no oracle was available";
     events.alarm("mapping_rejected", { ...factsOf(record), reason });
     return await later(reason, policy.rejectedRetryMs);
   }
