@@ -7,9 +7,8 @@ import { forcedCharge } from "./book-charge.ts";
 type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 
 /**
- * Charges the app whose fast fill reverted in its block what that has burnt, once. Without a fresh price it
- * stays `due`.
- * @throws whatever the database throws
+ * Charges the app once for the gas of its reverted fast fill. Without a fresh price the charge stays `due`.
+ * @throws any error of the database
  */
 export async function chargeBurntFill(
   services: ChargeServices,

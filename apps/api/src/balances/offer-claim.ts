@@ -24,21 +24,18 @@ export type OfferServices = Pick<
   "clock" | "chains" | "prices" | "signer" | "uow" | "quotePolicy" | "appBalance"
 > & { readonly balances: Pick<BalanceReads, "book">; readonly random: Random };
 
-/**
- * What somebody wants to take out of a wallet's balance. Nothing is believed of him: only the wallet's
- * signature makes it so.
- */
+/** An unverified request to claim from a wallet's balance; only the wallet's signature authorizes it. */
 export interface ClaimQuestion {
   readonly wallet: Address;
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** Smallest units; undefined: all that is there. */
+  /** Base units; undefined: everything available. */
   readonly amount: bigint | undefined;
 }
 
 /**
- * Offers a claim for the wallet to sign, with what its payout will cost. No money moves.
+ * Offers a claim for the wallet to sign, with the cost of its payout. No money moves.
  * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW,
  * INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */
@@ -86,7 +83,6 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
   return claim;
 }
 
-/** @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY */
 function homeCurrency(
   { chains, appBalance }: Pick<Services, "chains" | "appBalance">,
   { chainId, currency: address }: Pick<ClaimQuestion, "chainId" | "currency">,
@@ -134,8 +130,7 @@ async function payoutFee(
 }
 
 /**
- * The most that can be claimed now, its fee already taken off; zero when there is nothing.
- *
+ * The maximum that can be claimed now, after its fee.
  * @throws ServiceError PRICE_FETCH_FAILED
  */
 async function claimable(
@@ -155,14 +150,15 @@ async function claimable(
 
 type Book = Awaited<ReturnType<BalanceReads["book"]>>;
 
-/** Holds and debts are in dollars, or in other currencies: only with them do prices matter. */
+/** Holds and debts are in dollars or other currencies: prices only matter if there are any. */
 export function isBound(book: Book): boolean {
   return book.heldUsd > 0n || book.lines.some(({ owed }) => owed > 0n);
 }
 
 /**
- * Smallest units of `currency` that holds and debts leave free, whatever the balance.
- * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free, and a missing price may be why
+ * Base units of `currency` that holds and debts leave free, whatever the balance.
+ * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free and a missing price may be the
+ * cause
  */
 export function freeAmount(
   services: AppraisalServices,

@@ -5,16 +5,13 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldWish = Omit<NewHold, "placedAtMs"> & {
-  /**
-   * The most that this key may have in active holds, USD with 18 decimals; undefined: as much as is
-   * available.
-   */
+  /** Limit of this key's active holds, USD with 18 decimals; undefined: whatever is available. */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
 /**
- * `insufficient`: `requiredUsd` is what is held, and the margin for price moves. `taken`: this request had a
- * hold that was resolved, or that is another's or of another amount; a request is vouched for once.
+ * `insufficient`: `requiredUsd` is the amount held plus the margin for price moves. `taken`: the request
+ * already had a hold that is resolved, belongs to another wallet or has another amount.
  */
 export type PlacedHold =
   | { readonly kind: "placed" }
@@ -23,8 +20,8 @@ export type PlacedHold =
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
 /**
- * Holds back a part of the balance that the app vouches with; no money moves. Asked again for the same active
- * hold, it is `placed`.
+ * Holds a part of the app's balance; no money moves. Repeating the call for the same active hold returns
+ * `placed`.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */
 export async function placeHold(
