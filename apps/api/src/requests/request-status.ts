@@ -7,10 +7,7 @@ import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import { formatAddresses, spellingOf } from "../chains/address-format.ts";
 
-/**
- * Where a request stands; undefined when nobody knows it. One read, shared with all others of the same
- * moment.
- */
+/** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
 export async function requestStatus(
   services: Pick<Services, "reads" | "chains" | "clock">,
   asked: RequestId,
@@ -21,8 +18,7 @@ export async function requestStatus(
   const spelling = spellingOf(chains);
   const nowMs = clock.nowMs();
   if (record.supersededBy === undefined) return statusView(record, nowMs, spelling);
-  // What came to its deposit address is another request's: whoever asks for this one asks what became of the
-  // money.
+  // The money at its deposit address belongs to the successor, and callers ask what became of the money.
   const successor = await reads.status(record.supersededBy);
   return successor === undefined
     ? statusView(record, nowMs, spelling)
@@ -30,8 +26,8 @@ export async function requestStatus(
 }
 
 /**
- * Accepts a deposit's transaction hash in place of a request id; the response carries the request's own id.
- * @param ask the status of a request id
+ * Accepts a deposit's transaction hash in place of a request id; the response has the request's own id.
+ * @param ask reads the status of a request id
  */
 export function statusByIdOrDeposit(
   ask: (requestId: RequestId) => Promise<StatusView | undefined>,
@@ -46,8 +42,8 @@ export function statusByIdOrDeposit(
 }
 
 /**
- * The view of a superseded request: its successor's, under its own id. What comes to the address from then on
- * is not its own.
+ * The view of a superseded request: its successor's, under its own id. Later funds at the address do not
+ * belong to it.
  */
 export function standInView(
   own: StatusRecord,
@@ -62,7 +58,7 @@ export function standInView(
   };
 }
 
-/** The client's words for a stored state. */
+/** The wire form of a stored status. */
 export function statusView(record: StatusRecord, nowMs: number, spelling: AddressFormat): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;
@@ -84,7 +80,7 @@ export function statusView(record: StatusRecord, nowMs: number, spelling: Addres
     nextAction: nextAction(state, addressFunds, isOverdue),
     ...(state.name === "quoted" && !isOverdue && { payByMs }),
     pollAfterMs: pollAfterMs(state, addressFunds),
-    // Older clients retry a failure whose details are any other text.
+    // Older clients retry a failure with any other details.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),
   };
 }

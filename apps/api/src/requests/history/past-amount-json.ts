@@ -3,7 +3,7 @@ import type { HistoryAmountJson, HistoryCurrencyJson } from "@causeway/wire";
 import type { PastAmount } from "./request-history-routes.port.ts";
 import type { AddressFormat } from "../../chains/address-format.port.ts";
 
-/** A currency in the wire's words; one that is no longer configured has an address alone. */
+/** The wire form of a currency; one that is no longer configured only has an address. */
 export function currencyJson(
   { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
   spelling: AddressFormat,
@@ -24,7 +24,7 @@ export function currencyJson(
   };
 }
 
-/** An amount in the wire's words, with its currency; without what is not known. */
+/** The wire form of an amount and its currency; omits what is unknown. */
 export function amountJson(past: PastAmount, spelling: AddressFormat): HistoryAmountJson {
   const { amount, usd, minimumAmount } = past;
   return {

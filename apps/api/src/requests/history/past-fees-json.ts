@@ -13,15 +13,15 @@ type AppFee = DataV2["appFees"][number];
 type Share = NonNullable<NonNullable<Data["feeSponsorship"]>["quoted"]>["components"]["execution"];
 
 /**
- * Whose app balances take and pay fees is told to the app alone: they lead to everything that it takes and
- * pays.
+ * The app balances that receive and pay fees are shown to their own app only: they lead to all of its revenue
+ * and costs.
  */
 interface FeeSight {
-  /** The asker is that app. */
+  /** True if the caller is that app. */
   readonly key: boolean;
 }
 
-/** Who took and who paid fees of a past request. */
+/** The recipients and payers of a past request's fees. */
 export function pastFeesJson(
   past: PastRequest,
   sight: FeeSight,
@@ -42,7 +42,7 @@ export function pastFeesJson(
   };
 }
 
-/** The same in the words of the older lists. */
+/** The same in the form of the older lists. */
 export function pastFeesV2Json(
   past: PastRequest,
   sight: FeeSight,
@@ -96,7 +96,7 @@ function appFeesJson(
   });
 }
 
-/** What was deposited: quotes name their fees in it. */
+/** The deposited amount: quotes state their fees in its currency. */
 function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "currency" | "known"> {
   const { output, input } = quoted.origin;
   const deposited = output ?? input;
@@ -162,7 +162,7 @@ function microUsd(usd: string): string {
   return `${sign}${BigInt(whole + decimals.padEnd(6, "0").slice(0, 6))}`;
 }
 
-/** @param service what the list calls the fee of the service */
+/** @param service the list's name for the service fee */
 function sponsorshipJson(
   { terms, paidFees, sponsored }: PastRequest,
   { key }: FeeSight,

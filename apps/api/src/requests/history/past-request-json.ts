@@ -21,17 +21,17 @@ type CommonData = Pick<
 >;
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
-/** What the caller may see of a request beside what everybody may. */
+/** What the caller may see of a request beyond the public fields. */
 export interface Sight {
-  /** Whose key it came with. */
+  /** The request was made with the caller's key. */
   readonly key: boolean;
-  /** What its deposit address is made of, before any money was moved from it. */
+  /** Shows what the deposit address is derived from before money was moved from it. */
   readonly addressKey: boolean;
-  /** Call data of any size: the request was named, so it is the only one of the answer. */
+  /** Shows call data of any size: the request was selected by id, so it is the only one in the response. */
   readonly wholeCalls: boolean;
 }
 
-/** A past request as the API answers it. */
+/** A past request as the API returns it. */
 export function pastRequestJson(past: PastRequest, sight: Sight, spelling: AddressFormat): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
     txHash: spelling.transaction(one.chainId, one.txHash),
@@ -56,7 +56,7 @@ export function pastRequestJson(past: PastRequest, sight: Sight, spelling: Addre
   };
 }
 
-/** The same in the words of the lists before. */
+/** The same in the form of the older lists. */
 export function pastRequestV2Json(
   past: PastRequest,
   sight: Sight,
@@ -102,7 +102,7 @@ export function pastRequestV2Json(
   };
 }
 
-/** Our own words first, then the vocabulary that clients of this API family know. */
+/** This project's names first, then the published ones that clients of this API family know. */
 function featuresOf({ features, terms }: PastRequest): string[] {
   const published = {
     gasless_execution: features.includes("execution"),
@@ -116,7 +116,7 @@ function featuresOf({ features, terms }: PastRequest): string[] {
   return [...features, ...Object.entries(published).flatMap(([word, applies]) => (applies ? [word] : []))];
 }
 
-/** The older lists have the type under a longer name. */
+/** The older lists use a longer name for this field. */
 function addressType(
   at: PastRequest["terms"]["depositAddress"],
 ): Pick<NonNullable<PastRequestJson["depositAddress"]>, "type" | "depositAddressType"> {
@@ -129,15 +129,15 @@ function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
   return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
 }
 
-/** An amount that is known stands in for the one that was quoted. */
+/** A known amount replaces the quoted one. */
 function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
 function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
-  // With the order id anyone can name the unused address to its factory; its first transaction shows the id
-  // to everybody.
+  // With the order id anyone can pass the unused address to its factory; its first transaction makes the id
+  // public.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
   const showsAddressKey = sight.addressKey || !isUnswept;
   const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
@@ -211,7 +211,7 @@ function depositJson(
   };
 }
 
-/** Payments of one kind that are in a block and did not fail. */
+/** Mined payments of one kind that did not fail. */
 function paymentsJson(
   { outTxs }: PastRequest,
   leg: "fill" | "refund",
@@ -283,9 +283,7 @@ function transactionFields(
   };
 }
 
-/**
- * The data of a call in a list has at most so many bytes: fifty requests with large calls would be megabytes.
- */
+/** Limit of call data per list entry: fifty requests with large calls would be megabytes. */
 const MAX_LISTED_DATA_BYTES = 1_024;
 
 function callJson(
@@ -296,7 +294,7 @@ function callJson(
   return { to, ...(isShown && { data }), value: String(value) };
 }
 
-/** As quoted; of requests from before it was stored, what the amounts tell, which may be rounded by 1. */
+/** As quoted. For older requests it is derived from the amounts, which may be rounded by 1. */
 function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
   if (quoted?.slippageBps !== undefined) return BigInt(quoted.slippageBps);
   const { expectedAmount, minimumAmount } = destination;
@@ -326,7 +324,7 @@ function sideJson(
   };
 }
 
-/** Whole units out for one in; undefined when one of the two is not known. */
+/** Output per unit of input, both in whole units; undefined if one of the two is unknown. */
 function rateOf(from: HistoryAmountJson | null, to: HistoryAmountJson | null): string | undefined {
   const { amount: paid, currency: paidIn } = from ?? {};
   const { amount: got, currency: gotIn } = to ?? {};

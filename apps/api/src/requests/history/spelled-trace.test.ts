@@ -43,7 +43,7 @@ const story = {
 const shown = (facts: Record<string, unknown>) =>
   spelledTrace([{ atMs: 1, kind: "event", facts }], story, spelling)[0]?.facts;
 
-test("accounts and transactions of a request are told as their chains' users write them, wherever an entry noted them", () => {
+test("formats accounts and transactions of a request like their own chains, wherever an entry noted them", () => {
   expect(
     shown({
       user: terms.user,
@@ -68,12 +68,12 @@ test("accounts and transactions of a request are told as their chains' users wri
   });
 });
 
-test("what is no account and no transaction of the request stays as it was noted", () => {
+test("leaves values unchanged that are not an account or transaction of the request", () => {
   const facts = { orderId: terms.orderId, amount: 7n, n: 3, reason: undefined, none: null };
   expect(shown(facts)).toEqual(facts);
 });
 
-test("a currency is spelled by the chain beside it: native currencies of two families are the same bytes", () => {
+test("formats a currency like the chain in the same entry: native currencies of two families have the same bytes", () => {
   const native = bytesOn("bvm", bitcoin.native);
   expect(shown({ chainId: 5, currency: native })).toEqual({ chainId: 5, currency: native });
   expect(shown({ chainId: bvm.chain.id, paysCurrency: native })).toEqual({

@@ -5,13 +5,13 @@ import type { AddressFormat } from "../../chains/address-format.port.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Facts that are a currency of the chain that stands beside them. */
+/** Facts that are a currency of the chain in the same entry. */
 const CURRENCIES = ["currency", "paysCurrency"];
 
 /**
- * The entries as clients of the two chains write what is in them. What is hex in an entry is told apart by
- * what the request is known to be about: its accounts and the transactions that paid it. A currency is
- * spelled by the chain beside it: native currencies of two families may be the same bytes.
+ * Formats the hex in entries like its chain. Hex is recognized by the known accounts and transactions of the
+ * request. A currency is formatted by the chain id in its entry: native currencies of two families may have
+ * the same bytes.
  */
 export function spelledTrace(
   entries: readonly TraceEntry[],
@@ -38,7 +38,7 @@ export function spelledTrace(
   return entries.map((entry) => ({ ...entry, facts: factsInWords(entry.facts) }));
 }
 
-/** Texts by the hex that they are written for, where the two differ. */
+/** The formatted text of each hex value, where the two differ. */
 function wordsOf(
   { terms, deposits, inTxHashes, txHashes, refundTxHashes }: Parameters<typeof spelledTrace>[1],
   spelling: AddressFormat,
