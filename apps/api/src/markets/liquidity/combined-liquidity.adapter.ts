@@ -2,9 +2,8 @@ import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port
 import type { MaybePromise } from "@causeway/domain";
 
 /**
- * Pools first: they answer from memory. Services of others are asked beside them when that was asked for, and
- * otherwise only where pools have no answer. Where answers are alike the pools' wins. A source that could not
- * be asked counts only when no other has an answer.
+ * Pools first: they answer from memory. External services are asked only on request or when pools have no
+ * answer. Ties go to the pools. The failure of a source matters only when no other has an answer.
  */
 export function createCombinedLiquidity(
   pools: LiquiditySource,

@@ -56,7 +56,7 @@ function anAggregator(
   });
 }
 
-test("an exchange is answered with its output, its impact, and room for what is not seen", async () => {
+test("a swap is answered with its output, its impact and slippage for unobserved moves", async () => {
   const answer = await anAggregator().exactIn(question, 10_000_000n);
   // 1 % of the depth: 10^7 * 2 * 100 / 101.
   expect(answer).toMatchObject({ source: "aggregator", amountOut: 19_801_980n, gas: 280_000n });
@@ -85,17 +85,17 @@ test("the router lends what is sold, makes the exchange, takes the allowance bac
   const { functionName, args } = decodeFunctionData({ abi: routerAbi, data: calls[4]?.data ?? "0x" });
   expect({ functionName, args }).toMatchObject({ functionName: "payBalance" });
   expect(args?.map(String).map((text) => text.toLowerCase())).toEqual([tokenOut, recipient, "1990"]);
-  // The output that stays in the router is for whoever put the calls together.
+  // Output that stays in the router is handled by the caller's own calls.
   expect(answer?.calls({ kind: "exactIn", limit: 1n, recipient: contracts.router })).toHaveLength(4);
 });
 
-test("a pair that it does not sell is no fault", async () => {
+test("a pair without liquidity is not a failure", async () => {
   server.respond = (_request, response) => void response.end('{"liquidityAvailable":false,"zid":"0x1"}');
   expect(await anAggregator().exactIn(question, 1_000n)).toBeUndefined();
   expect(faults).toEqual([]);
 });
 
-test("exact outputs, chains and names that it does not serve are not asked for", async () => {
+test("does not ask about exact outputs, unsupported chains or excluded names", async () => {
   const aggregator = anAggregator();
   expect(aggregator.exactOut(question, 5n)).toBeUndefined();
   expect(aggregator.exactIn({ ...question, chainId: 12 }, 5n)).toBeUndefined();
@@ -123,7 +123,7 @@ test("a price that changed since an answer changes neither its calls nor its min
     minBuyAmount: "800",
     transaction: { to: settler, data: "0x99", value: "0" },
   };
-  // The user's transaction is the agreed one: the router reverts it unless the minimum comes out.
+  // The user's transaction is the agreed one: the router reverts below the minimum.
   expect(quoted?.calls(bound)).toEqual(agreed);
   const { args } = decodeFunctionData({ abi: routerAbi, data: agreed?.at(-1)?.data ?? "0x" });
   expect(args?.[2]).toBe(1_990n);
@@ -136,14 +136,14 @@ test.each([
   ["is about another input", { sellToken: account("b1") }],
   ["is about another output", { buyToken: account("b1") }],
   ["is about another amount", { sellAmount: "999" }],
-  ["promises less than its least", { minBuyAmount: "5000" }],
+  ["has a minimum above its output", { minBuyAmount: "5000" }],
   ["has no output", { buyAmount: "0", minBuyAmount: "0" }],
-  ["has an amount that is no whole number", { buyAmount: "1.5" }],
-  ["has an amount that is no text", { buyAmount: 1_998 }],
+  ["has an amount with decimals", { buyAmount: "1.5" }],
+  ["has an amount that is not a string", { buyAmount: 1_998 }],
   ["has no calldata", { transaction: undefined }],
-  ["wants native coin", { transaction: { to: settler, data: "0x", value: "1" } }],
+  ["sends native tokens", { transaction: { to: settler, data: "0x", value: "1" } }],
   [
-    "wants more gas than a block may have for it",
+    "needs more gas than the limit",
     { transaction: { to: settler, data: "0x", value: "0", gas: "10000001" } },
   ],
   ["has half a byte", { transaction: { to: settler, data: "0x1", value: "0" } }],
@@ -154,8 +154,8 @@ test.each([
     { transaction: { to: tokenIn.toUpperCase().replace("0X", "0x"), data: "0x", value: "0" } },
   ],
   ["wants the allowance for the depository", { allowanceTarget: contracts.depository }],
-  ["wants the allowance for nobody", { allowanceTarget: account("00") }],
-])("an answer that %s is none", async (_why, change) => {
+  ["wants the allowance for the zero address", { allowanceTarget: account("00") }],
+])("rejects an answer that %s", async (_why, change) => {
   server.change = change;
   await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
   expect(faults).toHaveLength(1);
@@ -163,34 +163,33 @@ test.each([
 
 test.each([
   ["refuses the key", { key: "another key" }, undefined],
-  ["says nothing in time", { timeoutMs: 50 }, () => undefined],
+  ["times out", { timeoutMs: 50 }, () => undefined],
   [
     "sends more than a megabyte",
     {},
     (_: unknown, response: { end(text: string): void }) => response.end(" ".repeat(1_100_000)),
   ],
+  ["sends invalid JSON", {}, (_: unknown, response: { end(text: string): void }) => response.end("<html>")],
   [
-    "sends what is no JSON",
-    {},
-    (_: unknown, response: { end(text: string): void }) => response.end("<html>"),
-  ],
-  [
-    "sends elsewhere",
+    "redirects",
     {},
     (_: unknown, response: { writeHead(status: number, headers: object): { end(): void } }) =>
       response.writeHead(302, { location: `${server.url}/quote` }).end(),
   ],
-])("a service that %s has no answer, and its key stands in no fault", async (_why, change, respond) => {
-  server.respond = respond as typeof server.respond;
-  await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
-  expect(faults).toHaveLength(1);
-  const [fault] = faults;
-  expect(
-    `${String(fault)}${fault instanceof Error ? `${fault.stack}${String(fault.cause)}` : ""}`,
-  ).not.toContain(aggregatorKey);
-});
+])(
+  "a service that %s has no answer, and the error does not contain its key",
+  async (_why, change, respond) => {
+    server.respond = respond as typeof server.respond;
+    await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+    expect(faults).toHaveLength(1);
+    const [fault] = faults;
+    expect(
+      `${String(fault)}${fault instanceof Error ? `${fault.stack}${String(fault.cause)}` : ""}`,
+    ).not.toContain(aggregatorKey);
+  },
+);
 
-test("after a fault it is left alone for three seconds", async () => {
+test("pauses for three seconds after a failure", async () => {
   const aggregator = anAggregator();
   server.change = { buyAmount: "0" };
   await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
@@ -215,14 +214,14 @@ test("a pair that it refuses, or answers with nonsense, keeps no other pair from
   );
   server.change = {};
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
-  // One that does not serve at all is left alone by everybody.
+  // A service that is down is paused for all pairs.
   server.respond = (_request, response) => void response.writeHead(503).end();
   await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
   server.respond = undefined;
   await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(isAway);
 });
 
-/** Pools that sell one for `rate`; undefined: they have no answer. */
+/** Pools that sell at `rate`; undefined: they have no answer. */
 function pools(rate: bigint | undefined, fails = false): LiquiditySource {
   const of = (amountIn: bigint): SwapAnswer | undefined =>
     rate === undefined
@@ -250,7 +249,7 @@ test("pools answer alone and at once, unless services of others are asked for", 
   expect(createCombinedLiquidity(pools(3n), []).exactIn(external, 1n)).toMatchObject({ source: "pools" });
 });
 
-test("where pools have no answer, or cannot be read, the service answers", async () => {
+test("the service answers when pools have no answer or cannot be read", async () => {
   for (const none of [pools(undefined), pools(undefined, true)])
     expect(await createCombinedLiquidity(none, [anAggregator()]).exactIn(question, 1_000n)).toMatchObject({
       source: "aggregator",
@@ -284,7 +283,7 @@ test("a fill never asks services of others, whatever they answered when it was q
     server.asked.length = 0;
     server.change = { buyAmount, minBuyAmount: "1" };
     expect(await inFill(source).buys(1_000n)).toMatchObject({ amountOut: 1_000n });
-    // Where the pools have no answer either, the fill waits or the deposit goes back.
+    // If the pools have no answer either, the fill waits or the deposit is refunded.
     expect(
       await inFill(createCombinedLiquidity(pools(undefined), [anAggregator()])).buys(1_000n),
     ).toBeUndefined();

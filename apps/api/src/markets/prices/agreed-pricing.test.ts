@@ -39,13 +39,13 @@ function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
 
 const rate = { input: 1n, output: 1n };
 
-test("a request without shares of others is priced as ever", () => {
+test("leaves the prices of a request without app fees, sponsor or top-up unchanged", () => {
   const plain = pricing();
   expect(agreedPricing(plain, {})).toBe(plain);
   expect(sponsoredUsd({}, 100_000_000n, plain)).toBe(0n);
 });
 
-test("what a sponsor promised is what he pays, however dear gas has become: the rest is the promise of the quote", () => {
+test("the sponsor pays what was promised, even if gas has become more expensive", () => {
   const terms = { sponsorship: promised() };
   const dearer = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
   expect(forward(100_000_000n, dearer.facts).sponsored).toBe(40_000n);

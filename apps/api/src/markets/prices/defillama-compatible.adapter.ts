@@ -4,7 +4,7 @@ import { fieldsOf, readPriceJson } from "./http-json.adapter.ts";
 import type { PriceEndpoint } from "./http-json.adapter.ts";
 import { inGroups, priceEntry } from "./price-entry.adapter.ts";
 
-/** Prices of which the service itself is less sure than this (0 to 1, two decimals here) are not used. */
+/** Prices with a lower confidence of the service (0 to 1, two decimals here) are not used. */
 const MIN_CONFIDENCE_PERCENT = 90n;
 
 /**
@@ -36,7 +36,7 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
   };
 }
 
-/** A source that does not speak of confidence is taken at its word. */
+/** A price without a confidence is accepted. */
 function isSure(confidence: unknown): boolean {
   const percent = typeof confidence === "string" ? parseDecimal(confidence, 2) : undefined;
   return percent === undefined || percent >= MIN_CONFIDENCE_PERCENT;

@@ -1,9 +1,9 @@
 import { ServiceError } from "@causeway/domain";
 
-/** Look-ups that wait at one chain: beyond that searches are refused. */
+/** Maximum number of waiting look-ups per chain; further searches are refused. */
 const MAX_WAITING_SEARCHES = 50;
 const MAX_WAITING = 500;
-/** A caller has given up by then. */
+/** Callers have given up by then. */
 const MAX_WAIT_MS = 20_000;
 
 interface Waiting {
@@ -13,16 +13,13 @@ interface Waiting {
   readonly refuse: () => void;
 }
 
-/** One look-up: its answer, and a way to have it wait as a quote's. */
+/** One look-up: its answer, and a way to raise its priority to that of a quote. */
 export interface LookUp<T> {
   readonly answer: Promise<T>;
   hurry(): void;
 }
 
-/**
- * Lets so many look-ups be under way at once. Those of quotes come first; searches wait behind them, a
- * bounded number of them.
- */
+/** Limits concurrent look-ups. Those of quotes come first; a bounded number of searches wait behind them. */
 export function lookUpTurns(
   most: number,
   nowMs: () => number,

@@ -7,10 +7,10 @@ import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** That there is no token is true until somebody deploys one. */
+/** How long an absence is cached: a token may be deployed meanwhile. */
 const ABSENT_MS = 30_000;
 const MAX_KEPT = 20_000;
-/** Questions under way at one chain: code of anybody's choice runs on its node, which has other work. */
+/** Concurrent look-ups per chain: arbitrary code runs on its node, which has other work. */
 const MAX_ASKED_AT_ONCE = 4;
 
 type Entry =
@@ -23,14 +23,11 @@ type Asking = Extract<Entry, { kind: "asking" }>;
 export interface UnlistedTokensOptions {
   readonly chains: Pick<ChainDirectory, "get">;
   readonly monotonic: Clock;
-  /** Answers kept at most; the one not asked for longest is forgotten first. Default 20 000. */
+  /** Maximum number of cached answers; evicts the least recently used. Default 20,000. */
   readonly maxKept?: number;
 }
 
-/**
- * Tokens as the chains themselves tell of them. Whatever anybody names is asked about once, however many ask
- * at the same time.
- */
+/** Tokens as reported by the chains themselves. Concurrent questions about one token share one look-up. */
 export function createUnlistedTokens({
   chains,
   monotonic,
@@ -42,7 +39,7 @@ export function createUnlistedTokens({
   function keep(key: string, entry: Entry): void {
     entries.delete(key);
     entries.set(key, entry);
-    // A map keeps the order in which keys came: the first is the one not asked for longest.
+    // A map keeps insertion order: the first key is the least recently used.
     const oldest = entries.size > maxKept ? entries.keys().next().value : undefined;
     if (oldest !== undefined) entries.delete(oldest);
   }
@@ -80,7 +77,7 @@ export function createUnlistedTokens({
       keep(key, { kind: "known", token });
       return token;
     } catch (cause) {
-      // Nothing was learnt: the next one who asks asks the chain.
+      // Nothing was learned: the next caller asks the chain again.
       entries.delete(key);
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError(
