@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 
-/** An answer as a client reads it: JSON, in which amounts are texts. */
+/** The response as a client reads it: JSON, with amounts as strings. */
 async function answered(includeProtocolData: boolean) {
   const signer = rawKeySigner(generatePrivateKey());
   const services = {
@@ -21,7 +21,7 @@ async function answered(includeProtocolData: boolean) {
   return quoteAnswer.parse(JSON.parse(JSON.stringify(answer))).protocol.v2;
 }
 
-/** Nothing but the answer goes in. */
+/** Built from the response only. */
 function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof answered>>) {
   if (orderTypedSignature === undefined) throw new Error("the order is signed");
   const { signature, ...words } = orderTypedSignature;
@@ -30,7 +30,7 @@ function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof
   };
 }
 
-test("anybody verifies the solver's EIP-712 signature over an order with the answer alone", async () => {
+test("a client can verify the solver's EIP-712 signature over an order with the response alone", async () => {
   const told = await answered(true);
   const { signature, ...data } = typedData(told);
   const solver = told.orderData.solver as Address;
@@ -41,14 +41,14 @@ test("anybody verifies the solver's EIP-712 signature over an order with the ans
   expect(hashTypedData(data)).not.toBe(told.orderId);
 });
 
-test("the form for oracles stands beside it, over the raw bytes of the order's id", async () => {
+test("the response also contains the oracle form, a signature over the raw bytes of the order id", async () => {
   const { orderSignature, orderData, orderId } = await answered(true);
   const message = { raw: orderId as Hex32 };
   const address = orderData.solver as Address;
   expect(await verifyMessage({ address, message, signature: orderSignature as Hex32 })).toBe(true);
 });
 
-test("an order is signed for those who ask for it", async () => {
+test("an order is signed only on request", async () => {
   const { orderSignature, orderTypedSignature } = await answered(false);
   expect([orderSignature, orderTypedSignature]).toEqual([undefined, undefined]);
 });
