@@ -3,7 +3,7 @@ import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
 import type { ApiKeyRecord, ApiKeyWish } from "./api-key-register.port.ts";
 import type { ApiScope, KeyLimits } from "../http/api-keys.port.ts";
 
-/** What may be said of a key, as the schemas read it. */
+/** The settings of a key, as parsed by the schemas. */
 interface WishJson {
   readonly label?: string | undefined;
   readonly scopes?: readonly ApiScope[] | undefined;
@@ -15,7 +15,7 @@ interface WishJson {
     | undefined;
 }
 
-/** Only what was named. */
+/** Includes only the given fields. */
 export function keyWish({ label, scopes, referrers, origins, rules, limits }: WishJson): Partial<ApiKeyWish> {
   return {
     ...(label === undefined ? {} : { label }),
@@ -27,7 +27,7 @@ export function keyWish({ label, scopes, referrers, origins, rules, limits }: Wi
   };
 }
 
-/** All that is chosen about a new key. */
+/** All settings of a new key. */
 export function newKeyWish(wish: {
   readonly [Name in keyof WishJson]-?: Exclude<WishJson[Name], undefined>;
 }): ApiKeyWish {

@@ -151,7 +151,7 @@ const link = defineQuery(
   },
 );
 
-/** Keys on Postgres. A trigger of the table tells every process of each change. */
+/** API keys on Postgres. A trigger of the table notifies every process of each change. */
 export function apiKeyRegister(sql: Sql): ApiKeyRegister {
   const first = ([row]: readonly Row[]): ApiKeyRecord | undefined =>
     row === undefined ? undefined : recordOf(row);

@@ -9,15 +9,15 @@ export interface KeyServices {
 }
 
 /**
- * Makes a key. Its text is in the answer and nowhere else.
- * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read.
+ * Creates a key. Its text is only in the response.
+ * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read
  */
 export async function createKey({ register, clock }: KeyServices, wish: ApiKeyWish): Promise<IssuedApiKey> {
   return await register.issue(sound(wish), clock.nowMs());
 }
 
 /**
- * Changes what is named.
+ * Changes the given settings.
  * @throws ServiceError NOT_FOUND, INVALID_REQUEST
  */
 export async function changeKey(
@@ -38,7 +38,7 @@ export async function changeKey(
 }
 
 /**
- * Gives the key another secret; the old one counts for `graceSeconds` more.
+ * Gives the key a new secret; the old one is valid for `graceSeconds` more.
  * @throws ServiceError NOT_FOUND
  */
 export async function rotateKey(
@@ -51,8 +51,8 @@ export async function rotateKey(
 }
 
 /**
- * Takes the key out of use, for good.
- * @throws ServiceError NOT_FOUND when there never was one.
+ * Revokes the key permanently.
+ * @throws ServiceError NOT_FOUND when it never existed
  */
 export async function revokeKey({ register, clock }: KeyServices, id: string): Promise<ApiKeyRecord> {
   return (await register.revoke(id, clock.nowMs())) ?? refuse(id);
@@ -61,7 +61,7 @@ export async function revokeKey({ register, clock }: KeyServices, id: string): P
 function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish): Wish {
   const scopes = [...new Set(wish.scopes)];
   const origins = [...new Set(wish.origins)];
-  // Whoever reads the page has the key: it must not be able to spend.
+  // Every visitor of the page has the key: it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
     throw new ServiceError("INVALID_REQUEST", "scopes of an API key with origins must be quote or read", {
       field: "scopes",
@@ -70,8 +70,8 @@ function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish):
 }
 
 /**
- * A key that pages publish tells everybody who opens them what its wallet has and does: it has none.
- * @throws ServiceError INVALID_REQUEST, about `field`
+ * A publishable key must not have a wallet: every visitor could see the wallet's balance and activity.
+ * @throws ServiceError INVALID_REQUEST, naming `field`
  */
 export function mayHaveWallet(
   { origins, fundingAddress }: Pick<ApiKeyRecord, "origins" | "fundingAddress">,

@@ -5,7 +5,6 @@ import { changeKey, createKey, revokeKey, rotateKey } from "./keep-keys.ts";
 import type { KeyServices } from "./keep-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
 
-/** Everything about keys that their keeper may do. */
 export function keyAdmin(
   services: KeyServices & { readonly random: Random; readonly signatures: Signatures },
 ): KeyAdmin {
