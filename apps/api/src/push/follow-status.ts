@@ -11,7 +11,7 @@ import type {
 } from "../requests/status-feed.port.ts";
 import { standInView, statusView } from "../requests/request-status.ts";
 
-/** Following requests in the client's words. */
+/** Follows requests in their wire form. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
@@ -25,8 +25,8 @@ export function followStatus(
 }
 
 /**
- * Whoever follows a request whose deposit address got another sum follows the one that stands in for it from
- * then on, under the id that he knows.
+ * A follower of a request that was superseded at its deposit address follows the successor from then on,
+ * under the original id.
  */
 async function followOne(
   {
@@ -46,7 +46,8 @@ async function followOne(
 
   const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
     if (own === undefined) return;
-    // Not a change of the request that is followed: who comes back with it is told where everything stands.
+    // Not a change of the followed request: a client that reconnects with it gets the current status of
+    // everything.
     follower.updated({ view: standInView(own, record, clock.nowMs(), spelling), sequence: 0, onlyFinal });
   };
   const followStandIn = async (supersededBy: RequestId): Promise<void> => {
@@ -84,7 +85,7 @@ async function followOne(
     },
     after,
   );
-  // What is told first is how the other one stands.
+  // The first message shows the successor's status.
   await standIn?.ready;
   return (
     stop &&

@@ -43,7 +43,7 @@ const addressIn = (delivery: DueDelivery): unknown =>
     }
   ).data.depositAddress;
 
-test("a message tells the deposit address that its money comes through, whose it is, and the deposit", () => {
+test("a message contains the deposit address, its depositor and the deposit", () => {
   const told = { address: "0x0b", depositor: "0x0c" };
   expect(addressIn({ ...due, depositAddress: { ...told, strict: false } })).toEqual({
     ...told,

@@ -4,8 +4,8 @@ import { statusView } from "../requests/request-status.ts";
 
 /**
  * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the
- * endpoint's secret; receivers that parse and write the body again get the same bytes, for it is compact
- * JSON.
+ * endpoint's secret. The body is compact JSON, so that receivers which parse and serialize it get the same
+ * bytes.
  */
 export function webhookMessage(
   due: DueDelivery,
@@ -28,7 +28,7 @@ export function webhookMessage(
         nowMs < previous.untilMs && {
           "x-signature-sha256-previous": hmac(previous.secret, `${nowMs}.${body}`),
         }),
-      // The same for every attempt: receivers tell repetitions by it.
+      // Equal for all attempts: receivers use it to detect duplicates.
       "x-webhook-id": String(id),
       "x-webhook-sequence": String(change.sequence),
       "x-webhook-attempt": String(tries + 1),
