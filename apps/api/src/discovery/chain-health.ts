@@ -7,7 +7,7 @@ import { scanLag } from "../deposits/scan-lag.ts";
 import { findChain } from "./find-chain.ts";
 
 /**
- * Whether a chain can be used now, and what is wrong with it if not.
+ * Whether a chain can be used now, and the reason if not.
  * @param scanned the newest block that was scanned for deposits, if any
  * @throws ServiceError UNSUPPORTED_CHAIN
  */
@@ -39,7 +39,7 @@ export function chainHealth(
   };
 }
 
-/** Its blocks are not followed one by one: whether it answers is what is known. */
+/** Blocks of these chains are not tracked: only whether the chain answers is known. */
 function railHealth({ chain, pulse }: ConnectedRail): ChainHealthAnswer {
   const lagging = pulse.lagging();
   const fresh = isTold(() => pulse.paymentCost(chain.native.address));

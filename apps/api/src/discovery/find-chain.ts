@@ -1,7 +1,6 @@
 import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
-/** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findChain(
   chains: Pick<ChainDirectory, "get">,
   chainId: number,
@@ -12,7 +11,7 @@ export function findChain(
   return connected;
 }
 
-/** The same, however the chain is reached. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
+/** The same for chains of any family. @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findEnd(
   chains: Pick<ChainDirectory, "get" | "rail">,
   chainId: number,
