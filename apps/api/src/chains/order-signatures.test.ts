@@ -31,14 +31,14 @@ function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof
 }
 
 test("a client can verify the solver's EIP-712 signature over an order with the response alone", async () => {
-  const told = await answered(true);
-  const { signature, ...data } = typedData(told);
-  const solver = told.orderData.solver as Address;
+  const response = await answered(true);
+  const { signature, ...data } = typedData(response);
+  const solver = response.orderData.solver as Address;
   expect(await verifyTypedData({ ...data, signature, address: solver })).toBe(true);
-  const message = { ...told.orderData, salt: `0x${"11".repeat(32)}` };
+  const message = { ...response.orderData, salt: `0x${"11".repeat(32)}` };
   expect(await verifyTypedData({ ...data, message, signature, address: solver } as never)).toBe(false);
   expect((await recoverTypedDataAddress({ ...data, signature } as never)).toLowerCase()).toBe(solver);
-  expect(hashTypedData(data)).not.toBe(told.orderId);
+  expect(hashTypedData(data)).not.toBe(response.orderId);
 });
 
 test("the response also contains the oracle form, a signature over the raw bytes of the order id", async () => {

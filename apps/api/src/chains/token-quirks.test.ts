@@ -17,7 +17,7 @@ function world({ maxKept = 100 } = {}) {
     standing: "open" as RecipientStanding,
     fault: undefined as Error | undefined,
   };
-  const told = async <T>(what: string, answer: T): Promise<T> => {
+  const respond = async <T>(what: string, answer: T): Promise<T> => {
     asked.push(what);
     await Promise.resolve();
     if (node.fault !== undefined) throw node.fault;
@@ -29,8 +29,8 @@ function world({ maxKept = 100 } = {}) {
       [
         CHAIN,
         {
-          behaviour: async (one) => await told(one, node.behaviour),
-          recipient: async (one, recipient) => await told(`${one}>${recipient}`, node.standing),
+          behaviour: async (one) => await respond(one, node.behaviour),
+          recipient: async (one, recipient) => await respond(`${one}>${recipient}`, node.standing),
         },
       ],
     ]),

@@ -30,10 +30,10 @@ export async function findUnlisted(
   const answers = await Promise.allSettled(
     wanted.map(async ({ chainId, address }) => await tokens.token(chainId, address, true)),
   );
-  const told = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
+  const reported = answers.flatMap((answer) => (answer.status === "fulfilled" ? (answer.value ?? []) : []));
   const fault = answers.find((answer) => answer.status === "rejected");
-  if (fault !== undefined && told.length === 0 && found.length === 0) throw fault.reason;
-  return told;
+  if (fault !== undefined && reported.length === 0 && found.length === 0) throw fault.reason;
+  return reported;
 }
 
 function wantedBy({ chains, address, exact }: CurrencyQuestion): Wanted[] {

@@ -58,15 +58,15 @@ test("defaults to the native currency, whose fill pays its gas from the same bal
     fees.minPriorityFeeWei,
     fees.gasMarginBps,
   );
-  const { solver: told } = await config({ inventory }, { currency: undefined });
-  expect(told.balance).toBe(inventory.toString());
-  expect(told.capacityPerRequest).toBe((inventory - gas).toString());
+  const { solver: result } = await config({ inventory }, { currency: undefined });
+  expect(result.balance).toBe(inventory.toString());
+  expect(result.capacityPerRequest).toBe((inventory - gas).toString());
   expect((await config({ inventory: gas }, { currency: undefined })).solver.capacityPerRequest).toBe("0");
 });
 
 test("one fill never exceeds the currency's limit", async () => {
-  const { solver: told } = await config({}, { currency: rareOn(ORIGIN) });
-  expect(told.capacityPerRequest).toBe((10n ** 21n).toString());
+  const { solver: result } = await config({}, { currency: rareOn(ORIGIN) });
+  expect(result.capacityPerRequest).toBe((10n ** 21n).toString());
 });
 
 test("amounts are in the units of their chain", async () => {
@@ -107,8 +107,11 @@ test("a route without quotes is not enabled and has no capacity", async () => {
 });
 
 test("without a user no chain is called", async () => {
-  const { user: told } = await config({ readerFails: true }, { user: undefined, currency: NATIVE_CURRENCY });
-  expect(told).toEqual({ balance: "0", maxBridgeAmount: "0" });
+  const { user: result } = await config(
+    { readerFails: true },
+    { user: undefined, currency: NATIVE_CURRENCY },
+  );
+  expect(result).toEqual({ balance: "0", maxBridgeAmount: "0" });
 });
 
 test("refuses invalid input, naming the field", async () => {

@@ -173,8 +173,8 @@ test("looks up an unlisted token on its chains only on request", async () => {
   expect(asked).toEqual([]);
   expect(await names({ term: UNLISTED, useExternalSearch: true })).toEqual(["NEW@A"]);
   expect(asked).toEqual([`${ORIGIN}:${UNLISTED}`, `${DESTINATION}:${UNLISTED}`]);
-  const [told] = await find({ address: UNLISTED, chainIds: [ORIGIN], useExternalSearch: true });
-  expect(told?.metadata.verified).toBe(false);
+  const [token] = await find({ address: UNLISTED, chainIds: [ORIGIN], useExternalSearch: true });
+  expect(token?.metadata.verified).toBe(false);
   expect(await names({ tokens: [`${ORIGIN}:${UNLISTED}`], useExternalSearch: true })).toEqual(["NEW@A"]);
 });
 

@@ -20,7 +20,7 @@ export function followStatus(
   return {
     follow: async (requestId, follower, after) =>
       await followOne({ feed, clock, spelling }, requestId, follower, after),
-    followKey: (keyId, follower) => feed.followKey(keyId, inWords(follower, clock, spelling)),
+    followKey: (keyId, follower) => feed.followKey(keyId, toWireListener(follower, clock, spelling)),
   };
 }
 
@@ -39,30 +39,30 @@ async function followOne(
   after: number | undefined,
 ): Promise<StopListening | undefined> {
   let isOver = false;
-  let stopStandIn: StopListening | undefined;
+  let stopSuccessor: StopListening | undefined;
   let own: StatusRecord | undefined;
-  let standIn: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
-  const told = inWords(follower, clock, spelling);
+  let successor: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
+  const wireListener = toWireListener(follower, clock, spelling);
 
-  const tellStandIn = ({ record, onlyFinal }: StatusChange): void => {
+  const reportSuccessor = ({ record, onlyFinal }: StatusChange): void => {
     if (own === undefined) return;
     // Not a change of the followed request: a client that reconnects with it gets the current status of
     // everything.
     follower.updated({ view: standInView(own, record, clock.nowMs(), spelling), sequence: 0, onlyFinal });
   };
-  const followStandIn = async (supersededBy: RequestId): Promise<void> => {
+  const followSuccessor = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
       changed: (change) => {
-        if (standIn?.id !== supersededBy) return;
-        standIn.last = change;
-        tellStandIn(change);
+        if (successor?.id !== supersededBy) return;
+        successor.last = change;
+        reportSuccessor(change);
       },
       lost: () => follower.lost(),
     };
     const stopThis = await feed.follow(supersededBy, listener).catch(() => undefined);
     if (stopThis === undefined) follower.lost();
-    if (isOver || standIn?.id !== supersededBy) stopThis?.();
-    else stopStandIn = stopThis;
+    if (isOver || successor?.id !== supersededBy) stopThis?.();
+    else stopSuccessor = stopThis;
   };
   const stop = await feed.follow(
     requestId,
@@ -70,34 +70,34 @@ async function followOne(
       changed: (change) => {
         own = change.record;
         const { supersededBy } = own;
-        if (supersededBy !== standIn?.id) {
-          stopStandIn?.();
-          stopStandIn = undefined;
-          standIn = undefined;
+        if (supersededBy !== successor?.id) {
+          stopSuccessor?.();
+          stopSuccessor = undefined;
+          successor = undefined;
         }
-        if (supersededBy === undefined) told.changed(change);
-        else if (standIn === undefined) {
-          standIn = { id: supersededBy, ready: Promise.resolve() };
-          standIn.ready = followStandIn(supersededBy);
-        } else if (standIn.last !== undefined) tellStandIn({ ...standIn.last, onlyFinal: true });
+        if (supersededBy === undefined) wireListener.changed(change);
+        else if (successor === undefined) {
+          successor = { id: supersededBy, ready: Promise.resolve() };
+          successor.ready = followSuccessor(supersededBy);
+        } else if (successor.last !== undefined) reportSuccessor({ ...successor.last, onlyFinal: true });
       },
-      lost: () => told.lost(),
+      lost: () => wireListener.lost(),
     },
     after,
   );
   // The first message shows the successor's status.
-  await standIn?.ready;
+  await successor?.ready;
   return (
     stop &&
     ((): void => {
       isOver = true;
       stop();
-      stopStandIn?.();
+      stopSuccessor?.();
     })
   );
 }
 
-function inWords(follower: StatusFollower, clock: Clock, spelling: AddressFormat): StatusListener {
+function toWireListener(follower: StatusFollower, clock: Clock, spelling: AddressFormat): StatusListener {
   return {
     changed: ({ record, sequence, onlyFinal }) =>
       follower.updated({ view: statusView(record, clock.nowMs(), spelling), sequence, onlyFinal }),

@@ -13,7 +13,7 @@ const BEAT = "beat";
 interface Follower {
   readonly listener: StatusListener;
   /** The last delivered sequence; undefined before the first delivery. */
-  told: number | undefined;
+  delivered: number | undefined;
   readonly early: StatusChange[];
 }
 
@@ -161,9 +161,9 @@ export function statusFeed({
   }
 
   function tell(follower: Follower, change: StatusChange): void {
-    if (follower.told === undefined) follower.early.push(change);
-    else if (change.sequence > follower.told) {
-      follower.told = change.sequence;
+    if (follower.delivered === undefined) follower.early.push(change);
+    else if (change.sequence > follower.delivered) {
+      follower.delivered = change.sequence;
       follower.listener.changed(change);
     }
   }
@@ -210,7 +210,7 @@ export function statusFeed({
         mayHaveMissed: false,
       };
       requests.set(requestId, followed);
-      const follower: Follower = { listener: listening, told: undefined, early: [] };
+      const follower: Follower = { listener: listening, delivered: undefined, early: [] };
       followed.followers.add(follower);
       const stop = (): void => {
         followed.followers.delete(follower);
@@ -229,7 +229,7 @@ export function statusFeed({
             : await reads.eventsAfter(new Map([[requestId, after]]));
         followed.read ??= now.sequence;
         const first = missed.length > 0 ? missed : [now];
-        follower.told = first.at(-1)?.sequence ?? now.sequence;
+        follower.delivered = first.at(-1)?.sequence ?? now.sequence;
         // Followers that lost the feed meanwhile were already notified.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
           for (const change of first) listening.changed(change);

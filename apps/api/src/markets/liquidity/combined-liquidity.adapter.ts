@@ -16,16 +16,16 @@ export function createCombinedLiquidity(
     amountIn: bigint,
     ofPools: MaybePromise<SwapAnswer | undefined>,
   ): Promise<SwapAnswer | undefined> {
-    const told = await Promise.allSettled([
+    const results = await Promise.allSettled([
       ofPools,
       ...services.map((service) => service.exactIn(question, amountIn)),
     ]);
     let best: SwapAnswer | undefined;
-    for (const one of told) {
+    for (const one of results) {
       const answer = one.status === "fulfilled" ? one.value : undefined;
       if (answer !== undefined && (best === undefined || answer.amountOut > best.amountOut)) best = answer;
     }
-    const failed = told.find((one) => one.status === "rejected");
+    const failed = results.find((one) => one.status === "rejected");
     if (best === undefined && failed !== undefined) throw failed.reason;
     return best;
   }

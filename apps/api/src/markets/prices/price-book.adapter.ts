@@ -61,7 +61,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
   /** Readings too far from the previous price. */
   const doubted = new Map<string, KeptPrice>();
   /** Errors of ids that the newest fetch did not return; callers get them without causing another fetch. */
-  let untold: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
+  let lastMissing: { readonly errors: ReadonlyMap<string, ServiceError>; readonly atMs: number } | undefined;
   const closing = new AbortController();
   let running: Promise<void> | undefined;
   /** When and why fetching was paused. */
@@ -76,7 +76,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
       for (const [id, price] of fetched)
         take(id, { ...price, asOfMs: Math.min(price.asOfMs, fetchedAtMs), fetchedAtMs });
       const missing = priceIds.filter((id) => !fetched.has(id));
-      untold = {
+      lastMissing = {
         errors: new Map(missing.map((id) => [id, unpriced(id, undefined)])),
         atMs: fetchedAtMs,
       };
@@ -152,9 +152,9 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         refreshWhenAged(price.fetchedAtMs, nowMs);
         return price.usd;
       }
-      const refused = untold?.errors.get(priceId);
-      if (untold !== undefined && refused && nowMs - untold.atMs <= refreshMs * STALE_REFRESHES) {
-        refreshWhenAged(untold.atMs, nowMs);
+      const refused = lastMissing?.errors.get(priceId);
+      if (lastMissing !== undefined && refused && nowMs - lastMissing.atMs <= refreshMs * STALE_REFRESHES) {
+        refreshWhenAged(lastMissing.atMs, nowMs);
         throw refused;
       }
       const answer = awaited(priceId);

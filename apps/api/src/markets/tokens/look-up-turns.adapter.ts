@@ -16,7 +16,7 @@ interface Waiting {
 /** One look-up: its answer, and a way to raise its priority to that of a quote. */
 export interface LookUp<T> {
   readonly answer: Promise<T>;
-  hurry(): void;
+  prioritize(): void;
 }
 
 /** Limits concurrent look-ups. Those of quotes come first; a bounded number of searches wait behind them. */
@@ -64,7 +64,7 @@ export function lookUpTurns(
     };
     return {
       answer: run(),
-      hurry: () => {
+      prioritize: () => {
         if (place !== undefined) place.isSearch = false;
       },
     };

@@ -33,7 +33,7 @@ test("look-ups of quotes overtake earlier searches", async () => {
   for (const name of ["search 1", "search 2"]) start(name, true);
   start("quote", false);
   const shared = start("search that a quote waits for", true);
-  shared.hurry();
+  shared.prioritize();
   for (let n = 0; n < 5; n++) await endOne();
   expect(began).toEqual(["under way", "quote", "search that a quote waits for", "search 1", "search 2"]);
 });

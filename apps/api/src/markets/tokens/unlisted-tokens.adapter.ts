@@ -16,7 +16,11 @@ const MAX_ASKED_AT_ONCE = 4;
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
   | { readonly kind: "absent"; readonly readAtMs: number }
-  | { readonly kind: "asking"; readonly answer: Promise<Currency | undefined>; readonly hurry: () => void };
+  | {
+      readonly kind: "asking";
+      readonly answer: Promise<Currency | undefined>;
+      readonly prioritize: () => void;
+    };
 
 type Asking = Extract<Entry, { kind: "asking" }>;
 
@@ -48,11 +52,11 @@ export function createUnlistedTokens({
     const { chain, connection } = connected;
     const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
     places.set(chain.id, turn);
-    const { answer, hurry } = turn(
+    const { answer, prioritize } = turn(
       async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
       isSearch,
     );
-    return { kind: "asking", answer: answered(key, connected, address, answer), hurry };
+    return { kind: "asking", answer: answered(key, connected, address, answer), prioritize };
   }
 
   async function answered(
@@ -62,15 +66,15 @@ export function createUnlistedTokens({
     answer: ReturnType<typeof readTokenMetadata>,
   ): Promise<Currency | undefined> {
     try {
-      const told = await answer;
-      if (told === undefined) {
+      const metadata = await answer;
+      if (metadata === undefined) {
         keep(key, { kind: "absent", readAtMs: monotonic.nowMs() });
         return undefined;
       }
       const token = foreignToken({
         chainId: chain.id,
         address,
-        ...told,
+        ...metadata,
         logoUri: undefined,
         verified: false,
       });
@@ -102,7 +106,7 @@ export function createUnlistedTokens({
         return entry.token;
       }
       if (entry?.kind === "asking") {
-        if (!isSearch) entry.hurry();
+        if (!isSearch) entry.prioritize();
         return entry.answer;
       }
       if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;

@@ -132,9 +132,9 @@ function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
   };
 }
 
-function olderFees(fees: QuotedFees | undefined, told: (fee: QuotedFee) => string): DataV2["fees"] {
+function olderFees(fees: QuotedFees | undefined, amountOf: (fee: QuotedFee) => string): DataV2["fees"] {
   if (fees === undefined) return {};
-  return { gas: told(fees.execution), fixed: "0", price: told(fees.service), gateway: "0" };
+  return { gas: amountOf(fees.execution), fixed: "0", price: amountOf(fees.service), gateway: "0" };
 }
 
 type Impacts = NonNullable<DataV2["expandedPriceImpact"]>["quoted"];
