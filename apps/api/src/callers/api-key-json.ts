@@ -1,10 +1,10 @@
 import type { SponsorshipRulesJson } from "@causeway/wire";
 import { type ApiKeyAnswer, rulesFromJson, rulesToJson } from "@causeway/wire";
-import type { ApiKeyRecord, ApiKeyWish } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeySettings } from "./api-key-register.port.ts";
 import type { ApiScope, KeyLimits } from "../http/api-keys.port.ts";
 
 /** The settings of a key, as parsed by the schemas. */
-interface WishJson {
+interface SettingsJson {
   readonly label?: string | undefined;
   readonly scopes?: readonly ApiScope[] | undefined;
   readonly referrers?: readonly string[] | undefined;
@@ -16,7 +16,14 @@ interface WishJson {
 }
 
 /** Includes only the given fields. */
-export function keyWish({ label, scopes, referrers, origins, rules, limits }: WishJson): Partial<ApiKeyWish> {
+export function keyWish({
+  label,
+  scopes,
+  referrers,
+  origins,
+  rules,
+  limits,
+}: SettingsJson): Partial<ApiKeySettings> {
   return {
     ...(label === undefined ? {} : { label }),
     ...(scopes === undefined ? {} : { scopes }),
@@ -28,14 +35,14 @@ export function keyWish({ label, scopes, referrers, origins, rules, limits }: Wi
 }
 
 /** All settings of a new key. */
-export function newKeyWish(wish: {
-  readonly [Name in keyof WishJson]-?: Exclude<WishJson[Name], undefined>;
-}): ApiKeyWish {
-  const { label, scopes, referrers, origins, rules, limits } = wish;
+export function newKeyWish(settings: {
+  readonly [Name in keyof SettingsJson]-?: Exclude<SettingsJson[Name], undefined>;
+}): ApiKeySettings {
+  const { label, scopes, referrers, origins, rules, limits } = settings;
   return { label, scopes, referrers, origins, rules: rulesFromJson(rules), limits: keyLimits(limits) };
 }
 
-function keyLimits({ quotePerMinute, otherPerMinute }: NonNullable<WishJson["limits"]>): KeyLimits {
+function keyLimits({ quotePerMinute, otherPerMinute }: NonNullable<SettingsJson["limits"]>): KeyLimits {
   return {
     ...(quotePerMinute === undefined ? {} : { quotePerMinute }),
     ...(otherPerMinute === undefined ? {} : { otherPerMinute }),

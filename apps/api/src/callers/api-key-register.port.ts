@@ -11,7 +11,7 @@ export interface ApiKeyRecord extends ApiKeyIdentity {
 }
 
 /** The configurable part of a key; the rest is generated or proven. */
-export type ApiKeyWish = Omit<ApiKeyIdentity, "id" | "fundingAddress">;
+export type ApiKeySettings = Omit<ApiKeyIdentity, "id" | "fundingAddress">;
 
 /** A record with the secret key text, which is stored nowhere else. */
 export interface IssuedApiKey {
@@ -27,12 +27,12 @@ export interface FundingChallenge {
 
 /** The store of API keys. Returns undefined for a key that does not exist or is revoked. */
 export interface ApiKeyRegister {
-  issue(wish: ApiKeyWish, atMs: number): Promise<IssuedApiKey>;
+  issue(settings: ApiKeySettings, atMs: number): Promise<IssuedApiKey>;
   /** All keys, including revoked ones, oldest first. */
   list(): Promise<ApiKeyRecord[]>;
   /** Revoked or not. */
   get(id: string): Promise<ApiKeyRecord | undefined>;
-  change(id: string, change: Partial<ApiKeyWish>, atMs: number): Promise<ApiKeyRecord | undefined>;
+  change(id: string, change: Partial<ApiKeySettings>, atMs: number): Promise<ApiKeyRecord | undefined>;
   /** Sets a new secret; the previous one is valid until `previousUntilMs`, older ones no longer. */
   rotate(id: string, previousUntilMs: number, atMs: number): Promise<IssuedApiKey | undefined>;
   /** Permanent. Has no effect on a revoked key. */

@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { ApiKeyRecord, ApiKeyRegister, ApiKeyWish, IssuedApiKey } from "./api-key-register.port.ts";
+import type { ApiKeyRecord, ApiKeyRegister, ApiKeySettings, IssuedApiKey } from "./api-key-register.port.ts";
 import type { Clock } from "../db/clock.port.ts";
 import { isPublishable, publishableScopes } from "../http/publishable-key.ts";
 
@@ -12,8 +12,11 @@ export interface KeyServices {
  * Creates a key. Its text is only in the response.
  * @throws ServiceError INVALID_REQUEST when a key with browser origins could do more than quote and read
  */
-export async function createKey({ register, clock }: KeyServices, wish: ApiKeyWish): Promise<IssuedApiKey> {
-  return await register.issue(sound(wish), clock.nowMs());
+export async function createKey(
+  { register, clock }: KeyServices,
+  settings: ApiKeySettings,
+): Promise<IssuedApiKey> {
+  return await register.issue(validate(settings), clock.nowMs());
 }
 
 /**
@@ -23,11 +26,11 @@ export async function createKey({ register, clock }: KeyServices, wish: ApiKeyWi
 export async function changeKey(
   { register, clock }: KeyServices,
   id: string,
-  change: Partial<ApiKeyWish>,
+  change: Partial<ApiKeySettings>,
 ): Promise<ApiKeyRecord> {
   const record = await register.get(id);
   if (record === undefined || record.revokedAtMs !== undefined) throw noKey(id);
-  const { scopes, origins } = sound({ ...record, ...change });
+  const { scopes, origins } = validate({ ...record, ...change });
   mayHaveWallet({ origins, fundingAddress: record.fundingAddress }, "origins");
   const named = {
     ...change,
@@ -58,15 +61,15 @@ export async function revokeKey({ register, clock }: KeyServices, id: string): P
   return (await register.revoke(id, clock.nowMs())) ?? refuse(id);
 }
 
-function sound<Wish extends Pick<ApiKeyWish, "scopes" | "origins">>(wish: Wish): Wish {
-  const scopes = [...new Set(wish.scopes)];
-  const origins = [...new Set(wish.origins)];
+function validate<Settings extends Pick<ApiKeySettings, "scopes" | "origins">>(settings: Settings): Settings {
+  const scopes = [...new Set(settings.scopes)];
+  const origins = [...new Set(settings.origins)];
   // Every visitor of the page has the key: it must not be able to spend.
   if (isPublishable({ origins }) && scopes.some((scope) => !publishableScopes.has(scope)))
     throw new ServiceError("INVALID_REQUEST", "scopes of an API key with origins must be quote or read", {
       field: "scopes",
     });
-  return { ...wish, scopes, origins };
+  return { ...settings, scopes, origins };
 }
 
 /**

@@ -9,7 +9,7 @@ export function keyAdmin(
   services: KeyServices & { readonly random: Random; readonly signatures: Signatures },
 ): KeyAdmin {
   return {
-    create: (wish) => createKey(services, wish),
+    create: (settings) => createKey(services, settings),
     list: () => services.register.list(),
     change: (id, change) => changeKey(services, id, change),
     rotate: (id, graceSeconds) => rotateKey(services, id, graceSeconds),

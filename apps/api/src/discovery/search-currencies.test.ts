@@ -180,8 +180,8 @@ test("looks up an unlisted token on its chains only on request", async () => {
 
 test("a query for verified tokens causes no call to a chain", async () => {
   const { names, asked } = search();
-  for (const wish of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
-    expect(await names({ address: UNLISTED, useExternalSearch: true, ...wish })).toEqual([]);
+  for (const filter of [{ verified: true }, { defaultList: true }, { currencyId: "usdc" }])
+    expect(await names({ address: UNLISTED, useExternalSearch: true, ...filter })).toEqual([]);
   expect(asked).toEqual([]);
 });
 

@@ -33,8 +33,8 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
           `An API key may create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, including removed ones; to change a secret, use POST /webhooks/{id}/rotate`,
           { retryAfterSeconds: Math.ceil(waitMs / 1000) },
         );
-      const wish = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
-      const endpoint = await register.create(wish, MAX_ENDPOINTS);
+      const input = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
+      const endpoint = await register.create(input, MAX_ENDPOINTS);
       if (endpoint === undefined)
         throw new ServiceError(
           "INVALID_REQUEST",

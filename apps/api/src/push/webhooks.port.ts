@@ -71,7 +71,7 @@ export interface WebhookRegister {
   /** When the key may create its next endpoint under this limit per 24 hours; at most `nowMs` means now. */
   mayCreateAtMs(keyId: string, maxPerDay: number, nowMs: number): Promise<number>;
   /** Undefined: the key has reached its limit of endpoints. */
-  create(endpoint: NewWebhook, most: number): Promise<WebhookEndpoint | undefined>;
+  create(endpoint: NewWebhook, maxEndpoints: number): Promise<WebhookEndpoint | undefined>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(keyId: string, id: string, change: SecretChange): Promise<WebhookEndpoint | undefined>;
   /** Cancels its pending deliveries. False: no such endpoint. */
@@ -147,7 +147,7 @@ export interface WebhookQueue {
    * Leases due deliveries: the first of each request and endpoint, a few per endpoint and key; failing
    * endpoints come last. No one else gets them before the lease ends.
    */
-  claim(wish: {
+  claim(input: {
     readonly nowMs: number;
     readonly leaseMs: number;
     readonly perEndpoint: number;
@@ -177,7 +177,7 @@ export interface WebhookSender {
 export interface WebhookAdmin {
   create(
     keyId: string,
-    wish: { readonly url: string; readonly label: string; readonly headers: WebhookHeaders },
+    input: { readonly url: string; readonly label: string; readonly headers: WebhookHeaders },
   ): Promise<{ readonly secret: string; readonly endpoint: WebhookEndpoint }>;
   list(keyId: string): Promise<readonly WebhookEndpoint[]>;
   rotate(

@@ -26,10 +26,10 @@ function pricing(change: Partial<PricingFacts> = {}): RoutePricing {
 }
 
 function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
-  const wish = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
+  const sponsor = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
   return {
     ...feeSponsorshipOf(
-      { ...wish, maxUsd: undefined, cap: undefined, fixedRate: undefined },
+      { ...sponsor, maxUsd: undefined, cap: undefined, fixedRate: undefined },
       { execution: 40_000n, service: 0n, app: 0n, swap: 0n, sponsored: 40_000n },
       { decimals: 6, priceUsd: USD },
     ),
@@ -47,9 +47,9 @@ test("leaves the prices of a request without app fees, sponsor or top-up unchang
 
 test("the sponsor pays what was promised, even if gas has become more expensive", () => {
   const terms = { sponsorship: promised() };
-  const dearer = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
-  expect(forward(100_000_000n, dearer.facts).sponsored).toBe(40_000n);
-  expect(sponsoredUsd(terms, 100_000_000n, dearer)).toBe(USD / 25n);
+  const expensive = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
+  expect(forward(100_000_000n, expensive.facts).sponsored).toBe(40_000n);
+  expect(sponsoredUsd(terms, 100_000_000n, expensive)).toBe(USD / 25n);
 });
 
 test("a fixed rate is kept at the prices of the fill, and costs what it costs then", () => {
@@ -64,9 +64,9 @@ test("a fixed rate is kept at the prices of the fill, and costs what it costs th
 });
 
 test("a fixed rate is given up when it costs more than the sponsor would bear, or lies far beside the prices", () => {
-  const dear = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
+  const capped = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
   const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
-  expect(sponsoredUsd(dear, 100_000_000n, agreedPricing(moved, dear))).toBeUndefined();
+  expect(sponsoredUsd(capped, 100_000_000n, agreedPricing(moved, capped))).toBeUndefined();
   const unbound = { sponsorship: promised({ fixedRate: rate }) };
   const broken = pricing({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
   expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
