@@ -58,8 +58,8 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
     );
   await warmPrices(services);
   const feeAmount = await payoutFee(services, connected, currency);
-  const most = await claimable(services, question, currency, feeAmount);
-  const amount = question.amount ?? most;
+  const maxAmount = await claimable(services, question, currency, feeAmount);
+  const amount = question.amount ?? maxAmount;
   if (amount === 0n)
     throw new ServiceError(
       "AMOUNT_TOO_LOW",
@@ -68,7 +68,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
         field: "amount",
       },
     );
-  if (amount > most) throw insufficient(amount, feeAmount);
+  if (amount > maxAmount) throw insufficient(amount, feeAmount);
 
   const createdAtMs = services.clock.nowMs();
   const expiresAt = Math.floor(createdAtMs / 1000) + services.appBalance.claimLifetimeSeconds;
@@ -144,8 +144,8 @@ async function claimable(
   const { balance } = lineOf(book, asset);
   const wanted = (amount ?? 1n) + feeAmount;
   const free = isBound(book) && balance >= wanted ? freeAmount(services, book, currency, wanted) : balance;
-  const most = (free < balance ? free : balance) - feeAmount;
-  return most > 0n ? most : 0n;
+  const maxAmount = (free < balance ? free : balance) - feeAmount;
+  return maxAmount > 0n ? maxAmount : 0n;
 }
 
 type Book = Awaited<ReturnType<BalanceReads["book"]>>;

@@ -44,7 +44,7 @@ interface Facts {
 
 /** A chain is late after so many block times without a block, and at least half a minute. */
 const LATE_BLOCK_TIMES = 10;
-const LATE_LEAST_MS = 30_000;
+const MIN_LATE_MS = 30_000;
 /**
  * How often tracing support is probed. Until then, fills that need traces are still quoted, and refunded if
  * tracing does not return.
@@ -70,7 +70,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = clock.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;

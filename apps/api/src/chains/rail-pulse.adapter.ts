@@ -33,7 +33,7 @@ interface Facts {
 
 /** A chain is late after so many silent block times, and at least a minute. */
 const LATE_BLOCK_TIMES = 10;
-const LATE_LEAST_MS = 60_000;
+const MIN_LATE_MS = 60_000;
 
 /**
  * Keeps the newest facts of a non-EVM chain: on news, and on a timer without them, reads the solver's balance
@@ -42,7 +42,7 @@ const LATE_LEAST_MS = 60_000;
 export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   const { chain, rail, monotonic, maxAgeMs, refreshMs, minPauseMs, onFault } = options;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
-  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, LATE_LEAST_MS);
+  const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = monotonic.nowMs();
   let facts: Facts | undefined;
   let running: Promise<void> | undefined;

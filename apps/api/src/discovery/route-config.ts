@@ -44,10 +44,13 @@ export async function routeConfig(
   const balance = question.user === undefined ? 0n : await balanceOf(origin, currency, question.user);
   const free = counterpart === undefined ? 0n : freeBalance(reservations, destination, counterpart);
   const capacity = enabled ? capacityOf(quotePolicy, destination, counterpart, free) : 0n;
-  const most = counterpart === undefined ? 0n : inUnitsOf(currency, capacity, counterpart);
+  const maxAmount = counterpart === undefined ? 0n : inUnitsOf(currency, capacity, counterpart);
   return {
     enabled,
-    user: { balance: balance.toString(), maxBridgeAmount: (most < balance ? most : balance).toString() },
+    user: {
+      balance: balance.toString(),
+      maxBridgeAmount: (maxAmount < balance ? maxAmount : balance).toString(),
+    },
     solver: { address: solver, balance: free.toString(), capacityPerRequest: capacity.toString() },
     supportsExternalLiquidity: [origin, destination].some(({ chain }) => asksOthers(chain, liquidity)),
   };

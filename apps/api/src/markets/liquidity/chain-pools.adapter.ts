@@ -55,7 +55,7 @@ const MAX_BLOCKS_FOLLOWED = 16;
 /** Bitmap words that are known on each side of the price: at the smallest tick spacing, about 10,000 bps. */
 const WORDS_EACH_WAY = 40;
 /** When the price comes this close to the end of the known range, the ticks around it are read again. */
-const WORDS_LEFT_LEAST = 20;
+const MIN_WORDS_LEFT = 20;
 const TICKS_PER_WORD = 256;
 /** How often pairs without a pool are searched again, and all pairs for missing pools. */
 const LOOK_AGAIN_MS = 10 * 60_000;
@@ -334,7 +334,7 @@ async function ticksOf(
 
 /** Whether the price is far enough from the end of the known range, unless the pool's range ends there. */
 function isAmid(known: KnownTicks, tick: number, tickSpacing: number): boolean {
-  const margin = WORDS_LEFT_LEAST * TICKS_PER_WORD * tickSpacing;
+  const margin = MIN_WORDS_LEFT * TICKS_PER_WORD * tickSpacing;
   return (
     (known.from <= MIN_TICK || tick - known.from >= margin) &&
     (known.to > MAX_TICK - tickSpacing || known.to - tick >= margin)

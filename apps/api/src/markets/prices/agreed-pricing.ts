@@ -56,8 +56,8 @@ export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unsp
   if (sponsorship === undefined) return 0n;
   const paid =
     sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;
-  const most = paid < sponsored ? paid : sponsored;
-  return unspentUsd < most ? unspentUsd : most;
+  const limitUsd = paid < sponsored ? paid : sponsored;
+  return unspentUsd < limitUsd ? unspentUsd : limitUsd;
 }
 
 /** A rate that is further from the prices, in bps, must be a mistake. */

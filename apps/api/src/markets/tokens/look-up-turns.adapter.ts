@@ -21,7 +21,7 @@ export interface LookUp<T> {
 
 /** Limits concurrent look-ups. Those of quotes come first; a bounded number of searches wait behind them. */
 export function lookUpTurns(
-  most: number,
+  maxConcurrent: number,
   nowMs: () => number,
 ): <T>(work: () => Promise<T>, isSearch: boolean) => LookUp<T> {
   const waiting: Waiting[] = [];
@@ -43,7 +43,7 @@ export function lookUpTurns(
   return (work, isSearch) => {
     let place: Waiting | undefined;
     const turn = async (): Promise<void> => {
-      if (underWay < most) {
+      if (underWay < maxConcurrent) {
         underWay += 1;
         return;
       }

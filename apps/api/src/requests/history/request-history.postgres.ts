@@ -114,16 +114,16 @@ function pageSql({ conditions, groups, sort, isAscending, after, limit }: Histor
     after === undefined
       ? text``
       : text` and (${column}, ${h.n}) ${text.raw(isAscending ? ">" : "<")} (${valueOf(after.key, "bigint")}, ${valueOf(after.n, "bigint")})`;
-  const most = valueOf(limit, "bigint");
+  const maxRows = valueOf(limit, "bigint");
   const parts = perColumn(conditions).map(
     (part) => text`(select ${h.n}, ${column} as key from ${h}
         where ${whereSql(part, groups)}${blockBound(conditions)}${behind}
-        order by ${column} ${direction}, ${h.n} ${direction} limit ${most})`,
+        order by ${column} ${direction}, ${h.n} ${direction} limit ${maxRows})`,
   );
   // The indexes suffice to find the rows; the table is only read for the rows of the page.
   return text`select ${h.requestId}, ${h.requestType}, ${h.features}, ${h.depositAddress}, ${h.updatedAtMs}, ${h.n},
         ${column}::numeric as key
       from (
-        select n from (${text.join(parts, text` union `)}) either order by key ${direction}, n ${direction} limit ${most}
+        select n from (${text.join(parts, text` union `)}) either order by key ${direction}, n ${direction} limit ${maxRows}
       ) found join ${h} using (n) order by ${column} ${direction}, ${h.n} ${direction}`;
 }
