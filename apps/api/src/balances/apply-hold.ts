@@ -3,7 +3,7 @@ import type { Effect, RequestId, RequestState, RequestTerms } from "@causeway/do
 import type { FastFillRecord } from "./fast-fill.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { debitKey, makeHoldPermanent, reinstateHold, releaseHold } from "./move-hold.ts";
-import { chargeBurntFill } from "./charge-burnt-fill.ts";
+import { chargeRevertedFill } from "./charge-burnt-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
 import type { CoverServices } from "./cover-fast-fill.ts";
 
@@ -55,7 +55,7 @@ export async function applyHold(
  * succeeds. Idempotent.
  */
 export async function releaseUnpaid(services: HoldServices, tx: Tx, requestId: RequestId): Promise<void> {
-  if ((await chargeBurntFill(services, tx, requestId)) === "due") return;
+  if ((await chargeRevertedFill(services, tx, requestId)) === "due") return;
   await releaseHold(services, tx, requestId);
 }
 

@@ -37,7 +37,9 @@ export interface FastFillRecord {
   /** Value taken from the balance because the deposit had not arrived. */
   readonly debitedUsd: bigint;
   /** Gas of a fill that reverted in a block. */
-  readonly burnt: { readonly slotId: string; readonly usd: bigint; readonly isCharged: boolean } | undefined;
+  readonly revertedGas:
+    | { readonly slotId: string; readonly usd: bigint; readonly isCharged: boolean }
+    | undefined;
   readonly coverState: CoverState;
   /** How often a deposit was booked. */
   readonly coverMoves: number;
@@ -45,7 +47,7 @@ export interface FastFillRecord {
 
 export type NewFastFill = Omit<
   FastFillRecord,
-  "spentUsd" | "debitedUsd" | "burnt" | "coverState" | "coverMoves"
+  "spentUsd" | "debitedUsd" | "revertedGas" | "coverState" | "coverMoves"
 >;
 
 /** Fast fills inside one transaction, with the request locked. */
@@ -55,12 +57,12 @@ export interface FastFillWrites {
   setCover(requestId: RequestId, state: CoverState, moves: number): Promise<void>;
   setSpent(requestId: RequestId, usd: bigint): Promise<void>;
   setDebited(requestId: RequestId, usd: bigint): Promise<void>;
-  setBurnt(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
-  setBurntCharged(requestId: RequestId): Promise<void>;
+  setRevertedGas(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
+  setRevertedGasCharged(requestId: RequestId): Promise<void>;
   /** Moves these to the end of the line for booking or debiting. */
   noteTried(requestIds: readonly RequestId[], atMs: number): Promise<void>;
   /** USD with 18 decimals that reverted fast fills of a wallet have used since, final or not. */
-  burntUsd(wallet: Address, sinceMs: number): Promise<bigint>;
+  revertedGasUsd(wallet: Address, sinceMs: number): Promise<bigint>;
   /** Stores a transaction that was reported for a request before it was mined. */
   rememberOrigin(requestId: RequestId, txHash: TxHash, atMs: number): Promise<void>;
 }

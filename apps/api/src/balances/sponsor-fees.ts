@@ -42,8 +42,8 @@ export async function reserveSponsorship(
   const movementKey = `fees:${requestId}:reserve:${round}`;
   const refuse = async (why: string): Promise<SponsoredFees> => {
     // Gas of earlier reverted fills stays reserved: it is charged when the request is refunded.
-    const burntUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
-    const keptUsd = known !== undefined && burntUsd > known.usd ? known.usd : burntUsd;
+    const usedUsd = known?.state === "open" ? await tx.fillBurns.unchargedUsd(requestId) : 0n;
+    const keptUsd = known !== undefined && usedUsd > known.usd ? known.usd : usedUsd;
     if (keptUsd > 0n)
       await reserveFees(services, tx, { ...fees, usd: keptUsd, transferredUsd: 0n, movementKey });
     return { kind: "refused", why };
@@ -96,12 +96,12 @@ export async function followSponsorship(
   if (name === "fillable" || name === "filling" || name === "submitted" || name === "filled") return;
   const known = await tx.ledger.reservation(requestId, "fees");
   if (known?.state !== "open") return;
-  const burntUsd = await tx.fillBurns.unchargedUsd(requestId);
-  if (burntUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
-  const paidUsd = burntUsd < known.usd ? burntUsd : known.usd;
+  const usedUsd = await tx.fillBurns.unchargedUsd(requestId);
+  if (usedUsd === 0n) return await release(services, tx, requestId, sponsorship.wallet, known.round);
+  const paidUsd = usedUsd < known.usd ? usedUsd : known.usd;
   const payer = { requestId, wallet: sponsorship.wallet };
   await payFees(services, tx, payer, { usd: paidUsd }, `fees:${requestId}:burnt:${known.round}`, "fees");
-  await tx.fillBurns.charged(requestId, { paidUsd, burntUsd });
+  await tx.fillBurns.charged(requestId, { paidUsd, usedUsd });
 }
 
 async function release(
