@@ -19,9 +19,9 @@ export function spellingOf(chains: Pick<ChainDirectory, "profile">): AddressForm
 
 /** Formats several ids of one chain. */
 export function formatAddresses(
-  spelling: AddressFormat,
+  format: AddressFormat,
   chainId: number,
   ids: readonly TxHash[],
 ): readonly string[] {
-  return ids.length === 0 ? ids : ids.map((id) => spelling.transaction(chainId, id));
+  return ids.length === 0 ? ids : ids.map((id) => format.transaction(chainId, id));
 }

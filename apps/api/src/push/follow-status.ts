@@ -9,18 +9,18 @@ import type {
   StatusListener,
   StopListening,
 } from "../requests/status-feed.port.ts";
-import { standInView, statusView } from "../requests/request-status.ts";
+import { successorView, statusView } from "../requests/request-status.ts";
 
 /** Follows requests in their wire form. */
 export function followStatus(
   feed: StatusFeed,
   clock: Clock,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<PushRoutes, "follow" | "followKey"> {
   return {
     follow: async (requestId, follower, after) =>
-      await followOne({ feed, clock, spelling }, requestId, follower, after),
-    followKey: (keyId, follower) => feed.followKey(keyId, toWireListener(follower, clock, spelling)),
+      await followOne({ feed, clock, format }, requestId, follower, after),
+    followKey: (keyId, follower) => feed.followKey(keyId, toWireListener(follower, clock, format)),
   };
 }
 
@@ -32,8 +32,8 @@ async function followOne(
   {
     feed,
     clock,
-    spelling,
-  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly spelling: AddressFormat },
+    format,
+  }: { readonly feed: StatusFeed; readonly clock: Clock; readonly format: AddressFormat },
   requestId: RequestId,
   follower: StatusFollower,
   after: number | undefined,
@@ -42,13 +42,13 @@ async function followOne(
   let stopSuccessor: StopListening | undefined;
   let own: StatusRecord | undefined;
   let successor: { readonly id: RequestId; ready: Promise<void>; last?: StatusChange } | undefined;
-  const wireListener = toWireListener(follower, clock, spelling);
+  const wireListener = toWireListener(follower, clock, format);
 
   const reportSuccessor = ({ record, onlyFinal }: StatusChange): void => {
     if (own === undefined) return;
     // Not a change of the followed request: a client that reconnects with it gets the current status of
     // everything.
-    follower.updated({ view: standInView(own, record, clock.nowMs(), spelling), sequence: 0, onlyFinal });
+    follower.updated({ view: successorView(own, record, clock.nowMs(), format), sequence: 0, onlyFinal });
   };
   const followSuccessor = async (supersededBy: RequestId): Promise<void> => {
     const listener: StatusListener = {
@@ -97,10 +97,10 @@ async function followOne(
   );
 }
 
-function toWireListener(follower: StatusFollower, clock: Clock, spelling: AddressFormat): StatusListener {
+function toWireListener(follower: StatusFollower, clock: Clock, format: AddressFormat): StatusListener {
   return {
     changed: ({ record, sequence, onlyFinal }) =>
-      follower.updated({ view: statusView(record, clock.nowMs(), spelling), sequence, onlyFinal }),
+      follower.updated({ view: statusView(record, clock.nowMs(), format), sequence, onlyFinal }),
     lost: () => follower.lost(),
   };
 }

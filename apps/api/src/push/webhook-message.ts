@@ -11,10 +11,10 @@ export function webhookMessage(
   due: DueDelivery,
   nowMs: number,
   hmac: Hmac,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
-  const body = webhookBody(due, nowMs, spelling);
+  const body = webhookBody(due, nowMs, format);
   const { secret, previous } = endpoint;
   return {
     body,
@@ -39,9 +39,9 @@ export function webhookMessage(
 function webhookBody(
   { change, referrer, depositAddress }: Pick<DueDelivery, "change" | "referrer" | "depositAddress">,
   nowMs: number,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): string {
-  const view = statusView(change.record, nowMs, spelling);
+  const view = statusView(change.record, nowMs, format);
   return JSON.stringify({
     event: "request.status.updated",
     timestamp: nowMs,

@@ -42,14 +42,14 @@ async function sign(
   const request = await reads.request(requestId);
   if (request === undefined) return undefined;
   const facts = requestAttestationFacts(request.terms);
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   return {
     facts,
     words: {
-      originUser: spelling.address(facts.originChainId, facts.originUser),
-      originCurrency: spelling.address(facts.originChainId, facts.originCurrency),
-      destinationUser: spelling.address(facts.destinationChainId, facts.destinationUser),
-      destinationCurrency: spelling.address(facts.destinationChainId, facts.destinationCurrency),
+      originUser: format.address(facts.originChainId, facts.originUser),
+      originCurrency: format.address(facts.originChainId, facts.originCurrency),
+      destinationUser: format.address(facts.destinationChainId, facts.destinationUser),
+      destinationCurrency: format.address(facts.destinationChainId, facts.destinationCurrency),
     },
     signature: await signPersonalMessage(signer, hashes[layout](facts)),
   };

@@ -15,14 +15,14 @@ export async function requestStatus(
   const { reads, chains, clock } = services;
   const record = await reads.status(asked);
   if (record === undefined) return undefined;
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   const nowMs = clock.nowMs();
-  if (record.supersededBy === undefined) return statusView(record, nowMs, spelling);
+  if (record.supersededBy === undefined) return statusView(record, nowMs, format);
   // The money at its deposit address belongs to the successor, and callers ask what became of the money.
   const successor = await reads.status(record.supersededBy);
   return successor === undefined
-    ? statusView(record, nowMs, spelling)
-    : standInView(record, { ...successor, requestId: record.supersededBy }, nowMs, spelling);
+    ? statusView(record, nowMs, format)
+    : successorView(record, { ...successor, requestId: record.supersededBy }, nowMs, format);
 }
 
 /**
@@ -45,30 +45,30 @@ export function statusByIdOrDeposit(
  * The view of a superseded request: its successor's, under its own id. Later funds at the address do not
  * belong to it.
  */
-export function standInView(
+export function successorView(
   own: StatusRecord,
-  standIn: StatusRecord,
+  successor: StatusRecord,
   nowMs: number,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): StatusView {
   return {
-    ...statusView(standIn, nowMs, spelling),
+    ...statusView(successor, nowMs, format),
     requestId: own.requestId,
-    supersededByRequestId: standIn.requestId,
+    supersededByRequestId: successor.requestId,
   };
 }
 
 /** The wire form of a stored status. */
-export function statusView(record: StatusRecord, nowMs: number, spelling: AddressFormat): StatusView {
+export function statusView(record: StatusRecord, nowMs: number, format: AddressFormat): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
   const isOverdue = nowMs > payByMs;
   const status = publicStatus(state, addressFunds);
   return {
     requestId: record.requestId,
     status,
-    inTxHashes: formatAddresses(spelling, originChainId, record.inTxHashes),
-    txHashes: formatAddresses(spelling, destinationChainId, record.txHashes),
-    refundTxHashes: formatAddresses(spelling, originChainId, record.refundTxHashes),
+    inTxHashes: formatAddresses(format, originChainId, record.inTxHashes),
+    txHashes: formatAddresses(format, destinationChainId, record.txHashes),
+    refundTxHashes: formatAddresses(format, originChainId, record.refundTxHashes),
     updatedAtMs: record.updatedAtMs,
     quoteCreatedAtMs: record.createdAtMs,
     originChainId,

@@ -6,11 +6,11 @@ import type { AddressFormat } from "../../chains/address-format.port.ts";
 /** The wire form of a currency; one that is no longer configured only has an address. */
 export function currencyJson(
   { chainId, currency, known }: Pick<PastAmount, "chainId" | "currency" | "known">,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): HistoryCurrencyJson {
   return {
     chainId,
-    address: spelling.address(chainId, currency),
+    address: format.address(chainId, currency),
     ...(known && {
       symbol: known.symbol,
       name: known.name,
@@ -25,10 +25,10 @@ export function currencyJson(
 }
 
 /** The wire form of an amount and its currency; omits what is unknown. */
-export function amountJson(past: PastAmount, spelling: AddressFormat): HistoryAmountJson {
+export function amountJson(past: PastAmount, format: AddressFormat): HistoryAmountJson {
   const { amount, usd, minimumAmount } = past;
   return {
-    currency: currencyJson(past, spelling),
+    currency: currencyJson(past, format),
     ...(amount !== undefined && { amount: String(amount), ...formatted(past, amount) }),
     ...(usd !== undefined && { amountUsd: formatUsd(usd) }),
     ...(minimumAmount !== undefined && { minimumAmount: String(minimumAmount) }),

@@ -25,7 +25,7 @@ interface FeeSight {
 export function pastFeesJson(
   past: PastRequest,
   sight: FeeSight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<Data, "appFees" | "fees" | "feeSponsorship"> {
   const { appFees } = past;
   const sponsorship = sponsorshipJson(past, sight, "platform");
@@ -34,10 +34,10 @@ export function pastFeesJson(
       appFees: {
         quoted: appFeesJson(appFees, "quoted", sight),
         ...(appFees.actual && { actual: appFeesJson(appFees, "actual", sight) }),
-        currency: currencyJson(appFees.quoted, spelling),
+        currency: currencyJson(appFees.quoted, format),
       },
     }),
-    fees: feesJson(past, spelling),
+    fees: feesJson(past, format),
     feeSponsorship: (sponsorship as Data["feeSponsorship"] | undefined) ?? null,
   };
 }
@@ -46,7 +46,7 @@ export function pastFeesJson(
 export function pastFeesV2Json(
   past: PastRequest,
   sight: FeeSight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): Pick<
   DataV2,
   | "appFees"
@@ -67,11 +67,11 @@ export function pastFeesV2Json(
   return {
     appFees: appFees === undefined ? [] : appFeesJson(appFees, "quoted", sight),
     paidAppFees: appFees?.actual === undefined ? [] : appFeesJson(appFees, "actual", sight),
-    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, spelling) }),
+    ...(appFees && { appFeeCurrencyObject: currencyJson(appFees.quoted, format) }),
     fees: olderFees(fees, ({ amount }) => amount),
     feesUsd: olderFees(fees, ({ usd }) => microUsd(usd)),
     ...(deposited.known && { feeCurrency: deposited.known.id }),
-    feeCurrencyObject: currencyJson(deposited, spelling),
+    feeCurrencyObject: currencyJson(deposited, format),
     ...(sponsorship && { feeSponsorship: sponsorship }),
     expandedPriceImpact: fees === undefined ? null : { quoted: impactsJson(fees) },
     subsidizedRequest: terms.sponsorship !== undefined || sponsored !== undefined,
@@ -104,7 +104,7 @@ function depositedIn({ quoted }: PastRequest): Pick<PastAmount, "chainId" | "cur
   return deposited;
 }
 
-function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
+function feesJson(past: PastRequest, format: AddressFormat): Fees | null {
   const { terms, paidFees, sponsored } = past;
   const fees = terms.quoted?.fees;
   const paid = [paidFees?.usd, sponsored?.paidUsd].filter((usd) => usd !== undefined);
@@ -128,7 +128,7 @@ function feesJson(past: PastRequest, spelling: AddressFormat): Fees | null {
     ...(paid.length > 0 && {
       actual: { sponsored: { usd: formatUsd(paid.reduce((sum, usd) => sum + usd, 0n)) } },
     }),
-    currency: currencyJson(deposited, spelling),
+    currency: currencyJson(deposited, format),
   };
 }
 

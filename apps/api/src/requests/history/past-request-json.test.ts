@@ -16,7 +16,7 @@ import { questionOf } from "./requests-question.route.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
 const chains = createChainDirectory([], [svm, bvm]);
-const spelling = spellingOf(chains);
+const format = spellingOf(chains);
 const signature: Hex = `0x${"d1".repeat(64)}`;
 const txid: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({
@@ -93,8 +93,8 @@ const past: PastRequest = {
 const nothingMore = { key: false, addressKey: false, wholeCalls: false };
 
 test("both lists format every account, currency and transaction like its own chain", () => {
-  const json = pastRequestJson(past, nothingMore, spelling);
-  const older = pastRequestV2Json(past, nothingMore, spelling);
+  const json = pastRequestJson(past, nothingMore, format);
+  const older = pastRequestV2Json(past, nothingMore, format);
   expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
   expect(
     mismatch(requestsAnswerV2, {
@@ -176,8 +176,8 @@ test("lists omit call data above 1,024 bytes, and a request selected by id shows
       outTxs: past.outTxs.map((one) => ({ ...one, call })),
     };
     const sight = { ...nothingMore, wholeCalls };
-    const json = pastRequestJson(withCalls, sight, spelling);
-    const older = pastRequestV2Json(withCalls, sight, spelling);
+    const json = pastRequestJson(withCalls, sight, format);
+    const older = pastRequestV2Json(withCalls, sight, format);
     expect(mismatch(requestsAnswer, { requests: [json] })).toBeUndefined();
     return [json, older].map(({ data }) => [data.outTxs[0]?.data, data.failedCallData]);
   };

@@ -32,24 +32,24 @@ export interface Sight {
 }
 
 /** A past request as the API returns it. */
-export function pastRequestJson(past: PastRequest, sight: Sight, spelling: AddressFormat): PastRequestJson {
+export function pastRequestJson(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestJson {
   const transaction = (one: PastTransaction): PastRequestJson["data"]["inTxs"][number] => ({
-    txHash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, spelling),
+    txHash: format.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, format),
   });
   return {
-    ...common(past, sight, spelling),
+    ...common(past, sight, format),
     data: {
       ...commonData(past, sight),
       failReason: past.failReason ?? null,
       refundFailReason: past.refundFailReason ?? null,
       timeEstimate: past.terms.quoted?.timeEstimateSeconds ?? null,
-      ...pastFeesJson(past, sight, spelling),
+      ...pastFeesJson(past, sight, format),
       route: {
-        quoted: sidesJson(past.quoted, spelling),
-        actual: past.actual === undefined ? null : sidesJson(past.actual, spelling),
+        quoted: sidesJson(past.quoted, format),
+        actual: past.actual === undefined ? null : sidesJson(past.actual, format),
       },
-      refundCurrencyData: refundJson(past, spelling) ?? null,
+      refundCurrencyData: refundJson(past, format) ?? null,
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
     },
@@ -57,33 +57,29 @@ export function pastRequestJson(past: PastRequest, sight: Sight, spelling: Addre
 }
 
 /** The same in the form of the older lists. */
-export function pastRequestV2Json(
-  past: PastRequest,
-  sight: Sight,
-  spelling: AddressFormat,
-): PastRequestV2Json {
+export function pastRequestV2Json(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
-  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, spelling);
+  const currencyIn = amountJson({ ...quoted.origin.input, ...known(paid) } as PastAmount, format);
   const output = { ...quoted.destination.output, ...known(actual?.destination.output) } as PastAmount;
-  const currencyOut = amountJson(output, spelling);
+  const currencyOut = amountJson(output, format);
   const timeEstimate = terms.quoted?.timeEstimateSeconds;
-  const refunded = refundJson(past, spelling);
+  const refunded = refundJson(past, format);
   const rate = rateOf(currencyIn, currencyOut);
-  const { rate: _, ...route } = sidesJson(actual ?? quoted, spelling);
+  const { rate: _, ...route } = sidesJson(actual ?? quoted, format);
   const transaction = (one: PastTransaction): PastRequestV2Json["data"]["inTxs"][number] => ({
-    hash: spelling.transaction(one.chainId, one.txHash),
-    ...transactionFields(one, sight, spelling),
+    hash: format.transaction(one.chainId, one.txHash),
+    ...transactionFields(one, sight, format),
   });
   return {
-    ...common(past, sight, spelling),
+    ...common(past, sight, format),
     data: {
       ...commonData(past, sight),
       failReason: past.failReason ?? "N/A",
       refundFailReason: past.refundFailReason ?? "N/A",
       supersededByRequestId: past.supersededBy ?? null,
       ...(timeEstimate !== undefined && { timeEstimate }),
-      ...pastFeesV2Json(past, sight, spelling),
+      ...pastFeesV2Json(past, sight, format),
       ...(output.known && { currency: output.known.id }),
       currencyObject: currencyOut.currency,
       ...(currencyOut.amount !== undefined && { price: currencyOut.amount }),
@@ -91,8 +87,8 @@ export function pastRequestV2Json(
       inTxs: past.inTxs.map(transaction),
       outTxs: past.outTxs.map(transaction),
       metadata: {
-        sender: spelling.address(terms.origin.chainId, sender),
-        recipient: spelling.address(terms.destination.chainId, terms.recipient),
+        sender: format.address(terms.origin.chainId, sender),
+        recipient: format.address(terms.destination.chainId, terms.recipient),
         currencyIn,
         currencyOut,
         ...(rate !== undefined && { rate }),
@@ -134,18 +130,18 @@ function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
 }
 
-function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Common {
+function common(past: PastRequest, sight: Sight, format: AddressFormat): Common {
   const { terms, deposit, settlement } = past;
   // With the order id anyone can pass the unused address to its factory; its first transaction makes the id
   // public.
   const isUnswept = terms.depositAddress !== undefined && deposit === undefined;
   const showsAddressKey = sight.addressKey || !isUnswept;
-  const onOrigin = (address: Address): string => spelling.address(terms.origin.chainId, address);
+  const onOrigin = (address: Address): string => format.address(terms.origin.chainId, address);
   return {
     id: terms.requestId,
     status: past.status,
     user: onOrigin(terms.user),
-    recipient: spelling.address(terms.destination.chainId, terms.recipient),
+    recipient: format.address(terms.destination.chainId, terms.recipient),
     sender: onOrigin(past.sender),
     refundTo: onOrigin(terms.refundTo),
     supersededByRequestId: past.supersededBy ?? null,
@@ -172,12 +168,12 @@ function common(past: PastRequest, sight: Sight, spelling: AddressFormat): Commo
         protocolChainId: terms.order.solverChainId,
         ...(past.solverChainId !== undefined && { chainId: past.solverChainId }),
       },
-      ...(deposit && { deposit: depositJson(terms.orderId, deposit, spelling) }),
+      ...(deposit && { deposit: depositJson(terms.orderId, deposit, format) }),
       ...(settlement && {
         settlement: {
           destination: {
-            fills: paymentsJson(past, "fill", spelling),
-            refunds: paymentsJson(past, "refund", spelling),
+            fills: paymentsJson(past, "fill", format),
+            refunds: paymentsJson(past, "refund", format),
           },
           state: settlement.state,
           ...(settlement.reason !== undefined && { reason: settlement.reason }),
@@ -193,18 +189,18 @@ type Protocol = PastRequestJson["protocol"];
 function depositJson(
   orderId: OrderId,
   deposit: NonNullable<PastRequest["deposit"]>,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<Protocol["deposit"]> {
   const { chainId, depository } = deposit;
   return {
     origin: {
       amount: String(deposit.amount),
       chainId,
-      currency: spelling.address(chainId, deposit.currency),
-      depositor: spelling.address(chainId, deposit.depositor),
-      ...(depository !== undefined && { depository: spelling.address(chainId, depository) }),
+      currency: format.address(chainId, deposit.currency),
+      depositor: format.address(chainId, deposit.depositor),
+      ...(depository !== undefined && { depository: format.address(chainId, depository) }),
       onchainId: orderId,
-      transactionId: spelling.transaction(chainId, deposit.txHash),
+      transactionId: format.transaction(chainId, deposit.txHash),
     },
     blockNumber: Number(deposit.block),
     confirmed: deposit.isConfirmed,
@@ -215,11 +211,11 @@ function depositJson(
 function paymentsJson(
   { outTxs }: PastRequest,
   leg: "fill" | "refund",
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<Protocol["settlement"]>["destination"]["fills"] {
   return outTxs
     .filter((one) => one.leg === leg && one.status === "success")
-    .map(({ chainId, txHash }) => ({ chainId, transactionId: spelling.transaction(chainId, txHash) }));
+    .map(({ chainId, txHash }) => ({ chainId, transactionId: format.transaction(chainId, txHash) }));
 }
 
 function commonData(past: PastRequest, sight: Sight): CommonData {
@@ -249,12 +245,12 @@ function commonData(past: PastRequest, sight: Sight): CommonData {
 
 function refundJson(
   { refund }: PastRequest,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): NonNullable<PastRequestJson["data"]["refundCurrencyData"]> | undefined {
   return (
     refund && {
-      ...amountJson(refund.amount, spelling),
-      recipient: spelling.address(refund.amount.chainId, refund.recipient),
+      ...amountJson(refund.amount, format),
+      recipient: format.address(refund.amount.chainId, refund.recipient),
     }
   );
 }
@@ -262,7 +258,7 @@ function refundJson(
 function transactionFields(
   { chainId, block, seenAtMs, status, feeWei, call, moved }: PastTransaction,
   sight: Sight,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): TransactionFields {
   return {
     ...(feeWei !== undefined && { fee: String(feeWei) }),
@@ -273,10 +269,10 @@ function transactionFields(
     ...(status !== "pending" && { status }),
     ...(call === undefined ? {} : { data: callJson(call, sight) }),
     stateChanges: moved.map(({ address, currency, difference }) => ({
-      address: spelling.address(chainId, address),
+      address: format.address(chainId, address),
       change: {
         kind: "token",
-        currency: spelling.address(chainId, currency),
+        currency: format.address(chainId, currency),
         balanceDiff: String(difference),
       },
     })),
@@ -303,9 +299,9 @@ function slippageBps({ terms: { destination, quoted } }: PastRequest): bigint {
 
 function sidesJson(
   { origin, destination }: PastRequest["quoted"],
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): PastRequestJson["data"]["route"]["quoted"] {
-  const sides = { origin: sideJson(origin, spelling), destination: sideJson(destination, spelling) };
+  const sides = { origin: sideJson(origin, format), destination: sideJson(destination, format) };
   const from = sides.origin.inputCurrency ?? sides.origin.outputCurrency;
   const rate = rateOf(from, sides.destination.outputCurrency);
   return { ...sides, ...(rate !== undefined && { rate }) };
@@ -313,14 +309,14 @@ function sidesJson(
 
 function sideJson(
   { input, output }: PastSide,
-  spelling: AddressFormat,
+  format: AddressFormat,
 ): {
   inputCurrency: HistoryAmountJson | null;
   outputCurrency: HistoryAmountJson | null;
 } {
   return {
-    inputCurrency: input === undefined ? null : amountJson(input, spelling),
-    outputCurrency: output === undefined ? null : amountJson(output, spelling),
+    inputCurrency: input === undefined ? null : amountJson(input, format),
+    outputCurrency: output === undefined ? null : amountJson(output, format),
   };
 }
 

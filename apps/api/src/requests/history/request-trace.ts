@@ -6,7 +6,7 @@ import { spellingOf } from "../../chains/address-format.ts";
 import type { HistoryServices } from "./list-requests.ts";
 import { moneySentence } from "./money-sentence.ts";
 import { fundsOf, hashOf } from "./past-request.ts";
-import { spelledTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./spelled-trace.ts";
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export async function requestTrace(
     status: publicStatus(story.state, story.addressFunds),
     fundsAt: fundsOf(story),
     summary: moneySentence(story),
-    entries: spelledTrace(entriesOf(story), story, spellingOf(chains)),
+    entries: formatTrace(entriesOf(story), story, spellingOf(chains)),
   };
 }
 

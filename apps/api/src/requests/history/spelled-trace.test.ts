@@ -6,10 +6,10 @@ import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
 import { spellingOf } from "../../chains/address-format.ts";
-import { spelledTrace } from "./spelled-trace.ts";
+import { formatTrace } from "./spelled-trace.ts";
 
 const [svm, bvm] = [aConnectedRail("svm"), aConnectedRail("bvm")];
-const spelling = spellingOf(createChainDirectory([], [svm, bvm]));
+const format = spellingOf(createChainDirectory([], [svm, bvm]));
 const depositTx: Hex = `0x${"d1".repeat(64)}`;
 const fillTx: Hex = `0x${"f1".repeat(32)}`;
 const terms = someTerms({
@@ -41,7 +41,7 @@ const story = {
 } as unknown as RequestStory;
 
 const shown = (facts: Record<string, unknown>) =>
-  spelledTrace([{ atMs: 1, kind: "event", facts }], story, spelling)[0]?.facts;
+  formatTrace([{ atMs: 1, kind: "event", facts }], story, format)[0]?.facts;
 
 test("formats accounts and transactions of a request like their own chains, wherever an entry noted them", () => {
   expect(

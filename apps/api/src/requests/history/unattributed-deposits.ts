@@ -19,18 +19,18 @@ export async function unattributedDeposits(
   chainIds = [...chains.all, ...chains.rails].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
   const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
-  const spelling = spellingOf(chains);
+  const format = spellingOf(chains);
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;
-    const depositor = spelling.address(chainId, deposit.depositor);
+    const depositor = format.address(chainId, deposit.depositor);
     // On non-EVM chains a deposit of an unknown order is not refunded automatically.
     const isReturned = chains.rail(chainId) === undefined;
     const waitMs = isReturned ? enginePolicy.unattributedRefundAfterMs : undefined;
     return {
       chainId,
-      txHash: spelling.transaction(chainId, txHash),
+      txHash: format.transaction(chainId, txHash),
       depositor,
-      currency: spelling.address(chainId, currency),
+      currency: format.address(chainId, currency),
       amount,
       ...whereabouts(deposit, depositor, waitMs),
     };
