@@ -42,7 +42,7 @@ export interface NonceAuthorization {
   readonly signature: Hex;
 }
 
-export interface SaidNonce {
+export interface NewNonceMapping {
   readonly chainId: number;
   readonly wallet: Address;
   readonly nonce: bigint;
@@ -60,7 +60,7 @@ export interface SaidNonce {
  */
 export type NonceMappingState = "stored" | "signed" | "published" | "contradicted";
 
-export interface NonceMappingRecord extends SaidNonce {
+export interface NonceMappingRecord extends NewNonceMapping {
   /** Key of the row. */
   readonly key: string;
   readonly state: NonceMappingState;
@@ -93,7 +93,7 @@ export interface AuthorizationStanding {
   /**
    * `same`: already mapped like this; `taken`: the nonce is mapped to something else; undefined: not mapped.
    */
-  readonly said: "same" | "taken" | undefined;
+  readonly existing: "same" | "taken" | undefined;
   /** The wallet's transfer with this nonce has already arrived and waits for it. */
   readonly isTransferSeen: boolean;
   /** Authorizations of this wallet since the given time whose requests have no deposit. */
@@ -106,9 +106,9 @@ export interface AuthorizationStanding {
 export interface NonceMappingWrites {
   /** Until the transaction ends, no other authorization of this wallet is counted or stored. */
   lockWallet(wallet: Address): Promise<void>;
-  standing(said: SaidNonce, sinceMs: number): Promise<AuthorizationStanding>;
+  standing(mapping: NewNonceMapping, sinceMs: number): Promise<AuthorizationStanding>;
   /** `same`: already mapped like this; `taken`: the nonce keeps a different mapping. */
-  say(said: SaidNonce, atMs: number): Promise<"new" | "same" | "taken">;
+  store(mapping: NewNonceMapping, atMs: number): Promise<"new" | "same" | "taken">;
   signed(key: string, hubSignature: Hex, atMs: number): Promise<void>;
   postpone(key: string, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /**
