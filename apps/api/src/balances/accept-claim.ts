@@ -46,7 +46,7 @@ export async function acceptClaim(
     });
   await warmPrices(services);
   const accepted = await services.uow.run(async (tx) => {
-    const done = await setAside(services, tx, offered);
+    const done = await reserve(services, tx, offered);
     if (keep !== undefined) await tx.idempotency.finish(keep.lease, keep.answer);
     return done;
   });
@@ -56,11 +56,7 @@ export async function acceptClaim(
 }
 
 /** Returns false if it was done before. */
-async function setAside(
-  services: AcceptServices,
-  tx: Tx,
-  { claimId, wallet }: ClaimRecord,
-): Promise<boolean> {
+async function reserve(services: AcceptServices, tx: Tx, { claimId, wallet }: ClaimRecord): Promise<boolean> {
   const atMs = services.clock.nowMs();
   const book = await tx.ledger.lockWallet(wallet, atMs);
   const claim = await tx.claims.lock(claimId);

@@ -56,7 +56,7 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
  * uncredited one silently, a credited one by its own movement.
  * @param canonicalHashes of the canonical blocks between the two heights
  */
-export async function takeBackTopUps(
+export async function reverseOrphanedTopUps(
   services: TopUpServices,
   tx: TopUpTx,
   aboveBlock: bigint,

@@ -129,13 +129,13 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
       running = undefined;
       if (!again) return;
       again = false;
-      refreshAside();
+      refreshInBackground();
     });
     return running;
   }
 
   /** In the background: earlier facts serve until they are too old. */
-  function refreshAside(): void {
+  function refreshInBackground(): void {
     if (closed) return;
     refresh().catch((error: unknown) => {
       if (!closed) onFault(error);
@@ -144,12 +144,12 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
 
   const unsubscribe = heads.onHead(() => {
     // The running read may have started before this block.
-    if (running === undefined) refreshAside();
+    if (running === undefined) refreshInBackground();
     else again = true;
   });
   const timer = setInterval(() => {
     if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
-      refreshAside();
+      refreshInBackground();
   }, quietRefreshMs);
   // The refresh timer alone must not keep the process alive.
   timer.unref();

@@ -70,7 +70,7 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
   }
 
   /** In the background. */
-  function refreshAside(youngMs: number): void {
+  function refreshInBackground(youngMs: number): void {
     if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
       return;
     refresh().catch((error: unknown) => {
@@ -78,8 +78,11 @@ export function createRailPulse(options: RailPulseOptions): OwnedRailPulse {
     });
   }
 
-  const unsubscribe = rail.onNews(() => refreshAside(minPauseMs));
-  const timer = setInterval(() => refreshAside(refreshMs), Math.max(1, Math.min(refreshMs, minPauseMs)));
+  const unsubscribe = rail.onNews(() => refreshInBackground(minPauseMs));
+  const timer = setInterval(
+    () => refreshInBackground(refreshMs),
+    Math.max(1, Math.min(refreshMs, minPauseMs)),
+  );
   // The refresh timer alone must not keep the process alive.
   timer.unref();
 

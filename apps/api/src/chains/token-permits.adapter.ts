@@ -34,7 +34,7 @@ const PERMIT_TYPEHASH = hashOfText(
   "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
 );
 /** An arbitrary owner, to learn whether the token has nonces. */
-const SOMEBODY: Address = "0x0000000000000000000000000000000000000001";
+const ANY_OWNER: Address = "0x0000000000000000000000000000000000000001";
 const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
 /** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
 const USUAL_FIELDS = "0x0f";
@@ -99,7 +99,7 @@ async function probe(
       ask.name(),
       ask.version(),
       ask.separator(),
-      ask.nonces(SOMEBODY),
+      ask.nonces(ANY_OWNER),
       ask.authorizationState(),
       ask.receiveTypehash(),
       ask.permitTypehash(),
@@ -176,7 +176,7 @@ function asking(reader: Pick<ChainReader, "ask">, token: Address) {
       ),
     authorizationState: () =>
       read(
-        encodeFunctionData({ abi, functionName: "authorizationState", args: [SOMEBODY, SOME_NONCE] }),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [ANY_OWNER, SOME_NONCE] }),
         (data) => decodeFunctionResult({ abi, functionName: "authorizationState", data }),
       ),
   };

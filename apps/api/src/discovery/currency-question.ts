@@ -32,7 +32,7 @@ export function readCurrencyQuestion(
   const term = input.term?.trim().toLowerCase() ?? "";
   const all = [...directory.all, ...directory.rails];
   const given = input.address;
-  if (given !== undefined && isNowhere(given, directory)) throw invalidAddress("address");
+  if (given !== undefined && isUnknownCurrency(given, directory)) throw invalidAddress("address");
   const sought = given ?? input.term?.trim() ?? "";
   const exact = input.tokens && new Set(input.tokens.flatMap((token) => tokenKey(token, directory)));
   const currencyId = input.currencyId?.toLowerCase();
@@ -74,7 +74,7 @@ function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
 }
 
 /** Whether a text is not a valid currency on any configured chain. */
-function isNowhere(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
+function isUnknownCurrency(text: string, { all, rails }: Pick<ChainDirectory, "all" | "rails">): boolean {
   return (
     parseAddress(text) === undefined &&
     [...all, ...rails].every(({ chain }) => parseCurrency(chain, text) === undefined)

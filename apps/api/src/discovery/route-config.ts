@@ -52,12 +52,17 @@ export async function routeConfig(
       maxBridgeAmount: (maxAmount < balance ? maxAmount : balance).toString(),
     },
     solver: { address: solver, balance: free.toString(), capacityPerRequest: capacity.toString() },
-    supportsExternalLiquidity: [origin, destination].some(({ chain }) => asksOthers(chain, liquidity)),
+    supportsExternalLiquidity: [origin, destination].some(({ chain }) =>
+      hasExternalSources(chain, liquidity),
+    ),
   };
 }
 
 /** Whether external services are asked for swaps on this chain, in addition to its pools. */
-function asksOthers(chain: RequestEnd["chain"], liquidity: RouteConfigServices["liquidity"]): boolean {
+function hasExternalSources(
+  chain: RequestEnd["chain"],
+  liquidity: RouteConfigServices["liquidity"],
+): boolean {
   if (chain.vmType !== "evm") return false;
   const { id, liquidity: own } = chain;
   const pools = new Set(own?.sources.map(({ name }) => name));

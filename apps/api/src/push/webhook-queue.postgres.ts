@@ -211,7 +211,7 @@ const pruneEndpoints = defineSql(
  * The parts of the terms that a message contains. Parsed here: Postgres refuses some characters in JSON, and
  * one such message would fail the whole claim.
  */
-function saidOf(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
+function messageTerms(terms: string): Pick<DueDelivery, "referrer" | "depositAddress"> {
   const { referrer, depositAddress, user } = termsFromJson(terms);
   return {
     referrer,
@@ -249,7 +249,7 @@ export function webhookQueue(sql: Sql): WebhookQueue {
         },
         tries: row.tries,
         change: changeOf(row),
-        ...saidOf(row.terms),
+        ...messageTerms(row.terms),
       }));
     },
     async finish({ id, lease }, outcome, end, atMs): Promise<boolean> {

@@ -104,7 +104,7 @@ function aListener(): StatusListener & { readonly heard: (number | "lost")[] } {
   };
 }
 
-const soon = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
+const pause = async (): Promise<void> => await new Promise((resolve) => setTimeout(resolve, 5));
 
 test("changes announced together are read with one query, whatever the number of followers", async () => {
   const { feed, state, aRequest, commit } = aStore();
@@ -118,12 +118,12 @@ test("changes announced together are read with one query, whatever the number of
     ),
   );
   for (const id of requests) commit(id);
-  await soon();
+  await pause();
   expect(state.queries).toBe(1);
   for (const { heard } of listeners) expect(heard).toEqual([0, 1]);
   // Without followers there is no query.
   commit(aRequest());
-  await soon();
+  await pause();
   expect(state.queries).toBe(1);
 });
 
@@ -134,12 +134,12 @@ test("a change during a follower's first read is delivered after it, once", asyn
   store.state.holdsSnapshots = true;
   const following = store.feed.follow(id, listener);
   store.commit(id);
-  await soon();
+  await pause();
   store.commit(id);
   expect(listener.heard).toEqual([]);
   store.letSnapshotsGo();
   await following;
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([0, 1, 2]);
 });
 
@@ -156,10 +156,10 @@ test("changes committed without a connection are read on reconnection, also for 
   store.commit(fresh);
   store.state.heard = true;
   store.again();
-  await soon();
+  await pause();
   store.letSnapshotsGo();
   await following;
-  await soon();
+  await pause();
   expect(one.heard).toEqual([0, 1]);
   expect(other.heard).toEqual([0, 1]);
   // The changed requests of the key are unknown.
@@ -174,14 +174,14 @@ test("followers of a key get each change of its requests once, and no others", a
   commit(own, "k");
   commit(others, "another");
   commit(others);
-  await soon();
+  await pause();
   commit(own, "k");
   commit(own, "k");
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
   stop();
   commit(own, "k");
-  await soon();
+  await pause();
   expect(listener.heard).toEqual([1, 2, 3]);
 });
 
@@ -193,10 +193,10 @@ test("when changes cannot be read, all followers are notified that the feed is l
   feed.followKey("k", ofKey);
   state.fails = true;
   commit(id, "k");
-  await soon();
+  await pause();
   state.fails = false;
   commit(id, "k");
-  await soon();
+  await pause();
   expect(one.heard).toEqual([0, "lost"]);
   expect(ofKey.heard).toEqual(["lost"]);
   expect(events.of("status_feed_fault")).toHaveLength(1);
@@ -265,7 +265,7 @@ test("a returning follower gets what it missed, and an unknown request has no fo
   // A sequence that does not exist yet: the current status is delivered.
   await feed.follow(id, ahead, 9);
   commit(id);
-  await soon();
+  await pause();
   expect([missed.heard, none.heard, ahead.heard]).toEqual([
     [2, 3, 4],
     [3, 4],

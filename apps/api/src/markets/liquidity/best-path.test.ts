@@ -139,17 +139,18 @@ test("more input never buys less, more output never costs less, and each path ma
           ).amountOut,
         ).toBe(small.amountOut);
       }
-      const [cheap, dear] = [minInput(asked, less), minInput(asked, less + more)];
-      if (dear !== undefined) expect(cheap !== undefined && cheap.amountIn <= dear.amountIn).toBe(true);
-      if (cheap !== undefined) {
+      const [smaller, larger] = [minInput(asked, less), minInput(asked, less + more)];
+      if (larger !== undefined)
+        expect(smaller !== undefined && smaller.amountIn <= larger.amountIn).toBe(true);
+      if (smaller !== undefined) {
         expect(
           pathInput(
-            cheap.legs.map(({ hop }) => hop),
+            smaller.legs.map(({ hop }) => hop),
             less,
           )?.amountIn,
-        ).toBe(cheap.amountIn);
+        ).toBe(smaller.amountIn);
         // The minimum input of an output buys it, and one unit less does not.
-        expect(bestOutput(asked, cheap.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
+        expect(bestOutput(asked, smaller.amountIn)?.amountOut ?? 0n).toBeGreaterThanOrEqual(less);
       }
     }),
   );

@@ -203,7 +203,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   }
 
   /** A reading that may answer although a newer block is known. */
-  function bearable(pairs: readonly TokenPair[]): Reading | undefined {
+  function usable(pairs: readonly TokenPair[]): Reading | undefined {
     if (!covers(reading, pairs)) return undefined;
     const behind = (heads.latest?.number ?? reading.block.number) - reading.block.number;
     return behind >= 0n && behind <= MAX_BLOCKS_BEHIND ? reading : undefined;
@@ -211,13 +211,13 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
 
   async function waitFor(pairs: readonly TokenPair[]): Promise<PoolSnapshot> {
     const newest = untilNewest(pairs);
-    if (bearable(pairs) === undefined) return await newest;
+    if (usable(pairs) === undefined) return await newest;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
     });
     try {
-      return (await Promise.race([newest, late])) ?? bearable(pairs) ?? (await newest);
+      return (await Promise.race([newest, late])) ?? usable(pairs) ?? (await newest);
     } finally {
       clearTimeout(timer);
     }
@@ -230,7 +230,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       try {
         await refresh();
       } catch (error) {
-        const older = bearable(pairs);
+        const older = usable(pairs);
         if (older === undefined) throw error;
         return older;
       }

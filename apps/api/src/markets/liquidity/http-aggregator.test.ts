@@ -130,7 +130,7 @@ test("a price that changed since an answer changes neither its calls nor its min
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 900n });
 });
 
-const isAway = { code: "SERVICE_UNAVAILABLE" };
+const unavailable = { code: "SERVICE_UNAVAILABLE" };
 
 test.each([
   ["is about another input", { sellToken: account("b1") }],
@@ -157,7 +157,7 @@ test.each([
   ["wants the allowance for the zero address", { allowanceTarget: account("00") }],
 ])("rejects an answer that %s", async (_why, change) => {
   server.change = change;
-  await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(anAggregator().exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   expect(faults).toHaveLength(1);
 });
 
@@ -180,7 +180,7 @@ test.each([
   "a service that %s has no answer, and the error does not contain its key",
   async (_why, change, respond) => {
     server.respond = respond as typeof server.respond;
-    await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+    await expect(anAggregator(change).exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
     expect(faults).toHaveLength(1);
     const [fault] = faults;
     expect(
@@ -192,11 +192,11 @@ test.each([
 test("pauses for three seconds after a failure", async () => {
   const aggregator = anAggregator();
   server.change = { buyAmount: "0" };
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   server.change = {};
   const asked = server.asked.length;
   nowMs += 2_999;
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   expect(server.asked).toHaveLength(asked);
   nowMs += 1;
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
@@ -206,19 +206,21 @@ test("a pair that it refuses, or answers with nonsense, keeps no other pair from
   const aggregator = anAggregator();
   const hostile = { ...question, tokenIn: account("66") };
   server.respond = (_request, response) => void response.writeHead(400).end();
-  await expect(aggregator.exactIn(hostile, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(hostile, 1_000n)).rejects.toMatchObject(unavailable);
   server.respond = undefined;
   server.change = { transaction: { to: settler, data: "0x", value: "0", gas: "10000001" } };
   await expect(aggregator.exactIn({ ...hostile, tokenOut: account("67") }, 1_000n)).rejects.toMatchObject(
-    isAway,
+    unavailable,
   );
   server.change = {};
   expect(await aggregator.exactIn(question, 1_000n)).toMatchObject({ amountOut: 1_999n });
   // A service that is down is paused for all pairs.
   server.respond = (_request, response) => void response.writeHead(503).end();
-  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn(question, 1_000n)).rejects.toMatchObject(unavailable);
   server.respond = undefined;
-  await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(isAway);
+  await expect(aggregator.exactIn({ ...question, tokenIn: account("68") }, 1n)).rejects.toMatchObject(
+    unavailable,
+  );
 });
 
 /** Pools that sell at `rate`; undefined: they have no answer. */
@@ -264,7 +266,7 @@ test("a source that is away matters only when no other has an answer", async () 
   });
   await expect(
     createCombinedLiquidity(pools(undefined), [anAggregator()]).exactIn(question, 5n),
-  ).rejects.toMatchObject(isAway);
+  ).rejects.toMatchObject(unavailable);
   await expect(
     createCombinedLiquidity(pools(undefined, true), [anAggregator()]).exactIn(question, 5n),
   ).rejects.toMatchObject({ code: "RPC_HTTP_ERROR" });

@@ -1,7 +1,7 @@
 import type { FeeSponsorship, PricingFacts } from "@causeway/domain";
 import { feeSponsorshipOf, forward } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { agreedPricing, sparedSponsor, sponsoredUsd } from "./agreed-pricing.ts";
+import { agreedPricing, unusedSponsorUsd, sponsoredUsd } from "./agreed-pricing.ts";
 import type { RoutePricing } from "./quote-pricing.ts";
 
 const USD = 10n ** 18n;
@@ -88,11 +88,11 @@ test("app fees and coin for gas are taken of a deposit at the fill as they were 
 test("what the origin transaction did not cost is the sponsor's as far as he was to pay for it", () => {
   const terms = { sponsorship: promised() };
   const paid = USD / 25n;
-  expect(sparedSponsor(terms, paid, USD / 100n)).toBe(USD / 100n);
-  expect(sparedSponsor(terms, paid, USD)).toBe(paid);
-  expect(sparedSponsor({}, 0n, USD)).toBe(0n);
+  expect(unusedSponsorUsd(terms, paid, USD / 100n)).toBe(USD / 100n);
+  expect(unusedSponsorUsd(terms, paid, USD)).toBe(paid);
+  expect(unusedSponsorUsd({}, 0n, USD)).toBe(0n);
   const none = { selected: false, totalUsd: paid, sponsoredUsd: 0n };
   const { components } = promised();
   const relayOnly = { sponsorship: promised({ components: { ...components, execution: none } }) };
-  expect(sparedSponsor(relayOnly, paid, USD)).toBe(0n);
+  expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
 });

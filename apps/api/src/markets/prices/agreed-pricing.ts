@@ -52,7 +52,7 @@ export function sponsoredUsd(
  * The part that the sponsor is not charged because the origin transaction, of which it was to pay a share,
  * cost nothing. USD with 18 decimals.
  */
-export function sparedSponsor({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
+export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;
   const paid =
     sponsorship.fixedRate === undefined ? sponsorship.components.execution.sponsoredUsd : sponsored;

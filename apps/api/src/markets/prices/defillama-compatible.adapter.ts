@@ -19,15 +19,15 @@ export function createDefillamaCompatiblePrices(endpoint: PriceEndpoint): PriceS
       const known = new Map<string, UsdPrice>();
       const answers = await Promise.all(
         inGroups(priceIds).map(async (ids) => {
-          const coins = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
+          const list = ids.map((id) => `coingecko:${encodeURIComponent(id)}`).join(",");
           return fieldsOf(
-            fieldsOf(await readPriceJson(endpoint, `/prices/current/${coins}`, signal)).get("coins"),
+            fieldsOf(await readPriceJson(endpoint, `/prices/current/${list}`, signal)).get("coins"),
           );
         }),
       );
-      for (const coins of answers)
+      for (const entries of answers)
         for (const id of priceIds) {
-          const fields = fieldsOf(coins.get(`coingecko:${id}`));
+          const fields = fieldsOf(entries.get(`coingecko:${id}`));
           const price = priceEntry(fields.get("price"), fields.get("timestamp"));
           if (price !== undefined && isSure(fields.get("confidence"))) known.set(id, price);
         }

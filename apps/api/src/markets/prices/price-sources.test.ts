@@ -26,12 +26,12 @@ async function aService(answer: (request: IncomingMessage, response: ServerRespo
   return { asked, endpoint: { baseUrl: `http://127.0.0.1:${port}/v3/`, timeoutMs: 1_000 } };
 }
 
-const saying = (body: string, status = 200) =>
+const aServiceAnswering = (body: string, status = 200) =>
   aService((_request, response) => response.writeHead(status).end(body));
 const never = new AbortController().signal;
 
 test("asks a CoinGecko-compatible service once for all ids and keeps all digits", async () => {
-  const { asked, endpoint } = await saying(
+  const { asked, endpoint } = await aServiceAnswering(
     `{"ethereum":{"usd":2345.678901234567890123,"last_updated_at":1700000000},"shib":{"usd":1.2345e-5,"last_updated_at":1700000001}}`,
   );
   const keyHeader = { name: "x-cg-pro-api-key", value: "sesame" };
@@ -57,7 +57,7 @@ test("asks a CoinGecko-compatible service once for all ids and keeps all digits"
 });
 
 test("asks a DefiLlama-compatible service by CoinGecko ids and ignores prices of low confidence", async () => {
-  const { asked, endpoint } = await saying(
+  const { asked, endpoint } = await aServiceAnswering(
     `{"coins":{"coingecko:ethereum":{"price":0.1,"symbol":"ETH","timestamp":1700000000,"confidence":0.99},` +
       `"coingecko:rare":{"price":5,"timestamp":1700000000,"confidence":0.5},"coingecko:usd-coin":{"price":1,"timestamp":1700000000}}}`,
   );
@@ -73,7 +73,7 @@ test("asks a DefiLlama-compatible service by CoinGecko ids and ignores prices of
 });
 
 test("splits ids that do not fit into one URL into several requests", async () => {
-  const { asked, endpoint } = await saying("{}");
+  const { asked, endpoint } = await aServiceAnswering("{}");
   await createCoingeckoCompatiblePrices(endpoint).fetch(
     Array.from({ length: 150 }, (_, i) => `id-${i}`),
     never,
@@ -90,18 +90,18 @@ test.each([
   ["absent", `{"a":{}}`],
   ["no object at all", `[1,2]`],
 ])("ignores a price that is %s", async (_case, body) => {
-  const { endpoint } = await saying(body);
+  const { endpoint } = await aServiceAnswering(body);
   expect(await createCoingeckoCompatiblePrices(endpoint).fetch(["a"], never)).toEqual(new Map());
 });
 
 test.each<[string, () => ReturnType<typeof aService>]>([
-  ["answers an error", () => saying("{}", 500)],
-  ["answers invalid JSON", () => saying("<html>")],
+  ["answers an error", () => aServiceAnswering("{}", 500)],
+  ["answers invalid JSON", () => aServiceAnswering("<html>")],
   [
     "redirects elsewhere",
     () => aService((_q, response) => response.writeHead(302, { location: "http://127.0.0.1:9/" }).end()),
   ],
-  ["sends too many bytes", () => saying(`{"a":"${"x".repeat(1_100_000)}"}`)],
+  ["sends too many bytes", () => aServiceAnswering(`{"a":"${"x".repeat(1_100_000)}"}`)],
   ["hangs up", () => aService((_q, response) => response.destroy())],
 ])("a service that %s gives PRICE_FETCH_FAILED", async (_case, start) => {
   const { endpoint } = await start();
