@@ -13,7 +13,7 @@ export interface ApiKeyRecord extends ApiKeyIdentity {
 /** The configurable part of a key; the rest is generated or proven. */
 export type ApiKeySettings = Omit<ApiKeyIdentity, "id" | "fundingAddress">;
 
-/** A record with the secret key text, which is stored nowhere else. */
+/** A record with the secret key text, which is not stored. */
 export interface IssuedApiKey {
   readonly key: string;
   readonly record: ApiKeyRecord;

@@ -81,7 +81,7 @@ export interface ChainDirectory<R extends ChainRail = ChainRail> {
   rail(chainId: number): ConnectedRail<R> | undefined;
   /** The configured facts of a chain of any family; undefined when it is not configured or not enabled. */
   profile(chainId: number): Chain | RailChain | undefined;
-  /** Undefined when no EVM chain has this id, or it is not enabled. */
+  /** Undefined when the id is not of an enabled EVM chain. */
   get(chainId: number): ConnectedChain | undefined;
   /** The configured currency; undefined when unknown on that chain. */
   currency(chainId: number, address: Address): Currency | undefined;

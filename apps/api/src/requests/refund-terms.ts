@@ -115,7 +115,7 @@ function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | RailChain, "blockTim
 }
 
 /**
- * When an unmined refund is canceled and planned again. An attestable one is canceled early enough to be
+ * When a pending refund is canceled and planned again. An attestable one is canceled early enough to be
  * mined before its order's deadline: later it would not be attestable.
  */
 export function refundCancelAfterMs(

@@ -97,7 +97,7 @@ test("a price fetched three refreshes ago is not served, however recent its sour
   expect(await waiting).toEqual([2_100n, 2_100n]);
 });
 
-test("a price that its source no longer returns is soon not served", async () => {
+test("a price that its source no longer returns expires", async () => {
   const { book, fetches, settled, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
