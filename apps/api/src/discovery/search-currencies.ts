@@ -57,7 +57,7 @@ export function createCurrencySearch(
     found.sort(inOrder);
     const unlisted = await findUnlisted(services, question, found);
     const all = [...found.map(({ currency }) => currency), ...unlisted];
-    if (input.includeAllChains === true) all.push(...sameElsewhere(services, all));
+    if (input.includeAllChains === true) all.push(...sameAssetsElsewhere(services, all));
     return all.slice(0, question.limit).map((one) => toListedCurrency(services.chains, one));
   };
 }
@@ -72,7 +72,7 @@ function inOrder(one: Found, other: Found): number {
 }
 
 /** The assets of `found` on the chains where they were not found. */
-function sameElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
+function sameAssetsElsewhere({ chains }: SearchServices, found: readonly Currency[]): Currency[] {
   const ids = new Set(found.map(({ id }) => id));
   const known = new Set(found);
   return [...chains.all, ...chains.rails]

@@ -29,7 +29,7 @@ export interface QuoteGas {
   readonly fill: PaymentGas;
   readonly refund: PaymentGas;
   /** A fill that swaps the solver's inventory, without the swap itself. */
-  readonly exchangedFill: bigint;
+  readonly swapFill: bigint;
   readonly routed: RoutedGas;
 }
 

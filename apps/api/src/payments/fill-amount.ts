@@ -172,11 +172,11 @@ export async function pricingOfFill(
     destinationCurrency: knownCurrency(services, requestId, { chainId, currency: paidFrom ?? currency }),
   };
   const railCost = await costOfPaying(destination, currency, terms.recipient);
-  const priced = async (exchangeGas?: bigint) =>
+  const priced = async (swapGas?: bigint) =>
     agreedPricing(
       await pricingOf(services, route, toContract, originGasUsd, {
         pairClass,
-        exchangeGas,
+        swapGas,
         callsGas: terms.outputCalls?.gas ?? topupGas(services.quotePolicy.gas, terms.gasTopup?.amount),
         railCost,
         hasTopup: terms.gasTopup !== undefined,

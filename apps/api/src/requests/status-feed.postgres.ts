@@ -78,7 +78,7 @@ export function statusFeed({
   let isScheduled = false;
 
   function onNotice(payload: string | undefined): void {
-    if (payload === undefined) return listensAgain();
+    if (payload === undefined) return catchUp();
     if (payload.startsWith(BEAT)) {
       const [, sender, number] = payload.split(" ");
       if (sender === id) counted.heard = Math.max(counted.heard, Number(number));
@@ -102,7 +102,7 @@ export function statusFeed({
    * A connection was established: reads what happened without one, request by request. For keys, the changed
    * requests are unknown.
    */
-  function listensAgain(): void {
+  function catchUp(): void {
     for (const requestId of requests.keys()) if (!pending.has(requestId)) pending.set(requestId, new Set());
     schedule();
     endKeys();
@@ -139,7 +139,7 @@ export function statusFeed({
       if (after.size > 0)
         for (const change of await reads.eventsAfter(after)) {
           const { requestId } = change.record;
-          tellFollowers(requestId, change);
+          notifyFollowers(requestId, change);
           if (change.keyId !== undefined && wantedByKeys.get(requestId)?.has(change.sequence) === true)
             for (const listener of keys.get(change.keyId) ?? []) listener.changed(change);
         }
@@ -152,7 +152,7 @@ export function statusFeed({
     }
   }
 
-  function tellFollowers(requestId: RequestId, change: StatusChange): void {
+  function notifyFollowers(requestId: RequestId, change: StatusChange): void {
     const followed = requests.get(requestId);
     if (followed === undefined || change.sequence <= (followed.read ?? Infinity)) return;
     followed.read = change.sequence;

@@ -53,7 +53,7 @@ export const MAX_HOPS = 3;
 export function bestOutput(search: PathSearch, amountIn: bigint): BestPath | undefined {
   return bestOf(
     search,
-    (source) => explore(search, source, search.tokenIn, search.tokenOut, amountIn, stepForth),
+    (source) => explore(search, source, search.tokenIn, search.tokenOut, amountIn, stepForward),
     (candidate, best) => candidate.amount > best.amount,
     (end) => ({ amountIn, amountOut: end.amount, legs: legsOf(end).toReversed() }),
   );
@@ -99,7 +99,7 @@ function explore(
 ): Reached | undefined {
   const maxHops = Math.min(search.maxHops, MAX_HOPS);
   const between = search.connectors.filter((token) => token !== start && token !== goal);
-  const better = step === stepForth ? isMore : isLess;
+  const better = step === stepForward ? isMore : isLess;
   let best: Reached | undefined;
   let frontier: readonly Reached[] = [
     { amount, complete: true, token: start, leg: undefined, from: undefined },
@@ -133,7 +133,7 @@ function isLess(candidate: Reached | undefined, best: Reached | undefined): Reac
   return candidate.amount < best.amount ? candidate : best;
 }
 
-function stepForth(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
+function stepForward(search: PathSearch, source: string, at: Reached, next: Address): Reached | undefined {
   const pair = tokenPair(at.token, next);
   let best: Reached | undefined;
   for (const pool of search.live.get(pair.key) ?? []) {

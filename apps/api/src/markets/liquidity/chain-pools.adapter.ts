@@ -309,7 +309,7 @@ async function ticksOf(
     const fact = facts[index] as PoolFacts;
     if (pool.kind !== "uniswap-v3" || fact.kind !== "uniswap-v3" || fact.sqrtPrice === 0n) continue;
     const known = from.before?.get(pool.address);
-    if (known !== undefined && isAmid(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
+    if (known !== undefined && isInMiddle(known, fact.tick, pool.tickSpacing)) kept.set(pool.address, known);
     else
       stretches.push({
         pool: pool.address,
@@ -333,7 +333,7 @@ async function ticksOf(
 }
 
 /** Whether the price is far enough from the end of the known range, unless the pool's range ends there. */
-function isAmid(known: KnownTicks, tick: number, tickSpacing: number): boolean {
+function isInMiddle(known: KnownTicks, tick: number, tickSpacing: number): boolean {
   const margin = MIN_WORDS_LEFT * TICKS_PER_WORD * tickSpacing;
   return (
     (known.from <= MIN_TICK || tick - known.from >= margin) &&

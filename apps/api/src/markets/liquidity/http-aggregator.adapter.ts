@@ -207,6 +207,6 @@ function callsOf(
   const { to, data, value } = transaction;
   // The calldata may leave part of the allowance. It is reset before, for tokens that refuse to change a
   // nonzero allowance, and after.
-  const exchange = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
-  return recipient === router ? exchange : [...exchange, pay];
+  const calls = [approve(0n), approve(amountIn), { to, data, value }, approve(0n)];
+  return recipient === router ? calls : [...calls, pay];
 }

@@ -29,7 +29,7 @@ export function swapCalls(
   return [
     ...(resetsFirst ? [approval(token, router, 0n)] : []),
     approval(token, router, allowance),
-    { to: router, data: exchangeData(source, path, bound), value: 0n },
+    { to: router, data: swapData(source, path, bound), value: 0n },
     // An exact input leaves no allowance; an exact output nearly always leaves a part of the maximum.
     ...(exactIn ? [] : [approval(token, router, 0n)]),
   ];
@@ -40,7 +40,7 @@ function approval(token: Address, spender: Address, amount: bigint): CallPlan {
 }
 
 /** Encoded by hand, like all calldata of a quote: an ABI encoder takes longer than finding the swap. */
-function exchangeData(
+function swapData(
   source: PoolSource,
   { amountIn, amountOut, legs }: BestPath,
   { kind, limit, recipient }: SwapBound,

@@ -49,7 +49,7 @@ export interface SwapsOfRoute {
   /** Of the currencies that the user pays and the recipient gets; undefined: those of the route. */
   readonly pairClass?: PairClass | undefined;
   /** Gas units of the swap in the fill; undefined: no swap. */
-  readonly exchangeGas?: bigint | undefined;
+  readonly swapGas?: bigint | undefined;
   /** Gas units of the calls that a fill makes with the output; undefined: it pays the recipient. */
   readonly callsGas?: bigint | undefined;
   /**
@@ -115,10 +115,10 @@ export function* pricingSoon(
         spreadOf(services, originCurrency, native)
       : undefined;
   const { fees } = destination.chain;
-  const isRouted = swaps.exchangeGas !== undefined || swaps.callsGas !== undefined;
+  const isRouted = swaps.swapGas !== undefined || swaps.callsGas !== undefined;
   const fillGas = !isRouted
     ? gasOf(quotePolicy.gas.fill, destinationCurrency, toContract)
-    : quotePolicy.gas.exchangedFill + (swaps.exchangeGas ?? 0n) + (swaps.callsGas ?? 0n);
+    : quotePolicy.gas.swapFill + (swaps.swapGas ?? 0n) + (swaps.callsGas ?? 0n);
   return {
     pairClass,
     originNative: { decimals: origin.chain.native.decimals, priceUsd: usd.originNative },
