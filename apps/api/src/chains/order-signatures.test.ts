@@ -23,7 +23,7 @@ async function answered(includeProtocolData: boolean) {
 
 /** Built from the response only. */
 function typedData({ orderData, orderTypedSignature }: Awaited<ReturnType<typeof answered>>) {
-  if (orderTypedSignature === undefined) throw new Error("the order is signed");
+  if (orderTypedSignature === undefined) throw new Error("the order is not signed");
   const { signature, ...words } = orderTypedSignature;
   return { ...words, message: orderData, signature: signature as Hex32 } as unknown as TypedDataDefinition & {
     signature: Hex32;

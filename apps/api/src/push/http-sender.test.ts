@@ -64,7 +64,7 @@ test.each([
   ["169.254.169.254"],
   ["::ffff:127.0.0.1"],
   ["8.8.8.8", "192.168.0.1"],
-])("a name that points to %s is not called", async (...addresses) => {
+])("does not call a name that resolves to %s", async (...addresses) => {
   const { port, calls } = await aServer((response) => response.end());
   const send = aSender({ allowPrivate: false }, pointsTo(...addresses));
   const { status, error } = await send(`https://inside.example:${port}/`);
@@ -78,7 +78,7 @@ test.each([
   "https://[::ffff:7f00:1]:1/",
   "https://0x7f.1/",
   "https://2130706433/",
-])("the literal address of %s is not called", async (url) =>
+])("does not call the literal address %s", async (url) =>
   expect((await aSender({ allowPrivate: false })(url)).error).toContain("is not public"),
 );
 

@@ -157,8 +157,8 @@ export interface WebhookQueue {
   /** Records the attempt. False: the lease was lost, and someone else records the outcome. */
   finish(due: DueDelivery, outcome: AttemptOutcome, end: DeliveryEnd, atMs: number): Promise<boolean>;
   /**
-   * Deletes finished deliveries, delivered events, and endpoints that were removed or whose key was revoked
-   * before `beforeMs`; at most `limit` of each. Returns the maximum over the kinds.
+   * Deletes finished deliveries, events without deliveries, and endpoints that were removed or whose key was
+   * revoked before `beforeMs`; at most `limit` of each. Returns the maximum over the kinds.
    */
   prune(beforeMs: number, limit: number): Promise<number>;
 }

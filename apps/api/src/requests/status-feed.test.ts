@@ -51,7 +51,7 @@ function aStore() {
       },
       async eventsAfter(sequences) {
         state.queries++;
-        if (state.fails) throw new Error("the database is away");
+        if (state.fails) throw new Error("the database is unavailable");
         return [...sequences].flatMap(([id, after]) =>
           (stored.get(id) ?? []).filter(({ sequence }) => sequence > after),
         );

@@ -86,9 +86,9 @@ test.each([
   ["negative", `{"a":{"usd":-1,"last_updated_at":1700000000}}`],
   ["a text", `{"a":{"usd":"abc","last_updated_at":1700000000}}`],
   ["null", `{"a":{"usd":null,"last_updated_at":1700000000}}`],
-  ["of an unknown time", `{"a":{"usd":1}}`],
+  ["without a time", `{"a":{"usd":1}}`],
   ["absent", `{"a":{}}`],
-  ["no object at all", `[1,2]`],
+  ["not an object", `[1,2]`],
 ])("ignores a price that is %s", async (_case, body) => {
   const { endpoint } = await aServiceAnswering(body);
   expect(await createCoingeckoCompatiblePrices(endpoint).fetch(["a"], never)).toEqual(new Map());
