@@ -164,6 +164,7 @@ interface Covering {
   readonly hold: HoldRecord;
 }
 
+/** @throws ServiceError PRICE_FETCH_FAILED when a required price is missing or stale */
 async function coverOf(services: CoverServices, tx: Tx, covering: Covering): Promise<Cover> {
   const { credited, beyond } = unitsOf(covering);
   const surplus = surplusOf(services, covering, credited);
@@ -263,7 +264,8 @@ const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boole
   chainId === origin.chainId && currency === origin.currency;
 
 /**
- * Reduced by what a quote between the two would charge now: otherwise a low input would avoid fee and spread.
+ * The surplus in the credited asset, less what a quote between the two would charge now: otherwise a low
+ * input would avoid fee and spread.
  */
 function convertedSurplus(
   services: CoverServices,
@@ -330,6 +332,7 @@ function isOneAsset(
   return from !== undefined && from.priceId === to?.priceId;
 }
 
+/** @throws ServiceError PRICE_FETCH_FAILED */
 export function priceOf(
   services: Pick<CoverServices, "prices" | "quotePolicy" | "chains">,
   asset: Asset,

@@ -68,6 +68,7 @@ export interface Reservation {
   readonly wallet: Address;
   /** In the order in which they are charged. */
   readonly parts: readonly ChargePart[];
+  /** USD with 18 decimals. */
   readonly usd: bigint;
 }
 

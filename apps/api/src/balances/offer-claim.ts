@@ -83,6 +83,7 @@ export async function offerClaim(services: OfferServices, question: ClaimQuestio
   return claim;
 }
 
+/** @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY */
 function homeCurrency(
   { chains, appBalance }: Pick<Services, "chains" | "appBalance">,
   { chainId, currency: address }: Pick<ClaimQuestion, "chainId" | "currency">,

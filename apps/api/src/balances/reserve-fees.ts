@@ -8,6 +8,7 @@ import type { Appraisal, AppraisedBalance } from "./appraise.ts";
 
 export interface FeeCharge {
   readonly wallet: Address;
+  /** USD with 18 decimals. */
   readonly usd: bigint;
   /** The part that leaves the service. As for a claim, it must not come out of funds under holds. */
   readonly transferredUsd: bigint;

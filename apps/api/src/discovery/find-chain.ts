@@ -1,6 +1,7 @@
 import type { ChainDirectory, ConnectedChain, RequestEnd } from "../chains/chains.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 
+/** @throws ServiceError UNSUPPORTED_CHAIN naming the field */
 export function findChain(
   chains: Pick<ChainDirectory, "get">,
   chainId: number,

@@ -69,6 +69,7 @@ function hasExternalSources(
   return liquidity?.sources(id).some((name) => !pools.has(name)) ?? false;
 }
 
+/** @throws ServiceError UNSUPPORTED_CURRENCY */
 function currencyOf({ chain }: RequestEnd, word: string | undefined): Currency {
   if (word === undefined) return chain.native;
   const wanted = word.toLowerCase();

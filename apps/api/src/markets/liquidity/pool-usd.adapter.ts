@@ -18,6 +18,7 @@ const MAX_POOLS = 2;
 
 /** USD per base unit as a fraction, and the depth of the priced token behind it. */
 interface UnitUsd {
+  /** 18 decimals. */
   readonly numerator: bigint;
   readonly denominator: bigint;
   readonly depthUsd: bigint;
