@@ -15,7 +15,7 @@ import type { Services } from "../db/services.port.ts";
 
 /**
  * Whether any address of a wallet may pay: a Bitcoin wallet spends from whichever of its addresses hold
- * funds. The id in the transaction identifies the order, and refunds go to the order's recipient. Paying
+ * funds. The id in the transaction identifies the order, and refunds go to its `refundTo`. Paying
  * another user's order by its id is a gift to that user.
  */
 export function paysFromAnyAddress({ vmType }: Pick<Chain | RailChain, "vmType">): boolean {
